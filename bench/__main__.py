@@ -5,7 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import ask, bulk, claims, diff, embed, growth, kin, pages, reads, research, search, start, titles, web
+from bench import (
+    ask,
+    bulk,
+    claims,
+    diff,
+    embed,
+    first_views,
+    growth,
+    kin,
+    pages,
+    reads,
+    research,
+    search,
+    start,
+    titles,
+    web,
+)
 
 BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "ask": ask.run,
@@ -13,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[], list[str]]] = {
     "claims": claims.run,
     "diff": diff.run,
     "embed": embed.run,
+    "first_views": first_views.run,
     "growth": growth.run,
     "kin": kin.run,
     "pages": pages.run,

@@ -118,7 +118,7 @@ def judge(row: Row, answer: Answer, page_text: str) -> Seen:
         cited=bool(paths),
         cited_wrong=any(path != row.path for path in paths),
         first_cited_right=paths[:1] == [row.path],
-        sure=answer.sure,
+        sure=answer.confidence,
         text=answer.text,
         short=answer.short,
         pages=tuple(order[:3]),

@@ -22,7 +22,6 @@ from pathlib import Path
 from evals.crawl import links_of
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.brief.brief import Brief, Statement, brief_from_record
-from kiwiresearch.brief.importance import stems_of
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, claim_from_record
 from kiwiresearch.claims.statements import all_sentences
@@ -31,6 +30,7 @@ from kiwiresearch.evidence import Quote, is_on_page
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.text import roots_of
 from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
@@ -162,7 +162,7 @@ def _rests(statement: Statement, made: set[str]) -> bool:
 def _of_summary(run: Ran) -> Counter[str]:
     summary = run.brief.summary
     enough = len(run.claims) >= ENOUGH_CLAIMS
-    pairs = list(combinations([stems_of(one.text, "eng") for one in summary], 2))
+    pairs = list(combinations([roots_of(one.text, "eng") for one in summary], 2))
     return Counter(
         {
             "summaries to be long enough": int(enough),

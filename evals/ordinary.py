@@ -50,7 +50,7 @@ def told(answer: Answer) -> dict[str, str]:
         return {"confidence": "", "headline": "", "sentence": ""}
     headline = next((part.words for part in body_parts(answer) if isinstance(part, Headline)), "")
     sentence = " ".join(answer.lines[0].text.split())
-    return {"confidence": Confidence.of(answer.sure).level, "headline": headline, "sentence": sentence[:SHOWN]}
+    return {"confidence": Confidence.of(answer.confidence).level, "headline": headline, "sentence": sentence[:SHOWN]}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -57,7 +57,7 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
     for name in GATE:
         beside |= {f"{name}_{figure}": with_reader.pop(f"{name}_{figure}") for figure in ("rows", "refused")}
     absent = list(asked_absent())
-    weak = [not one.grounded or Confidence.of(one.sure).level == "low" for one in absent]
+    weak = [not one.grounded or Confidence.of(one.confidence).level == "low" for one in absent]
     with_reader["absent_refused_or_low"] = sum(weak) / len(absent)
     beside["absent_refused"] = sum(not one.grounded for one in absent) / len(absent)
     return digest_of(*files), with_reader, beside
@@ -101,7 +101,7 @@ def asked(name: str, rows: Sequence[Row]) -> dict[str, list[Seen]]:
 def _by_vectors(desk: AskContext, row: Row, by_words: Seen) -> Seen:
     """What the first sentences hold if likeness to the question alone puts them in order."""
     units = gather_evidence(desk, row.question, WISH).evidence.units[:UNITS]
-    texts = [f"{one.read.page.title}. {one.text}" for one in units]
+    texts = [f"{one.segmented.page.title}. {one.text}" for one in units]
     question, *others = shared_reader().vectors([row.question, *texts])
     order = sorted(range(len(units)), key=lambda at: -float(question @ others[at]))
     hit = [holds(units[at].text, row.answers) for at in order[:MAX_LINES]]

@@ -11,13 +11,14 @@ import hashlib
 import json
 import platform
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from evals.data import SHARED_DATA
 from kiwiresearch.lazy import exported_names
+from kiwiresearch.messages.catalogue import FALLBACK, Entry, catalogue_in
 
 ROOT = Path(__file__).parent.parent
 PLACES = {"kiwiresearch": ROOT / "src" / "kiwiresearch", "evals": ROOT / "evals"}
@@ -29,6 +30,8 @@ ANCHORS = ("bm25s", "pystemmer")
 
 NOT_DATA = frozenset({".py", ".pyc"})
 FLOORS = frozenset({"floors.json", "measured.json"})
+CATALOGUES = PLACES["kiwiresearch"] / "messages" / "languages"
+"""Most sentences are those of web pages, so only the English ones that an evaluation can reach are part of its data."""
 
 
 def is_unchanged(name: str) -> bool:
@@ -54,6 +57,7 @@ def fingerprint(name: str) -> str:
     for file in sorted({*files, *data}):
         content = _code_of(file.read_text(encoding="utf-8")).encode() if file.suffix == ".py" else file.read_bytes()
         whole.update(str(file.relative_to(ROOT)).encode() + b"\0" + content + b"\0")
+    whole.update(json.dumps(reached_sentences(files), sort_keys=True).encode())
     return whole.hexdigest()[:16]
 
 
@@ -85,6 +89,28 @@ def reached(module: str) -> frozenset[Path]:
             # What a package offers is loaded when it is used, so its list of names leads nowhere by itself.
             waiting += _imports(file.read_text(encoding="utf-8")) if not _exports(file) else ()
     return frozenset(found)
+
+
+def reached_sentences(files: Iterable[Path]) -> dict[str, Entry]:
+    """The English sentences whose keys the code names: in full, by a group ("kinds.ended"), or as "ended.{why}"."""
+    english = catalogue_in(FALLBACK)
+    texts = {text for file in files if file.suffix == ".py" for text in _texts(file.read_text(encoding="utf-8"))}
+    starts = tuple(text for text in texts if text.endswith(".") and text != "kinds.")
+    found: dict[str, Entry] = {}
+    for key in sorted(english.keys()):
+        short = key.removeprefix("kinds.")
+        named = {key, short, key.rpartition(".")[0], short.rpartition(".")[0]} - {"", "kinds"}
+        if not named.isdisjoint(texts) or key.startswith(starts) or short.startswith(starts):
+            entry = english.entry(key)
+            found[key] = entry if isinstance(entry, str) else dict(entry)
+    return found
+
+
+@cache
+def _texts(code: str) -> frozenset[str]:
+    """The texts in a module that can be keys of sentences, or begin one."""
+    nodes = (node.value for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Constant))
+    return frozenset(text for text in nodes if isinstance(text, str) and "." in text)
 
 
 @cache
@@ -124,7 +150,7 @@ def _data_below(folder: Path) -> Iterator[Path]:
     for one in folder.iterdir():
         if one.is_file() and one.suffix not in NOT_DATA and one.name not in FLOORS:
             yield one
-        elif one.is_dir() and one.name != "__pycache__" and not any(one.glob("*.py")):
+        elif one.is_dir() and one.name != "__pycache__" and one != CATALOGUES and not any(one.glob("*.py")):
             yield from _data_below(one)
 
 

@@ -22,7 +22,7 @@ from tests.postgres import postgres_server
 from kiwiresearch.cli.start import run
 from kiwiresearch.zim import book_writer, integrity
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, build_sample, write_book
-from kiwiresearch.zim.integrity import Verdict
+from kiwiresearch.zim.integrity import FileCheck
 
 __all__ = ["postgres_server"]
 
@@ -30,7 +30,7 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("many", "desk", "deploy", "bulk", "mcp", "llm", "web", "cli", "research", "store", "kin", "atlas", "zim")
+FIRST = ("hosts", "browser", "deploy", "bulk", "mcp", "llm", "web", "cli", "jobs", "store", "kin", "atlas", "zim")
 """The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
 SELDOM = 50_000
@@ -42,7 +42,7 @@ SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "sha
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Thousands of tests and modules stay until the end: nobody need look again and again which of them could go."""
+    """Freeze all objects after collection, so that garbage collection does not visit thousands of tests again."""
     gc.disable()
     try:
         return (yield)
@@ -55,7 +55,7 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the folders whose tests wait most, and leave tests of a folder together.
 
-    Whoever runs out of tests takes some from the end of another's: quick ones come last, so nobody waits long
+    A worker without tests takes some from the end of another's queue: quick ones come last, so no worker waits long
     for the others, and the browser and most servers are started by one worker and not by each.
     """
     turns = {folder: turn for turn, folder in enumerate(FIRST)}
@@ -72,7 +72,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def _built_sample(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """The sample book for whoever asks first, and the same file for all others."""
+    """The sample book, built by the first test that needs it and shared with all others."""
 
     @functools.cache
     def built() -> Path:
@@ -116,15 +116,15 @@ def _same_bytes_checked_once() -> Iterator[None]:
     looked = integrity.probe
     sound: set[bytes] = set()
 
-    def probe(path: Path, *, check: bool, timeout_s: float | None = integrity.PROBE_TIMEOUT_S) -> Verdict:
+    def probe(path: Path, *, check: bool, timeout_s: float | None = integrity.PROBE_TIMEOUT_S) -> FileCheck:
         seen = b""
-        is_plain = path.suffix == ".zim" and str(path).isprintable()  # libzim cannot open a name that is no text
+        is_plain = path.suffix == ".zim" and str(path).isprintable()  # libzim cannot open a name that is not text
         if check and is_plain and path.stat().st_size <= SMALL_BYTES:
             seen = hashlib.sha256(path.read_bytes()).digest()
         if seen in sound:
-            return Verdict("sound")
+            return FileCheck("sound")
         verdict = looked(path, check=check, timeout_s=timeout_s)
-        if seen and verdict == Verdict("sound"):
+        if seen and verdict == FileCheck("sound"):
             sound.add(seen)
         return verdict
 
@@ -139,6 +139,11 @@ BookMaker = Callable[..., Path]
 @pytest.fixture
 def a_book(tmp_path: Path) -> BookMaker:
     """Builds a ZIM file from path and HTML."""
+    return book_maker(tmp_path)
+
+
+def book_maker(folder: Path) -> BookMaker:
+    """Builds ZIM files in a folder, for fixtures that several tests share."""
 
     def make(
         pages: Mapping[str, str],
@@ -150,7 +155,7 @@ def a_book(tmp_path: Path) -> BookMaker:
         titles: Mapping[str, str] | None = None,
         **metadata: str,
     ) -> Path:
-        target = tmp_path / name
+        target = folder / name
         known = {
             "Name": "test_en",
             "Title": "Test book",
@@ -176,18 +181,18 @@ def a_book(tmp_path: Path) -> BookMaker:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user who has never run the program before."""
+    """The home folder of a user who has never run the program before."""
     folder = tmp_path / "home"
     monkeypatch.setenv("KIWIRESEARCH_HOME", str(folder))
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     return folder
 
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def kiwi(capsys: pytest.CaptureFixture[str]) -> Told:
+def kiwi(capsys: pytest.CaptureFixture[str]) -> RunCommand:
     """Runs a command; returns its exit code, standard output and standard error."""
 
     def start(*words: object) -> tuple[int, str, str]:

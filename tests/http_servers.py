@@ -54,8 +54,8 @@ def serving(handle: Handle, host: str = "127.0.0.1") -> Iterator[str]:
 def answer(request: Request, status: int, body: str | bytes, kind: str = "text/html", **headers: str) -> None:
     content = body.encode() if isinstance(body, str) else body
     request.send_response(status)
-    told = {"Content_Type": kind, "Content_Length": str(len(content))} | headers
-    for name, value in told.items():
+    values = {"Content_Type": kind, "Content_Length": str(len(content))} | headers
+    for name, value in values.items():
         request.send_header(name.replace("_", "-"), value)
     request.end_headers()
     if request.command != "HEAD":

@@ -1,4 +1,4 @@
-"""Modules of ours in processes of their own."""
+"""Our modules in separate processes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_process_goes_on_beside_this_one(tmp_path: Path, monkeypatch: pytest.M
     assert system.RUNNING.pop().wait(60) == 0
 
 
-def test_a_system_that_refuses_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no process can be started, the work is left for another time."""
+def test_a_process_that_cannot_be_started_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If no process can be started, the work is left for another time."""
     monkeypatch.setattr("sys.executable", "/no/such/python")
     assert not system.start_detached("kiwiresearch.zim.integrity")

@@ -19,7 +19,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Record):
+class JsonRecord(Record):
     """A value for JSON."""
 
     class_: str
@@ -29,7 +29,7 @@ class Told(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Linked(Told):
+class LinkedRecord(JsonRecord):
     """The same, and where it is read."""
 
     url: str = ""
@@ -38,11 +38,14 @@ class Linked(Told):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (Told("a"), {"class": "a", "parts": []}),
-        (Told("a", note=""), {"class": "a", "parts": [], "note": ""}),
-        (Told("\ud800", (Part(3),)), {"class": "\ud800", "parts": [{"points": 3}]}),
+        (JsonRecord("a"), {"class": "a", "parts": []}),
+        (JsonRecord("a", note=""), {"class": "a", "parts": [], "note": ""}),
+        (JsonRecord("\ud800", (Part(3),)), {"class": "\ud800", "parts": [{"points": 3}]}),
         ({"rows": [Part(0.5)]}, {"rows": [{"points": 0.5}]}),
-        (extend(Linked, Told("a"), url="/a", note="n"), {"class": "a", "parts": [], "note": "n", "url": "/a"}),
+        (
+            extend(LinkedRecord, JsonRecord("a"), url="/a", note="n"),
+            {"class": "a", "parts": [], "note": "n", "url": "/a"},
+        ),
     ],
 )
 def test_a_value_is_the_object_of_its_fields(value: Any, expected: Any) -> None:
@@ -51,15 +54,15 @@ def test_a_value_is_the_object_of_its_fields(value: Any, expected: Any) -> None:
     assert repr(plain(value)) == repr(expected), "3 is not 3.0"
 
 
-def test_what_has_no_form_in_json_is_refused() -> None:
-    """A slip is found where it is made, and not sent as the words that Python has for it."""
+def test_values_without_a_json_form_are_refused() -> None:
+    """A mistake is an error where it is made, and is not sent as Python's own representation."""
     with pytest.raises(TypeError, match="object has no form in JSON"):
         plain({"rows": [object()]})
 
 
 def test_the_schema_has_the_keys_and_the_words_of_the_class_and_its_parents() -> None:
-    """Clients are told the same of a field, whichever class declares it; what may be left out is not required."""
-    schema = TypeAdapter(Linked).json_schema(mode="serialization")
+    """The description of a field is the same whichever class declares it; optional fields are not required."""
+    schema = TypeAdapter(LinkedRecord).json_schema(mode="serialization")
     assert schema["required"] == ["class"]
     assert schema["properties"]["class"]["description"] == "What kind it is."
     assert set(schema["properties"]) == {"class", "parts", "note", "url"}

@@ -9,15 +9,16 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.test_wording import STILTED
 
 from kiwiresearch import errors
 from kiwiresearch.ask import records as answers
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
-from kiwiresearch.page.doc import page_record
 from kiwiresearch.page.elements import CUTS
 from kiwiresearch.page.parser import open_page
+from kiwiresearch.page.record import page_record
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.settings import defaults, environment_variable
@@ -134,7 +135,7 @@ def test_every_command_and_option_is_in_the_reference(words: list[str], capsys: 
 def test_every_field_of_a_page_record_is_in_the_reference(sample_zim: Path) -> None:
     """docs/reference/page-record.md names each field that `page --json` prints."""
     text = (DOCS / "reference" / "page-record.md").read_text(encoding="utf-8")
-    record = page_record(open_page(LibzimArchive(sample_zim), "Hattusa"))
+    record = plain(page_record(open_page(LibzimArchive(sample_zim), "Hattusa")))
     inner = [record["sections"][0], record["links"][0], record["infoboxes"][0]["rows"][0], record["signals"]]
     names = set(record) | {name for part in inner for name in part}
     assert {name for name in names if f"`{name}`" not in text} == set()
@@ -144,17 +145,17 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
     """docs/reference/cli.md names each field that `ask --json` prints."""
     text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8").partition("## The record of an answer")[2]
     text = text.partition("\n## ")[0]
-    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_ASK_READER": "false"})
     with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         answer = Asker(finder, desk.settings.ask).ask("When was Einstein born?")
-        record = plain(answers.record_of(answer, finder.citation_url))
+        record = plain(answers.answer_record(answer, finder.citation_url))
     lists = ("lines", "citations", "passages", "looked", "books")
     names = set(record) | {name for part in lists for name in record[part][0]}
     assert {name for name in names if f"`{name}`" not in text} == set()
 
 
 def test_every_field_of_a_job_is_in_the_reference() -> None:
-    """docs/reference/run-files.md names each field of a job, and of whatever it may wish for."""
+    """docs/reference/run-files.md names each field of a job and of its request."""
     text = (DOCS / "reference" / "run-files.md").read_text(encoding="utf-8").partition("## Jobs")[2]
     wishes: tuple[JobRequest, ...] = (
         ResearchRequest("Rome"),
@@ -162,13 +163,13 @@ def test_every_field_of_a_job_is_in_the_reference() -> None:
         QuestionsRequest(()),
         BulkRequest("x", ()),
     )
-    records = [Job("x-1", wish).record() for wish in wishes]
-    names = {name for record in records for name in {*record, *record["wish"]}}
+    records = [Job("x-1", request).record() | plain(request) for request in wishes]
+    names = {name for record in records for name in record}
     assert {name for name in names if f"`{name}`" not in text} == set()
 
 
 def test_every_cut_has_its_reason() -> None:
-    """Selectors are data that can be tuned, and each says why what it finds is no text of the article (R257)."""
+    """Selectors are data that can be tuned, and each says why what it removes is not text of the article (R257)."""
     assert all(cut.selector.strip() and len(cut.reason) > 3 for cut in CUTS)
 
 
@@ -179,14 +180,24 @@ def test_links_between_documents_lead_somewhere() -> None:
             assert (file.parent / target).exists(), f"{file.name}: {target}"
 
 
-def test_what_documents_show_is_what_the_program_does(tmp_path: Path) -> None:
-    """The example brief and the output in README and guides are made anew from the sample book, to the same bytes."""
+def test_documents_have_the_voice_of_the_product() -> None:
+    """Documents avoid the same phrases as the program; code, quotations and generated pages are not judged."""
+    made = {DOCS / "requirements.md", *(DOCS / "examples").iterdir()}
+    not_prose = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`|\"[^\"\n]*\"|^>.*?$", re.DOTALL | re.MULTILINE)
+    for file in {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")} - made:
+        prose = not_prose.sub("", file.read_text(encoding="utf-8"))
+        found = [line for line in prose.splitlines() if any(re.search(pattern, line) for pattern in STILTED["en"])]
+        assert not found, f"{file.relative_to(ROOT)}: {found[0]}"
+
+
+def test_generated_parts_of_documents_are_up_to_date(tmp_path: Path) -> None:
+    """The example brief and the output in README and guides are the same bytes when generated from the sample book."""
     for path, text in a_tool("make_docs").made(tmp_path).items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run python tools/make_docs.py"
 
 
 def test_the_table_of_confidence_is_measured(shared_data: Path) -> None:
-    """docs/reference/claims.md tells how often claims of each confidence are right, as measured now (R65)."""
+    """docs/reference/claims.md says how often claims of each confidence are right, as measured now (R65)."""
     for path, text in a_tool("make_docs").made_table().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is old: run python tools/make_docs.py"
 

@@ -51,7 +51,7 @@ def schools(shared_data: Path) -> LibzimArchive:
 
 
 def a_page(markup: str) -> HiddenArchive:
-    """A book whose page 'Page' holds the markup, with 'Gone' hidden."""
+    """A book whose page 'Page' has the markup, with 'Gone' hidden."""
     return HiddenArchive(MemoryArchive({"Page": f"<body>{markup}</body>", "Gone": "", "Kept": "", "Other": ""}), "Gone")
 
 
@@ -162,14 +162,14 @@ def test_other_markup_is_left_alone(markup: str) -> None:
     assert a_page(markup).read("Page").content.decode() == f"<body>{markup}</body>"
 
 
-def test_bytes_that_are_no_text_stay() -> None:
+def test_bytes_that_are_not_text_are_kept() -> None:
     """A page that is not quite UTF-8 loses its link and nothing else."""
     archive = MemoryArchive({"Page": b'\xff<a href="Gone">b\xe9</a>\xfe', "Gone": "", "Kept": ""})
     assert HiddenArchive(archive, "Gone").read("Page").content == b"\xffb\xe9\xfe"
 
 
-def test_what_is_known_of_links_serves_every_hidden_article(whole: LibzimArchive) -> None:
-    """Sharing what was looked up changes no page."""
+def test_cached_links_work_for_every_hidden_article(whole: LibzimArchive) -> None:
+    """Sharing the cache changes no page."""
     ends = Ends(whole)
     for gone in whole.articles():
         shared, alone = HiddenArchive(whole, gone, ends), HiddenArchive(whole, gone)

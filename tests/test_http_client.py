@@ -1,4 +1,4 @@
-"""The HTTP client: every way in which a server can misbehave ends in time, and is told by its kind."""
+"""The HTTP client: every way in which a server can misbehave ends in time, with an error that names the cause."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def fetched(client: HttpClient, url: str, seconds: float = 20.0, **request: byte
 
 
 def failure_kind(client: HttpClient, url: str, seconds: float = 20.0, **request: bytes) -> str:
-    with pytest.raises(HttpFailure) as told:
+    with pytest.raises(HttpFailure) as caught:
         fetched(client, url, seconds, **request)
-    return told.value.kind
+    return caught.value.kind
 
 
 @pytest.mark.parametrize("good", [0, 1], ids=["at once", "on a connection that was kept open"])
@@ -100,8 +100,8 @@ def test_nobody_there(client: HttpClient) -> None:
     "address",
     ["http://host:abc", "http://ÿ¿.example", f"http://{'a' * 300}", "http://.", "http://a..b", "http://\ud800"],
 )
-def test_what_cannot_be_asked(client: HttpClient, address: str) -> None:
-    """An address that no host can have is an address that is wrong, not a host that is away."""
+def test_an_invalid_address_is_reported_as_such(client: HttpClient, address: str) -> None:
+    """An address that no host can have is a wrong address, not a host that is away."""
     assert failure_kind(client, address) == "address"
 
 
@@ -112,7 +112,7 @@ def test_a_server_that_does_not_listen_is_left(client: HttpClient) -> None:
         assert failure_kind(client, address, 0.2, content=bytes(32 * 2**20)) == "late"
 
 
-def test_a_limit_holds_for_several_calls(client: HttpClient) -> None:
+def test_several_calls_can_share_a_time_limit(client: HttpClient) -> None:
     """Calls that share a limit end together, and without a thread for each."""
     server = Failing(closed, good=20)
     with serving(server) as address:
@@ -121,11 +121,11 @@ def test_a_limit_holds_for_several_calls(client: HttpClient) -> None:
         for _ in range(10):
             with client.open("GET", address, limit) as response:
                 assert response.read(10) == b"host"
-        assert set(threading.enumerate()) == threads
+        assert set(threading.enumerate()) <= threads, "one of the calls started a thread"
         limit.seconds = 0.0
-        with pytest.raises(HttpFailure) as told, client.open("GET", address, limit):
+        with pytest.raises(HttpFailure) as caught, client.open("GET", address, limit):
             pass
-        assert told.value.kind == "late"
+        assert caught.value.kind == "late"
         assert server.calls == 11
 
 
@@ -134,13 +134,13 @@ def test_a_body_may_be_read_in_another_context(client: HttpClient) -> None:
     with serving(DRIPS["parts"]) as address, client.open("GET", address, Deadline(0.3)) as response:
         chunks = response.chunks(MAX_BYTES)
         assert contextvars.Context().run(next, chunks) == b"x"
-        with pytest.raises(HttpFailure) as told:
+        with pytest.raises(HttpFailure) as caught:
             contextvars.Context().run(list, chunks)
-        assert told.value.kind == "late"
+        assert caught.value.kind == "late"
 
 
 def test_no_redirect_is_followed_and_no_cookie_sent_back(client: HttpClient) -> None:
-    """The program talks to the hosts the user named, and each request stands alone."""
+    """The program talks only to the hosts the user named, and requests share no cookies."""
     seen: list[str | None] = []
 
     def leads_on(request: Request) -> None:
@@ -167,7 +167,7 @@ def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("kept_open", "connections"), [(0, 3), (4, 1)])
 def test_connections_are_kept_open_on_request(kept_open: int, connections: int) -> None:
-    """A client that is told so uses one connection again and again."""
+    """A client that is set to keep connections open uses one connection for all requests."""
     peers: set[int] = set()
 
     def note(request: Request) -> None:
@@ -181,7 +181,7 @@ def test_connections_are_kept_open_on_request(kept_open: int, connections: int) 
 
 
 def test_a_failure_of_the_right_kind_is_tried_once_more(client: HttpClient) -> None:
-    """A connection that broke is no reason to give up; one that breaks again, or another failure, is."""
+    """A broken connection is tried once more; a second break, or any other failure, is an error."""
     turns: list[Handle] = [closed, lambda request: answer(request, 200, "host"), closed, closed, closed]
     with serving(lambda request: turns.pop(0)(request)) as address:
         assert retried_once(lambda: fetched(client, address), "broken") == b"host"

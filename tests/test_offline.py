@@ -22,7 +22,7 @@ PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the sample book, built once for all tests."""
     folder = tmp_path_factory.getbasetemp() / "ready"
     open_workspace({"KIWIRESEARCH_HOME": str(folder)}).sample()
@@ -30,9 +30,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def stocked(furnished: Path, home: Path) -> Path:
+def stocked(prepared_home: Path, home: Path) -> Path:
     """The home of a user whose shelf is empty; the sample book's file."""
-    shutil.copytree(furnished / "cache", home / "cache")
+    shutil.copytree(prepared_home / "cache", home / "cache")
     (file,) = (home / "cache").glob("*.zim")
     return file
 

@@ -1,4 +1,4 @@
-"""A shelf for programs: research takes the same wishes as the command."""
+"""The library for programs: research takes the same options as the command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.verify.proved_runs import a_road_book
+from tests.verify.verified_runs import a_road_book
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.crawl.settings import CrawlSettings
@@ -28,8 +28,8 @@ def test_a_program_names_the_side_of_a_topic_that_it_wants(home: Path, tmp_path:
     assert [(brief["head"], brief["aspect"]) for brief in briefs] == [("Salt road", "trade"), ("Salt road", "")]
     assert [(one["aspect"], one["understood"]["aspect"]) for one in manifests] == [("trade", "trade"), ("", "")]
     assert manifests[0]["fingerprint"] != manifests[1]["fingerprint"]
-    told = [" ".join(one["text"] for one in brief["summary"]) for brief in briefs]
-    assert ["custom house was passed" in text for text in told] == [True, False]
+    output = [" ".join(one["text"] for one in brief["summary"]) for brief in briefs]
+    assert ["custom house was passed" in text for text in output] == [True, False]
 
 
 def test_an_aspect_without_end_is_refused(home: Path, tmp_path: Path) -> None:

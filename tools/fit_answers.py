@@ -1,11 +1,11 @@
-"""Fits what the reading model counts in an answer, and how sure answers are that it chose.
+"""Fit the weight of the reading model in an answer, and the confidence of the answers it chose.
 
-python -m tools.fit_answers gather SHARED OUT [--work WORK]   ask, and write down what was read
+python -m tools.fit_answers gather SHARED OUT [--work WORK]   ask the questions and save the results
 python -m tools.fit_answers fit OUT                           print the tables for ask/data/weights.toml
 
-Asked are the rows for choosing of the shared sets (`tools/train_reader/split.py`) and, from the folder of a training,
-questions that trained nothing (`tools/train_reader/groups.py`): people's, and ours on pages that judged the training.
-Rows for the final judgement are never used.
+The questions are the development rows of the shared sets (`tools/train_reader/split.py`) and, from the folder of a
+training, questions that were not trained on (`tools/train_reader/groups.py`): real users' questions, and our own on
+pages that were used to evaluate the training. Rows for the final evaluation are never used.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ MAX_OF_WORK, MAX_ORDINARY = 100, 220
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question to put to a book, and what tells whether a text answers it."""
+    """A question for a book, and how to decide whether a text answers it."""
 
     name: str
     """The set that it is of."""
@@ -75,7 +75,7 @@ class Asking:
 
 
 def questions(shared: Path, work: Path | None) -> Iterator[Asking]:
-    """All that is asked."""
+    """All questions."""
     elsewhere = questioned(shared / "qa" / "schools")
     for name, (book, file, every) in SETS.items():
         rows = [row for row in rows_of(shared / "qa" / file) if not row.yes_or_no]
@@ -100,7 +100,7 @@ def questions(shared: Path, work: Path | None) -> Iterator[Asking]:
 
 
 def write_down(shared: Path, out: Path, work: Path | None) -> None:
-    """One line for each question: what its units say and which of them answer it."""
+    """Write one line for each question: its units and which of them answer it."""
     settings = AskSettings()
     reader = shared_reader()
     desks: dict[str, AskContext] = {}
@@ -115,8 +115,8 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
             if not evidence.units or evidence.parts:
                 continue
             read = gathered.reread().evidence.units
-            kept = [unit for unit in read if unit.parts["relevance"] > reranker.UNREAD]
-            kept += [unit for unit in read if unit.parts["relevance"] <= reranker.UNREAD][:MAX_UNREAD]
+            kept = [unit for unit in read if unit.features["relevance"] > reranker.UNREAD]
+            kept += [unit for unit in read if unit.features["relevance"] <= reranker.UNREAD][:MAX_UNREAD]
             page = bare_text(desk.books[0].archive.read(one.path).content).text if one.path else ""
             row = {
                 "set": one.name,
@@ -132,20 +132,20 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
 def _unit(unit: ScoredUnit, one: Asking) -> dict[str, Any]:
     words = unit.text[slice(*unit.words)] if unit.words else ""
     return {
-        "title": unit.read.page.title,
-        "ref": str(unit.read.page.ref),
+        "title": unit.segmented.page.title,
+        "ref": str(unit.segmented.page.ref),
         "passage": unit.passage,
         "text": unit.text,
-        "parts": dict(unit.parts),
-        "total": sum(value * unit_weights()[name] for name, value in unit.parts.items() if name not in SAID),
-        "holds": one.is_right(reranker.reader_row(unit.read, unit.unit)),
+        "features": dict(unit.features),
+        "total": sum(value * unit_weights()[name] for name, value in unit.features.items() if name not in SAID),
+        "holds": one.is_right(reranker.reader_row(unit.segmented, unit.unit)),
         "short": one.is_right(words) and len(words) <= LONGEST_SHORT,
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A question as it was written down."""
+    """A question as it was saved."""
 
     name: str
     question: Question
@@ -162,7 +162,7 @@ def load(file: Path) -> list[Seen]:
         units = []
         for one in row["units"]:
             page = SimpleNamespace(title=one["title"], ref=one["ref"])
-            units.append(SimpleNamespace(**one, read=SimpleNamespace(page=page)))
+            units.append(SimpleNamespace(**one, segmented=SimpleNamespace(page=page)))
         found.append(
             Seen(
                 row["set"],
@@ -176,10 +176,10 @@ def load(file: Path) -> list[Seen]:
 
 
 def ordered(seen: Seen, worth: Mapping[str, float]) -> list[Any]:
-    """The units as these weights put them."""
+    """The units in the order that these weights give."""
     units = []
     for one in seen.units:
-        total = one.total + sum(one.parts[name] * worth[name] for name in SAID)
+        total = one.total + sum(one.features[name] * worth[name] for name in SAID)
         units.append(SimpleNamespace(**{**vars(one), "total": total}))
     return sorted(units, key=lambda one: -one.total)
 
@@ -196,7 +196,7 @@ def shares(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]
 
 
 def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
-    """The logistic curve for whether the first sentence answers: the others are folded away, or further below."""
+    """The logistic curve for whether the first sentence is right; the others are folded or further down."""
     examples, labels = [], []
     for seen in rows:
         units = cast("list[ScoredUnit]", ordered(seen, worth))
@@ -210,7 +210,7 @@ def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
     scale[names.index("always")] = 1.0
     scaled, weights = x / scale, np.zeros(len(names))
     stiff = np.diag([STIFFNESS * (name != "always") for name in names]) + 1e-9 * np.eye(len(names))
-    for _ in range(STEPS):  # Newton's
+    for _ in range(STEPS):  # Newton's method
         made = 1 / (1 + np.exp(-scaled @ weights - known))
         slope = scaled.T @ (made - y) + stiff @ weights
         weights -= np.linalg.solve(scaled.T @ (scaled * (made * (1 - made))[:, None]) + stiff, slope)
@@ -219,7 +219,7 @@ def curve(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]:
 
 
 def apart(rows: Sequence[Seen], worth: Mapping[str, float]) -> np.ndarray[Any, Any]:
-    """How sure each answer is by a curve that was fitted on the others."""
+    """The confidence of each answer by a curve that was fitted on the others (cross-validation)."""
     sure = np.zeros(len(rows))
     fold_of = [int(drawn(seen.question.text, "fold") * FOLDS) for seen in rows]
     for fold in range(FOLDS):
@@ -233,7 +233,7 @@ def apart(rows: Sequence[Seen], worth: Mapping[str, float]) -> np.ndarray[Any, A
 
 
 def area(sure: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
-    """How often a right answer is surer than a wrong one."""
+    """How often a right answer has more confidence than a wrong one."""
     good, bad = sure[right == 1][:, None], sure[right == 0][None]
     return float(((good > bad) + 0.5 * (good == bad)).mean()) if good.size and bad.size else math.nan
 
@@ -247,7 +247,7 @@ def error(sure: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
 
 
 def _has_answer(seen: Seen) -> bool:
-    """Whether what was read of a question without a page of its own answers it."""
+    """Whether the text found for a question without a known page answers it."""
     return seen.name not in SETS and any(one.holds for one in seen.units)
 
 
@@ -277,7 +277,7 @@ def fit(file: Path) -> None:
             told = right[here].mean(), sure[here].mean(), error(sure[here], right[here]), area(sure[here], right[here])
             print(f"| {name} | {here.sum()} | " + " | ".join(f"{value:.2f}" for value in told) + " |")
     found = curve(rows, worth)
-    print("[right_reader]")
+    print("[reader_confidence]")
     for name, value in found.items():
         print(f'"{name}" = {value}')
 

@@ -1,11 +1,11 @@
-"""Fit what a brief chooses by: is a sentence about what is asked for (`aspect`), would it be missed (`salience`), and
-does a sentence of another page confirm it (`second source`)?
+"""Fit the weights by which a brief chooses sentences: is one about the aspect (`aspect`), is it important (`salience`),
+and does a sentence of another page confirm it (`second source`)?
 
 The aspect's weights are fitted, in log-odds, on the sentences that readers marked for every other topic of
-`evals/labels/brief_aspects.jsonl`, all topics alike. Salience needs no labels: a sentence of an article's body is worth
-as much as its words come again in the article's own introduction. Second sources are fitted on pairs that readers
-judged for every other topic of `evals/labels/second_sources.jsonl`. The weights are printed as the program's table
-`brief/data/weights.toml` has them.
+`evals/labels/brief_aspects.jsonl`; all topics have the same weight. Salience needs no labels: the more words of a
+sentence of the body occur in the article's introduction, the more it is worth. Second sources are fitted on
+pairs that readers judged for every other topic of `evals/labels/second_sources.jsonl`. The weights are printed in the
+format of `brief/data/weights.toml`.
 
 python -m tools.fit_brief aspect SHARED
 python -m tools.fit_brief salience SHARED
@@ -43,7 +43,7 @@ Signs = Sequence[Mapping[str, float]]
 
 
 def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[bool]]:
-    """The sentences that are about a topic's thing, with what speaks for each, and whether readers marked it."""
+    """The sentences about a topic, with the features of each, and whether readers marked it."""
     book = OpenBook(archive)
     walker = Walker(CrawlPlan([book], topic.topic, settings=CrawlSettings(max_pages=PAGES, fast=True)))
     pages = []
@@ -65,7 +65,7 @@ def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[boo
 
 
 def introduced_signs(archive: LibzimArchive) -> Iterator[tuple[Signs, list[float]]]:
-    """The sentences of articles' bodies, with what speaks for each, and how much their introductions say it."""
+    """The sentences of articles' bodies, with the features of each, and how much of it the introduction repeats."""
     paths = sorted(archive.articles(), key=lambda path: hashlib.sha256(path.encode()).digest())
     for path in paths[:ARTICLES]:
         page = open_page(archive, path)

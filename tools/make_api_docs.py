@@ -1,8 +1,8 @@
-"""Write the examples of docs/API.md: commands, run against a real server on the sample book, and what came back.
+"""Write the examples of docs/API.md: commands, run against a real server on the sample book, and their output.
 
 Run it after a change of the server: python tools/make_api_docs.py
 
-The page marks what is written here: <!-- made: NAME --> before it, <!-- end --> behind it.
+The generated parts of the page are between <!-- made: NAME --> and <!-- end -->.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_LINES = 16
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request as a reader would type it, and the status it gets."""
+    """A request as a reader would type it, and the status of its response."""
 
     path: str
     body: dict[str, Any] | None = None
@@ -167,7 +167,7 @@ MASKS = {"created": 1767225600, "fingerprint": "sha256:…"}
 
 
 def made(work: Path) -> dict[Path, str]:
-    """The page as it should be, by its path."""
+    """The generated page, by its path."""
     with serving(work) as address:
         blocks = {name: block(example, address) for name, example in EXAMPLES.items()}
     page = PAGE.read_text(encoding="utf-8")
@@ -176,7 +176,7 @@ def made(work: Path) -> dict[Path, str]:
 
 @contextlib.contextmanager
 def serving(work: Path) -> Iterator[str]:
-    """The server of a user who has no book but the sample, and its address."""
+    """A server of a user who has only the sample book, and its address."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("KIWIRESEARCH_")}
     environment = kept | {"KIWIRESEARCH_HOME": str(work / "home")}
     command = [sys.executable, "-c", START]
@@ -198,7 +198,7 @@ def _address(server: subprocess.Popen[str]) -> str:
 
 
 def block(example: Example, address: str) -> str:
-    """A command and what came back, as the page shows them."""
+    """A command and its output, as the page shows them."""
     status, text = asked(example, address)
     if status != example.status:
         raise SystemExit(f"{example.path} gives {status}, not {example.status}: {text[:400]}")
@@ -207,7 +207,7 @@ def block(example: Example, address: str) -> str:
 
 
 def asked(example: Example, address: str) -> tuple[int, str]:
-    """The status and the body of the command itself, sent to a running server."""
+    """The status and body of the response when the command is run against the server."""
     words = shlex.split(example.command().replace("\\\n", " ").replace(SHOWN, address))
     command = [*words, "--noproxy", "*", "--max-time", str(TIMEOUT_S), "-w", STATUS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 (as the page says)
@@ -216,7 +216,7 @@ def asked(example: Example, address: str) -> tuple[int, str]:
 
 
 def shown(text: str, example: Example) -> str:
-    """What came back, masked where it is never twice the same, and cut to what a reader needs to see."""
+    """The output, with values that change masked, and cut to what a reader needs."""
     text = COMPLETION.sub("chatcmpl-…", TIMES.sub("2026-01-31T12:00:00+00:00", text))
     if "-I" in example.options:
         return "\n".join(line for line in text.split("\n") if line.lower().startswith(example.only))
@@ -231,7 +231,7 @@ def shown(text: str, example: Example) -> str:
 
 
 def _chosen(record: Any, only: tuple[str, ...], rows: tuple[str, ...]) -> Any:
-    """The fields that are to be seen, of the record and of the rows in it."""
+    """Only the fields to show, of the record and of the rows in it."""
     if not isinstance(record, dict):
         return record
     kept = {name: record[name] for name in only if name in record} if only else dict(record)
@@ -243,10 +243,10 @@ def _chosen(record: Any, only: tuple[str, ...], rows: tuple[str, ...]) -> Any:
 
 
 def _stream(text: str, example: Example) -> str:
-    """The events, of several of one kind the first."""
+    """The events, only the first of several of one kind."""
     events: list[str] = []
     seen = ""
-    parts = [part for part in text.strip().split("\n\n") if "data: " in part]  # a ping has none
+    parts = [part for part in text.strip().split("\n\n") if "data: " in part]  # a ping has no data
     for place, part in enumerate(parts, start=1):
         head, _, data = part.partition("data: ")
         record = json.loads(data)

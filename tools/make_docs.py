@@ -1,8 +1,8 @@
-"""Write what documents show of the program: the example brief, output of commands, and the table of confidence.
+"""Write the generated parts of the documents: the example brief, output of commands, and the table of confidence.
 
 Run it after a change of rules: python tools/make_docs.py
 
-A page marks what is written here: <!-- made: NAME --> before it, <!-- end --> behind it.
+The generated parts of a page are between <!-- made: NAME --> and <!-- end -->.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ EDIT = ("Pylos was burned about 1180 BC", "Pylos was burned about 1186 BC")
 
 
 class Program:
-    """The command line with a home of its own, and no book but the sample."""
+    """The command line with its own home folder, and only the sample book."""
 
     def __init__(self, work: Path) -> None:
         self.work = work
@@ -66,27 +66,27 @@ class Program:
         self._environment = kept | {"KIWIRESEARCH_HOME": str(work / "home"), "NO_COLOR": "1", "COLUMNS": "100"}
 
     def run(self, *words: str, code: int = 0) -> tuple[str, str]:
-        """What a command writes to standard output and standard error; all run in this process, which has it loaded."""
-        out, told = io.StringIO(), io.StringIO()
+        """Run a command in this process and return what it writes to standard output and standard error."""
+        out, progress = io.StringIO(), io.StringIO()
         with (
             patch.dict(os.environ, self._environment, clear=True),
             contextlib.chdir(self.work),
             contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(told),
+            contextlib.redirect_stderr(progress),
         ):
             ended = run(words)
         if ended != code:
-            raise SystemExit(f"{' '.join(words)} ended with {ended}: {told.getvalue()}")
-        return out.getvalue(), told.getvalue()
+            raise SystemExit(f"{' '.join(words)} ended with {ended}: {progress.getvalue()}")
+        return out.getvalue(), progress.getvalue()
 
 
 def made(work: Path) -> dict[Path, str]:
-    """The documents as they should be, by their paths."""
+    """The generated documents, by their paths."""
     program = Program(work)
-    out, told = program.run(TOPIC, "--max-pages", LIMIT, "--out", FOLDER)
+    out, progress = program.run(TOPIC, "--max-pages", LIMIT, "--out", FOLDER)
     report = (work / FOLDER / "report.md").read_text(encoding="utf-8")
     blocks = {
-        "run": _shown(f'"{TOPIC}" --max-pages {LIMIT}', _progress(told) + out),
+        "run": _shown(f'"{TOPIC}" --max-pages {LIMIT}', _progress(progress) + out),
         "brief": _excerpt(report),
         "verify": _shown(f"verify {FOLDER}", program.run("verify", FOLDER)[0]),
         "claims": _shown("claims Ugarit", _first_lines(program.run("claims", "Ugarit")[0], 10)),
@@ -99,7 +99,7 @@ def made(work: Path) -> dict[Path, str]:
 
 
 def made_table() -> dict[Path, str]:
-    """The page that tells how often claims of each confidence are right; it needs the books they were judged in."""
+    """The page that says how often claims of each confidence are right; it needs the books they were judged in."""
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     from evals import calibration
@@ -114,14 +114,14 @@ def made_table() -> dict[Path, str]:
         f"| {row.low:.2f} to {row.high:.2f} | {row.claims} | {row.said:.2f} | {row.right:.2f} |"
         for row in calibration.table(judged)
     ]
-    told = (
-        f"\nOf the 200 claims that were judged, {len(judged)} are still made in the same words, and only those count.\n"
+    progress = (
+        f"\nOf the 200 claims that were judged, {len(judged)} still have the same wording, and only those count.\n"
     )
-    return {CLAIMS: _filled(page, {"confidence": "\n".join(rows) + "\n" + told})}
+    return {CLAIMS: _filled(page, {"confidence": "\n".join(rows) + "\n" + progress})}
 
 
 def _filled(page: str, blocks: dict[str, str]) -> str:
-    """The page with each marked place written anew."""
+    """The page with its generated parts replaced."""
     return MARKED.sub(lambda found: f"{found[1]}{blocks[found[2]]}{found[3]}", page)
 
 
@@ -133,24 +133,24 @@ def _fenced(text: str) -> str:
     return f"```\n{text.rstrip()}\n```\n"
 
 
-def _progress(told: str) -> str:
+def _progress(progress: str) -> str:
     """The first steps of a run."""
-    lines = [line for line in told.splitlines() if line.startswith(("Beginning", "[1/", "[2/"))]
+    lines = [line for line in progress.splitlines() if line.startswith(("Search found", "[1/", "[2/"))]
     return "\n".join([*lines, "…", ""])
 
 
 def _answers(program: Program) -> dict[str, str]:
-    """Questions with their answers, and one that has none."""
+    """Questions with their answers, and one without an answer."""
     found = {name: _shown(_asked(*words), program.run("ask", *words)[0]) for name, words in QUESTIONS.items()}
     return found | {"not-here": _shown(_asked(NOT_HERE), program.run("ask", NOT_HERE, code=3)[0])}
 
 
 def _family(program: Program) -> dict[str, str]:
-    """A case from its start to its proof; of long lists the beginning and the end."""
+    """A case from its start to its proof; of long lists only the start and the end."""
     found = {}
     for name, words in FAMILY.items():
-        out, told = program.run("kin", *words)
-        steps = [line for line in told.splitlines() if line.startswith("[")]
+        out, progress = program.run("kin", *words)
+        steps = [line for line in progress.splitlines() if line.startswith("[")]
         lines = [*_short(steps, 4, 1), *_short(out.rstrip().splitlines(), 12, 6)]
         command = " ".join(f'"{word}"' if " " in word else word for word in ("kin", *words))
         found[name] = _shown(command, "\n".join(lines))
@@ -177,7 +177,7 @@ def _first_lines(text: str, count: int) -> str:
 
 
 def _failure(program: Program) -> str:
-    """The line that tells of a figure that was changed in the claims of a run."""
+    """The line about a figure that was changed in the claims of a run."""
     file = program.work / FOLDER / "claims.jsonl"
     whole = file.read_text(encoding="utf-8")
     if EDIT[0] not in whole:

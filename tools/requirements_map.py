@@ -14,8 +14,8 @@ NUMBER = re.compile(r"\bR(\d+)(?:\s*[–-]\s*R(\d+))?\b")
 HEAD = """# Requirements
 
 Which test proves which requirement.
-A test names what it proves in its docstring.
-This page is written from there by `python tools/requirements_map.py`, and a test holds it to that.
+Tests name what they prove in their docstrings.
+This page is generated from them by `python tools/requirements_map.py`, and a test checks that it is up to date.
 
 | requirement | proved by |
 | --- | --- |

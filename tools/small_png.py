@@ -1,4 +1,4 @@
-"""Pictures of pages made small: a palette instead of sixteen million colours, of which pages of text use few."""
+"""Small PNG files for pictures of pages: with a palette, since pages of text use few colours."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def small_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """A PNG of rows of red, green and blue; near colours become one where there are too many for a palette."""
+    """A PNG of pixels in red, green and blue; similar colours become one if there are too many for a palette."""
     height, width, _ = pixels.shape
     flat = pixels.reshape(-1, 3)
-    for kept in (8, 7, 6, 5, 4, 3, 2):
-        palette, places = np.unique(flat >> (8 - kept), axis=0, return_inverse=True)
+    for bits in (8, 7, 6, 5, 4, 3, 2):
+        palette, places = np.unique(flat >> (8 - bits), axis=0, return_inverse=True)
         if len(palette) <= MAX_COLOURS:
             break
     counts = np.maximum(np.bincount(places.ravel(), minlength=len(palette)), 1)
     sums = [np.bincount(places.ravel(), weights=flat[:, channel], minlength=len(palette)) for channel in range(3)]
     colours = np.rint(np.stack(sums, axis=1) / counts[:, None]).astype(np.uint8)
     rows = places.reshape(height, width).astype(np.uint8)
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1)  # each line begins with its filter: none
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1)  # each line starts with its filter: none
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     parts = [
         (b"IHDR", head),

@@ -9,11 +9,16 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar, cast
+
+JsonDict = dict[str, object]
+"""A JSON object of unknown content: a settings file, the reply of another server, values for a template."""
 
 OMIT_DEFAULT: Mapping[str, bool] = {"omit_default": True}
 """Metadata of a field that is left out of the JSON if it has its default value."""
@@ -58,6 +63,12 @@ def plain(value: Any) -> Any:
         items = [(key, getattr(value, name), omitted) for name, key, omitted in _fields(type(value))]
         return {key: plain(item) for key, item, omitted in items if omitted is MISSING or item != omitted}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+@cache
+def toml_data(package: str, name: str) -> dict[str, Any]:
+    """The tables of a data file of the program, which must not be changed."""
+    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))
 
 
 T = TypeVar("T")

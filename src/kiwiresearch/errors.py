@@ -2,10 +2,11 @@
 
 KiwiError                     exit code 1, with a remedy
 ├── BadUsage                  the command makes no sense as given (exit code 2)
+│   └── BookNotAdded          an uploaded book was not added; the reason says why
 ├── BadSettings               a setting or the shelf file cannot be used
 ├── BookError                 an error about a book
 │   ├── BookNotFound          no book has that name, or the file does not exist
-│   │   └── BookHidden        the policy of this desk does not allow it
+│   │   └── BookHidden        this server's policy does not allow it
 │   ├── NotABook              the file is not a ZIM file, or cannot be opened
 │   ├── BookDamaged           its bytes are not what its maker wrote
 │   ├── BookChanged           the file was cut or overwritten while open
@@ -13,9 +14,10 @@ KiwiError                     exit code 1, with a remedy
 │   │   └── HostAway          no host of the store that has the book answers: try again when one does
 │   └── NotOffered            this kind of book cannot do that
 ├── PageNotFound              the book has no such page (exit code 3)
-│   └── PageHidden            the policy of this desk hides it: continue without it, and report that
+│   └── PageHidden            this server's policy hides it: continue without it, and report that
 ├── RedirectLoop              the redirects of a page form a loop (exit code 3)
 ├── NothingFound              a search found no page (exit code 3)
+├── ProgramMissing            another program is needed, and it is not installed
 ├── NotAllowed                this user may not do that; the message says who may
 ├── LimitReached              this user has used up a limit: try again after a while
 ├── Interrupted               the user stopped the command (exit code 130)
@@ -67,6 +69,10 @@ SourceRule = Literal["switched off", "privacy", "credentials", "terms", "robots.
 """The rules that can stop a source from being asked."""
 
 
+UploadFault = Literal["no_file", "empty", "not_a_zim", "unreadable", "too_large", "no_room", "known", "stopped"]
+"""Why a book that was sent to the server was not added."""
+
+
 class KiwiError(Exception):
     """An error that a person can act on."""
 
@@ -87,8 +93,22 @@ class BadUsage(KiwiError):
     exit_code = 2
 
 
+class BookNotAdded(BadUsage):
+    """A book that was sent to the server was not added to the library."""
+
+    def __init__(self, message: str, *, reason: UploadFault = "unreadable", remedy: str = "", **values: object) -> None:
+        super().__init__(message, remedy=remedy)
+        self.reason = reason
+        self.values = values
+        """What the message names, by which it is written in other languages."""
+
+
 class BadSettings(KiwiError):
     """A setting, or the list of books, cannot be used."""
+
+
+class ProgramMissing(KiwiError):
+    """Another program is needed for this, and it is not installed."""
 
 
 class BookError(KiwiError):
@@ -100,7 +120,7 @@ class BookNotFound(BookError):
 
 
 class BookHidden(BookNotFound):
-    """The policy of this desk does not allow the book."""
+    """The policy of this server does not allow the book."""
 
 
 class NotABook(BookError):
@@ -134,7 +154,7 @@ class PageNotFound(KiwiError):
 
 
 class PageHidden(PageNotFound):
-    """The policy of this desk hides the page: callers that can do without it skip it, a direct request fails."""
+    """The policy of this server hides the page: callers that can do without it skip it, a direct request fails."""
 
 
 class RedirectLoop(KiwiError):
@@ -186,11 +206,13 @@ class CannotWrite(RunError):
     def to(cls, folder: Path, problem: OSError | ValueError, *, remedy: str) -> Self:
         """The error for a system error, with a remedy; a full disk always has the same one."""
         if not isinstance(problem, OSError):
-            return cls(f"The folder {str(folder)!r} cannot be written: its name is not allowed.", remedy=remedy)
+            return cls(f"Could not write to the folder {str(folder)!r}: its name is not allowed.", remedy=remedy)
         if problem.errno in NO_ROOM:
-            remedy = Message("Free some space, then start it again: it goes on where it stopped.", "remedy.make_room")
+            remedy = Message(
+                "Free up disk space, then start again. Work continues where it stopped.", "remedy.make_room"
+            )
         reason = problem.strerror or str(problem)
-        text = f"The folder {str(folder)!r} cannot be written: {reason}."
+        text = f"Could not write to the folder {str(folder)!r}: {reason}."
         return cls(Message(text, "job.cannot_write", folder=folder.name, reason=reason), remedy=remedy)
 
 
@@ -260,7 +282,7 @@ class SourceError(KiwiError):
 
 
 class SourceRefused(SourceError):
-    """The source may not be asked this: `step` names the rule."""
+    """The source may not be asked this: `rule` names the rule."""
 
     def __init__(self, message: str, *, rule: SourceRule = "switched off", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
@@ -275,7 +297,8 @@ class SourceResting(SourceError):
     """The source must not be asked again before `after_s` seconds have passed."""
 
     def __init__(self, message: str, *, retry_after_s: float = 1.0, remedy: str = "") -> None:
-        super().__init__(message, remedy=remedy or f"Ask it again in {round(retry_after_s) or 1} seconds.")
+        wait_s = round(retry_after_s) or 1
+        super().__init__(message, remedy=remedy or f"Try again in {wait_s} second{'s' if wait_s != 1 else ''}.")
         self.retry_after_s = retry_after_s
 
 

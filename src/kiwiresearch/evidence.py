@@ -6,12 +6,19 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import quote as percent
 
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.page import PageDoc, Section
 from kiwiresearch.zim import EntryRef
+
+
+class HasText(Protocol):
+    """A page, or what is left of it in a run."""
+
+    @property
+    def text(self) -> str: ...
 
 
 class Quote(NamedTuple):
@@ -37,7 +44,9 @@ def quote_at(page: PageDoc, start: int, end: int) -> Quote:
     start += len(words) - len(words.lstrip())
     words = words.strip()
     if not words:
-        raise QuoteNotFound(f"There are no words at {start} to {end} of {page.title!r}.", remedy="Quote something.")
+        raise QuoteNotFound(
+            f"The page {page.title!r} has no text from character {start} to {end}.", remedy="Choose a part with text."
+        )
     return Quote(page.ref, start, start + len(words), words)
 
 
@@ -57,17 +66,15 @@ def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) 
         found = re.compile(pattern).search(page.text, start, end)
         if found:
             return quote_at(page, *found.span())
-    raise QuoteNotFound(
-        f"The page {page.title!r} does not say {words[:80]!r}.", remedy="Quote the page letter by letter."
-    )
+    raise QuoteNotFound(f"The page {page.title!r} does not say {words[:80]!r}.", remedy="Quote the page exactly.")
 
 
 def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:
-    """A quote from a record; `is_on_page` checks it."""
+    """A quote from a record; `kiwiresearch verify` checks whether the page has it there."""
     return Quote(ref, start, end, text)
 
 
-def is_on_page(quote: Quote, page: PageDoc) -> bool:
+def is_on_page(quote: Quote, page: HasText) -> bool:
     """Whether the page has the words of the quote at that place."""
     size = len(quote.text)
     return size > 0 <= quote.start and quote.end - quote.start == size and page.text.startswith(quote.text, quote.start)
@@ -76,7 +83,7 @@ def is_on_page(quote: Quote, page: PageDoc) -> bool:
 PageAddress = Callable[[EntryRef], str]
 """The URL of a page: in the desk, on a kiwix-serve, or by the UUID of its book."""
 
-FACTS_BOX = "facts box"
+FACTS_BOX = "infobox"
 INTRODUCTION = "introduction"
 MAX_FRAGMENT_CHARS = 60
 EDGE_WORDS = 4

@@ -67,7 +67,7 @@ class Deadline:
         """The seconds left; TimeoutError if there are none."""
         left = self.left_s
         if not left:
-            raise TimeoutError("it does not come to an end")
+            raise TimeoutError("the reply took too long")
         return left
 
 

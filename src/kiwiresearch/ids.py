@@ -24,7 +24,21 @@ def page_id(title: str) -> str:
 
     It is unique within one book; across books a page is named by its EntryRef.
     """
-    return "sha256:" + hashlib.sha256(title.encode("utf-8", "replace")).hexdigest()[:32]
+    return short_hash(title)
+
+
+def short_hash(content: str | bytes) -> str:
+    """128 bits of the SHA-256 of a text or of bytes, tagged with the algorithm."""
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    return "sha256:" + hashlib.sha256(raw).hexdigest()[:32]
+
+
+MIN_ID_CHARS = 4
+
+
+def is_start_of_id(given: str, whole: str) -> bool:
+    """Whether the user may mean this id: its first characters are enough if they are unique."""
+    return len(given) >= MIN_ID_CHARS and whole.startswith(given)
 
 
 def canonical_json(value: Any, *, indent: int | None = None) -> str:

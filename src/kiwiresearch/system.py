@@ -8,8 +8,11 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
+
+from kiwiresearch.errors import BadUsage
 
 if sys.platform == "win32":
     import msvcrt
@@ -57,17 +60,46 @@ class FileLock:
             self._handle = None
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def expand_user(path: str | Path) -> Path:
+    """The path with '~' or '~NAME' replaced by the home folder of that user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as problem:
+        raise BadUsage(f"The home folder in {str(path)!r} does not exist.", remedy="Enter another path.") from problem
+
+
+def numbered(name: str, ending: str = "") -> Iterator[str]:
+    """The name, and then "NAME-2", "NAME-3" and so on, with the number before the ending."""
+    yield name
+    for number in count(2):
+        yield f"{name.removesuffix(ending)}-{number}{ending}"
+
+
+def free_path(path: Path, ending: str = "") -> Path:
+    """The path, or the next numbered one at which nothing exists."""
+    paths = map(path.with_name, numbered(path.name, ending))
+    return next(one for one in paths if not os.path.lexists(one))
+
+
+def write_atomically(path: Path, content: str | bytes, permissions: int | None = None) -> None:
     """Write to a temporary file in the same folder, then rename it."""
-    write_pieces_atomically(path, [content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content])
+    pieces = [content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content]
+    write_pieces_atomically(path, pieces, permissions)
 
 
-def write_pieces_atomically(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file in pieces, then rename it into place; if the pieces raise an error, nothing is renamed."""
+def write_pieces_atomically(path: Path, pieces: Iterable[bytes], permissions: int | None = None) -> None:
+    """Write a file in pieces, then rename it into place; if the pieces raise an error, nothing is renamed.
+
+    Without `permissions` the file gets those of any new file.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with part.open("xb") as stream:
+        # Until the permissions are set, nobody else may open a file that could contain a secret.
+        part.touch(mode=0o666 if permissions is None else 0o600, exist_ok=False)
+        if permissions is not None:
+            part.chmod(permissions)
+        with part.open("wb") as stream:
             for piece in pieces:
                 stream.write(piece)
         part.replace(path)

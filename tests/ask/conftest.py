@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.ask.asked_books import Counting
+from tests.ask.question_books import Counting
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file

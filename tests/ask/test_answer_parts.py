@@ -1,4 +1,4 @@
-"""What is told of an answer, and that all who show it tell the same."""
+"""The parts of an answer, and that all who show it show the same."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OTHER = AnswerBook("2", "w", "Snakes_* &lt;b", "2023-09-15", "mini", "eng")
 
 
 def whole() -> Answer:
-    """An answer of which everything is told."""
+    """An answer with every part."""
     lines = (
         AnswerSentence("Built in 1889.", (ONE.key, "nobody")),
         AnswerSentence("Built in 1889.", (ONE.key, "nobody")),
@@ -57,9 +57,9 @@ def whole() -> Answer:
         conflicts=(CONFLICT,),
         notices=("The book is old.",),
         books=(BOOK, OTHER),
-        sure=0.72,
+        confidence=0.72,
         senses=(Sense(EntryRef(BookId("b"), "Tower"), "Tower", "A tall building."),),
-        present=BOOK,
+        as_of_book=BOOK,
     )
 
 
@@ -80,7 +80,7 @@ def test_the_parts_come_in_their_order() -> None:
 
 
 def test_a_sentence_is_cut_around_the_short_answer() -> None:
-    """What is there twice is told once, and a key that nothing is cited under has no number."""
+    """A repeated quote is shown once, and a key without citations has no number."""
     (headline, sentence, *_) = parts_of(whole())
     assert headline == Headline("1889")
     assert sentence == QuotedSentence("Built in ", "1889", ".", (NumberedSource(1, ONE),))
@@ -102,7 +102,7 @@ def test_a_refusal_names_each_near_page_once(text: str, words: str) -> None:
     assert parts[:-1] == [*([ModelText(text)] if text else []), refusal]
 
 
-def test_sides_of_a_disagreement_tell_where_they_are_from() -> None:
+def test_sides_of_a_disagreement_say_where_they_are_from() -> None:
     """A quote carries the number of its source, where it is cited."""
     alone = replace(whole(), citations=(ONE,))
     (disagreement,) = [part for part in parts_of(alone) if isinstance(part, DisagreementPart)]
@@ -119,15 +119,15 @@ Built in **1889**. [1]
 
 ---
 
-It can also mean: Tower.
+Other meanings: Tower.
 
-**Sources do not agree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]
+**The sources disagree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]
 
-The question is about the present; Wikipedia for Schools is from 2007.
+The question is about the present, but Wikipedia for Schools is from 2007.
 
 The book is old.
 
-Confidence: medium (about 70 %).
+Confidence: medium (about 70%).
 
 Sources:··
 [1] [Hattusa — introduction](http://desk/0)··
@@ -143,24 +143,24 @@ TERMINAL = """\
 
 **1889**
 Built in **1889**. [1]
-It can also mean: Tower.
+Other meanings: Tower.
 
-Sources do not agree. One says 1889, the other 1887.
+The sources disagree. One says 1889, the other 1887.
   “Built in 1889.” [1]
   “Built in 1887.” [2]
 
-The question is about the present; Wikipedia for Schools is from 2007.
+The question is about the present, but Wikipedia for Schools is from 2007.
 
 The book is old.
 
 Route: title. The title stands in the question.
-Confidence: medium (about 70 %).
+Confidence: medium (about 70%).
 From Wikipedia for Schools, 2007; and Snakes_* &lt;b, 2023-09-15 (mini).
 """
 
 
 def test_the_same_answer_in_markdown_and_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """All who show an answer tell the same of it, each in its own form."""
+    """Every format of an answer says the same, each in its own form."""
     assert markdown_of(whole(), link) == MARKDOWN.replace("·", " ")
     show_answer(iter((EvidenceFound(whole()), Done(whole()))), link)
     assert capsys.readouterr().out == TERMINAL
@@ -177,10 +177,10 @@ def test_yes_and_no_come_first() -> None:
 @pytest.mark.parametrize(
     ("sure", "words"),
     [
-        (0.0, "Confidence: low (about 5 %)."),
-        (0.43, "Confidence: medium (about 45 %)."),
-        (0.91, "Confidence: high (about 90 %)."),
-        (1.0, "Confidence: high (about 95 %)."),
+        (0.0, "Confidence: low (about 5%)."),
+        (0.43, "Confidence: medium (about 45%)."),
+        (0.91, "Confidence: high (about 90%)."),
+        (1.0, "Confidence: high (about 95%)."),
     ],
 )
 def test_confidence_is_never_certain(sure: float, words: str) -> None:

@@ -40,12 +40,12 @@ def test_each_sentence_carries_the_number_of_its_citation() -> None:
     assert body_markdown(answer) == "It burned. [1]\n\nIt fell. [2][1]"
 
 
-def test_what_is_there_twice_is_told_once() -> None:
+def test_a_repeated_quote_is_shown_once() -> None:
     """The same quote from two places of the search is one line with one source."""
     one = a_cited("It burned.")
-    told = markdown_of(an_answer(one, one, a_cited("It fell.", title="Troy")), link)
-    assert told.startswith("It burned. [1]\n\nIt fell. [2]\n")
-    assert told.count("[Hattusa — introduction]") == 1
+    result = markdown_of(an_answer(one, one, a_cited("It fell.", title="Troy")), link)
+    assert result.startswith("It burned. [1]\n\nIt fell. [2]\n")
+    assert result.count("[Hattusa — introduction]") == 1
 
 
 def test_the_last_line_names_the_book_and_its_date() -> None:
@@ -54,31 +54,31 @@ def test_the_last_line_names_the_book_and_its_date() -> None:
 
 
 def test_several_books_and_what_they_leave_out_are_named() -> None:
-    """Books of an answer are told apart, each with date and flavour."""
+    """Books of an answer are distinguished, each with date and flavour."""
     other = AnswerBook("2", "w", "Wikipedia", "2023-09-15", "mini", "eng")
     assert origin_of((BOOK, other)) == "From Wikipedia for Schools, 2007; and Wikipedia, 2023-09-15 (mini)"
 
 
 def test_a_refusal_says_so_and_shows_the_nearest_pages() -> None:
-    """Where nothing answers, that is the first sentence, and the nearest pages follow with links."""
+    """If nothing answers, that is the first sentence, and the nearest pages follow with links."""
     pages = tuple(ExaminedPage(EntryRef(BookId("b"), name), name, 1.0) for name in ("A", "B", "A", "C", "D"))
     refused = Answer("q", "q", "none", "Nothing.", grounded=False, pages=pages, books=(BOOK,))
-    told = markdown_of(refused, link, address)
-    assert told.startswith(
+    result = markdown_of(refused, link, address)
+    assert result.startswith(
         "No answer found in the books.\n\nRelated pages: "
         "[A](http://desk/read/A), [B](http://desk/read/B), [C](http://desk/read/C)."
     )
-    assert told.endswith("From Wikipedia for Schools, 2007")
+    assert result.endswith("From Wikipedia for Schools, 2007")
 
 
 def test_general_words_are_followed_by_a_warning() -> None:
-    """What a model says of its own is never left to stand alone, and cites nothing."""
+    """What a model says without sources has a warning, and cites nothing."""
     words = f"{GENERAL}The Moon is round."
     general = Answer("q", "q", "none", "Nothing.", grounded=False, text=words, model="m")
-    told = markdown_of(general, link)
-    assert told.startswith(words)
-    assert "without a source" in told
-    assert "Sources" not in told
+    result = markdown_of(general, link)
+    assert result.startswith(words)
+    assert "without a source" in result
+    assert "Sources" not in result
 
 
 def test_disagreement_is_shown_with_both_quotes() -> None:
@@ -87,28 +87,28 @@ def test_disagreement_is_shown_with_both_quotes() -> None:
     conflict = AnswerConflict(
         "date", one.key, two.key, "Built in 1889.", "Built in 1887.", "One says 1889, the other 1887."
     )
-    told = footer_markdown(replace(an_answer(one, two), conflicts=(conflict,)), link)
+    result = footer_markdown(replace(an_answer(one, two), conflicts=(conflict,)), link)
     assert (
-        "**Sources do not agree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]" in told
+        "**The sources disagree.** One says 1889, the other 1887. “Built in 1889.” [1] — “Built in 1887.” [2]" in result
     )
 
 
-def test_notices_and_sources_stand_below_the_words() -> None:
+def test_notices_and_sources_are_below_the_words() -> None:
     """What a reader should know, and where each number leads."""
-    told = markdown_of(replace(an_answer(a_cited("It burned.")), notices=("Ask a doctor.",)), link)
-    assert "Ask a doctor." in told
-    assert "[1] [Hattusa — introduction](http://desk/read/Hattusa#mark)" in told
+    result = markdown_of(replace(an_answer(a_cited("It burned.")), notices=("Ask a doctor.",)), link)
+    assert "Ask a doctor." in result
+    assert "[1] [Hattusa — introduction](http://desk/read/Hattusa#mark)" in result
 
 
 def test_the_short_answer_is_made_strong() -> None:
-    """The few words that are the answer stand out in their sentence."""
+    """The few words that are the answer are bold in their sentence."""
     cited = a_cited("It burned about 1180 BC.")
     answer = replace(an_answer(cited), short="about 1180 BC", short_at=10)
     assert body_markdown(answer) == "**about 1180 BC**\n\nIt burned **about 1180 BC**. [1]"
 
 
 def test_rows_read_as_lines() -> None:
-    """The name of a value stands before it, and what stands on lines of its own behind one another."""
+    """The name of a value is before it, and separate lines are joined."""
     cited = a_cited("Born:\t14 March 1879\n\nUlm, Germany")
     answer = replace(an_answer(cited), short="14 March 1879", short_at=6)
     assert body_markdown(answer) == "**14 March 1879**\n\nBorn: **14 March 1879**, Ulm, Germany [1]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.ask.asked_books import ALWAYS, NEVER, a_desk, a_memory_book, after, asked, settings, titles
+from tests.ask.question_books import ALWAYS, NEVER, a_desk, a_memory_book, after, asked, settings, titles
 
 from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.settings import AskOptions, ConversationTurn
@@ -52,8 +52,8 @@ def test_things_that_are_compared_are_looked_up_one_by_one(question: str, pages:
     assert all(title in answer.why for title in pages)
 
 
-def test_what_is_compared_with_something_unknown_is_asked_as_a_whole() -> None:
-    """Where one of the two has no page, no page of something else stands in for it."""
+def test_a_comparison_with_something_unknown_is_asked_as_one_question() -> None:
+    """If one of the two has no page, no other page is used in its place."""
     answer = asked(
         a_memory_book(MILLS), "Which is older, the Blue Mill or the Green Windmill?", settings(exit_at=NEVER)
     )
@@ -100,7 +100,7 @@ TOWER = "<p>The Green Tower is a tower in Kent. The Green Tower was built in {}.
 
 
 def test_sources_that_do_not_agree_are_shown_with_both_quotes() -> None:
-    """Two years for one thing: both sentences stand in the answer's conflicts, with what each says."""
+    """Two years for one thing: both sentences are in the answer's conflicts, with what each says."""
     html = TOWER.format(1889, "The Green Tower was built in 1887.")
     answer = asked(a_memory_book({"Green Tower": html}), "When was the Green Tower built?")
     (conflict,) = answer.conflicts
@@ -114,8 +114,8 @@ def test_sources_that_do_not_agree_are_shown_with_both_quotes() -> None:
 @pytest.mark.parametrize(
     "other", ["The Green Tower was built in 1889.", "The Red Tower was built in 1887.", "It is tall."]
 )
-def test_sources_that_agree_are_no_conflict(other: str) -> None:
-    """The same year again, another tower's year, and something else are no contradiction."""
+def test_sources_that_agree_are_not_a_conflict(other: str) -> None:
+    """The same year again, another tower's year, and something else are not a contradiction."""
     html = TOWER.format(1889, other)
     assert asked(a_memory_book({"Green Tower": html}), "When was the Green Tower built?").conflicts == ()
 
@@ -170,8 +170,8 @@ def test_one_page_answers_the_same_each_time(two_pages: OpenBook) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
-def test_no_more_passages_are_shown_than_wished_for(most: int) -> None:
-    """The wish goes before the settings, and 0 leaves it to them."""
+def test_no_more_passages_are_shown_than_asked_for(most: int) -> None:
+    """The option goes before the settings, and 0 leaves it to them."""
     html = "".join(f"<h2>Part {number}</h2><p>Herons nest in reed number {number}.</p>" for number in range(12))
     book = a_memory_book({"Heron": html})
     question = "Where do herons nest?"
@@ -180,7 +180,7 @@ def test_no_more_passages_are_shown_than_wished_for(most: int) -> None:
 
 
 def test_a_page_about_the_subject_that_does_not_speak_of_what_is_asked_answers_nothing() -> None:
-    """The first sentence of a page is no answer to a question about something the page hardly mentions (R232)."""
+    """The first sentence of a page is not an answer to a question about something the page hardly mentions (R232)."""
     page = (
         "<p>Ada Brontwick (1815 – 1871) was a singer of ballads.</p><p>She sang in Leeds and in York.</p>"
         "<h2>Reception</h2><p>Her halls were of a fair size. People walked far to hear her.</p>"

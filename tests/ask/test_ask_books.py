@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.ask.asked_books import NEVER, a_memory_book, asked, settings, titles
+from tests.ask.question_books import NEVER, a_memory_book, asked, settings, titles
 
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
@@ -62,7 +62,7 @@ def test_a_title_index_finds_what_the_book_cannot(a_book: BookMaker, tmp_path: P
 
 
 def test_a_book_of_introductions_says_what_it_leaves_out(a_book: BookMaker) -> None:
-    """A refusal from a mini book tells that the full book may have more; an answer does not."""
+    """A refusal from a mini book says that the full book may have more; an answer does not."""
     file = a_book(BIRDS, Flavour="mini", Name="birds_en_mini")
     with closing(LibzimArchive(file)) as archive:
         book = OpenBook(archive)
@@ -122,9 +122,9 @@ def test_the_order_of_books_decides_nothing() -> None:
 
 @pytest.mark.parametrize("question", ["What is a heron?", "Which is older, A or B?", "東京?"])
 def test_an_empty_shelf_refuses(question: str) -> None:
-    """Where there are no books there is no answer, and no error."""
+    """If there are no books there is no answer, and no error."""
     answer = asked([], question)
-    assert (answer.route, answer.grounded, answer.pages, answer.sure) == ("none", False, (), 0.0)
+    assert (answer.route, answer.grounded, answer.pages, answer.confidence) == ("none", False, (), 0.0)
     assert answer.why
 
 
@@ -154,7 +154,7 @@ def test_a_long_question_is_answered_or_refused(question: str) -> None:
     assert answer.grounded or answer.route == "none"
 
 
-def test_a_page_that_says_nothing_is_no_answer() -> None:
+def test_a_page_that_says_nothing_is_not_an_answer() -> None:
     """A title alone answers nothing."""
     answer = asked(a_memory_book({"Heron": "<h1>Heron</h1>"}), "What is a heron?", AskSettings())
     assert (answer.route, answer.grounded) == ("none", False)

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ask.asked_books import a_desk, a_memory_book, weighed
+from tests.ask.question_books import a_desk, a_memory_book, weighed
 
 from kiwiresearch.ask.answer import Passage
 from kiwiresearch.ask.context import MAX_LINES, answer_units, passages_of, rough_token_count
@@ -39,24 +39,24 @@ def test_passages_stay_within_their_number_and_budget(html: str, most: int, toke
     assert len(found) <= most
     assert sum(rough_token_count(passage.text) for passage in found) <= tokens
     for passage in found:
-        assert passage.text == units[0].read.page.text[passage.start : passage.end]
+        assert passage.text == units[0].segmented.page.text[passage.start : passage.end]
     assert len({passage.key for passage in found}) == len(found)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 6])
 def test_short_sections_are_shown_once(most: int) -> None:
-    """Sections that are passages as a whole never overlap, and stand in the order of their best sentence."""
+    """Sections that are passages as a whole never overlap, and are in the order of their best sentence."""
     html = "".join(f"<h2>Part {number}</h2><p>{text}</p>" for number, text in enumerate(SAID))
     units = weighed(html, QUESTION)
     found = passages_of(units, AskSettings(), most)
     assert len(found) == min(most, len({one.passage for one in units}))
     assert not any(overlap(*pair) for pair in combinations(found, 2))
-    order = list(dict.fromkeys(one.read.passages[one.passage].section for one in units))
+    order = list(dict.fromkeys(one.segmented.passages[one.passage].section for one in units))
     assert [passage.section for passage in found] == order[:most]
 
 
-def test_the_best_sentence_stands_in_the_first_passage() -> None:
-    """What is read closest holds the sentence that is shown first, also in a long section."""
+def test_the_best_sentence_is_in_the_first_passage() -> None:
+    """The passage that is read closest has the sentence that is shown first, also in a long section."""
     html = f"<p>{'Nobody comes here. ' * 150}{SAID[0]} {'Nobody comes here. ' * 150}</p>"
     units = weighed(html, "Where do grey herons nest in the reeds?")
     for most in (1, 6):
@@ -90,7 +90,7 @@ def test_lines_are_the_best_first_and_none_twice(html: str) -> None:
 
 
 def test_a_sentence_far_behind_the_best_is_not_shown() -> None:
-    """One that answers nothing does not stand beside one that answers."""
+    """A sentence that answers nothing is not shown beside one that answers."""
     shown = [one.text for one in answer_units(weighed(f"<p>{SAID[3]} {SAID[0]}</p>", "Where do grey herons nest?"))]
     assert shown == [SAID[0]]
 

@@ -1,9 +1,9 @@
-"""Two things compared by the figures of their fact boxes."""
+"""Two things compared by the figures of their infoboxes."""
 
 from __future__ import annotations
 
 import pytest
-from tests.ask.asked_books import a_memory_book, asked
+from tests.ask.question_books import a_memory_book, asked
 
 from kiwiresearch.ask.retrieval import UNDECIDED
 from kiwiresearch.search.open_book import OpenBook
@@ -55,7 +55,7 @@ def test_a_question_whether_one_is_more_gets_yes_or_no(book: OpenBook, question:
 
 
 def test_without_a_figure_on_both_pages_nothing_is_decided(book: OpenBook) -> None:
-    """A page without a fact box is not guessed about."""
+    """A page without an infobox is not guessed about."""
     answer = asked(book, "Which country is bigger, Oskland or Vale?")
     assert answer.chosen == ""
 
@@ -101,7 +101,7 @@ def lives() -> OpenBook:
         ("Which country has a larger population, Oskland or Lower Varn?", "Oskland"),
     ],
 )
-def test_what_is_asked_for_decides(lives: OpenBook, question: str, chosen: str) -> None:
+def test_the_question_decides_what_is_compared(lives: OpenBook, question: str, chosen: str) -> None:
     """Births and deaths by the years of a life; a named measure, a surname alone, a noun that completes names."""
     assert asked(lives, question).chosen == chosen
 
@@ -115,11 +115,11 @@ def test_what_is_asked_for_decides(lives: OpenBook, question: str, chosen: str) 
         "Who was born first, Milo or Zeno?",
     ],
 )
-def test_what_no_figure_tells_is_left_open(lives: OpenBook, question: str) -> None:
+def test_comparisons_without_a_figure_are_left_open(lives: OpenBook, question: str) -> None:
     """An office, an age and the years of a reign are not births and deaths; nor is a year before Christ one after."""
     answer = asked(lives, question)
     assert answer.chosen == ""
-    assert answer.sure <= 0.4
+    assert answer.confidence <= 0.4
 
 
 def test_a_comparison_that_nothing_decides_is_never_sure() -> None:
@@ -131,4 +131,4 @@ def test_a_comparison_that_nothing_decides_is_never_sure() -> None:
     }
     answer = asked(a_memory_book(others | pages), "Which is bigger, Oskland or Vale?")
     assert len(answer.lines) == 2
-    assert answer.sure == UNDECIDED
+    assert answer.confidence == UNDECIDED

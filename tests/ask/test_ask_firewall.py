@@ -1,4 +1,4 @@
-"""What the passages bear out passes, and what they do not bear out is told by its fault."""
+"""What the passages prove passes, and what they do not prove is reported by its fault."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.ask.given import BRIDGE, CURIE, a_passage
+from tests.ask.passages import BRIDGE, CURIE, a_passage
 
 from kiwiresearch.ask.answer import Passage
 from kiwiresearch.ask.firewall import SentenceJudge, SupportedSentence, passage_sentences, pronoun_is_clear
@@ -47,8 +47,8 @@ def fault(text: str, passage: Passage, asked: str = "", judge: SentenceJudge = S
         ("Ferol cures fever " * 40, "too long"),
     ],
 )
-def test_a_sentence_is_held_against_the_sentences_that_speak_of_the_same(text: str, expected: str) -> None:
-    """A 'not' in an aside or at the other end of a passage neither excuses nor asks for one.
+def test_a_sentence_is_compared_with_sentences_about_the_same(text: str, expected: str) -> None:
+    """A 'not' in an aside or elsewhere in a passage neither excuses a denial nor demands one.
 
     Place and deed of two sentences can still be put together: that is the known gap.
     """
@@ -105,8 +105,8 @@ def test_a_row_of_a_table_speaks_of_its_first_cell(text: str, expected: str) -> 
     assert fault(text, table) == expected
 
 
-def test_simple_words_pass_where_a_child_is_told() -> None:
-    """Fewer words need be the page's own for a child; numbers and denials are held as strictly."""
+def test_simple_words_pass_in_answers_for_children() -> None:
+    """Fewer words must be the page's own for a child; numbers and denials are checked as strictly."""
     simple = "Ann Lee spotted Ferol at home in 1950."
     assert (fault(simple, DRUG), fault(simple, DRUG, judge=CHILD)) == ("other words", "passes")
     assert fault(simple.replace("1950", "1951"), DRUG, judge=CHILD) == "number not in its sources"
@@ -124,7 +124,7 @@ def test_keys_that_carry_nothing_are_left_out() -> None:
     assert set(joined.keys) == set(both)
 
 
-def test_a_key_is_mended_only_where_it_is_clear_who_is_meant() -> None:
+def test_a_key_is_repaired_only_if_it_is_clear_who_is_meant() -> None:
     """A sentence that names its subject, or a passage of the page that was named; 'the bridge' may be another."""
     more = a_passage("Harbour Bridge", "The bridge carries eight lanes of traffic.", start=900)
     given = GIVEN | {more.key: more}
@@ -138,7 +138,7 @@ def test_a_key_is_mended_only_where_it_is_clear_who_is_meant() -> None:
 
 
 def test_a_pronoun_follows_its_own_page() -> None:
-    """First words that stand for something need it shown just before, or in the question."""
+    """A pronoun at the start needs its subject in the sentence before, or in the question."""
     support = passage_sentences(CURIE, "eng")[:1]
     assert pronoun_is_clear("Marie Curie came.", "eng", None, support)
     assert pronoun_is_clear("She came.", "eng", (), support)
@@ -156,7 +156,7 @@ def test_a_pronoun_follows_its_own_page() -> None:
     ],
 )
 def test_passages_are_about_a_question_or_not(question: str, expected: bool) -> None:
-    """All names of the question stand in them, and most of its words."""
+    """All names of the question are in them, and most of its words."""
     assert STRICT.is_about(question, [BRIDGE]) == expected
 
 
@@ -217,8 +217,8 @@ PAINTER = a_passage(
         ("Ada Rowe was born in Norbury.", "passes", "passes"),
     ],
 )
-def test_whom_he_means_is_read(text: str, by_words: str, by_meaning: str) -> None:
-    """By words, "he" on a page is taken for whom the page is about; the reader knows better where it is sure."""
+def test_the_reading_model_resolves_pronouns(text: str, by_words: str, by_meaning: str) -> None:
+    """With rules, "he" refers to the subject of the page; the reading model decides where it is sure."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     assert fault(text, PAINTER) == by_words
     assert fault(text, PAINTER, judge=SentenceJudge(reader=shared_reader())) == by_meaning

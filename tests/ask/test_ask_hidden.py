@@ -1,4 +1,4 @@
-"""Questions about a page that a policy hides: what other pages say of it is told with little confidence."""
+"""Questions about a page that a policy hides: what other pages say of it is answered with little confidence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.ask.asked_books import asked
+from tests.ask.question_books import asked
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -26,7 +26,7 @@ PAGES = {
     "Beer": "<p>Beer is a drink. Beer was first made in 3500 BC.</p>",
 }
 SCHOOL = Policy(name="Lycée Pasteur", hidden=("Ada Rowe", "The Gulls", "Butterfly", "Brew", "Ant"))
-HIDDEN = "The page {!r} is hidden by the policy of Lycée Pasteur: what other pages say may not be about that."
+HIDDEN = "The page {!r} is hidden by the policy of Lycée Pasteur. What other pages say may be about something else."
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def books(a_book: Callable[..., Path]) -> Iterator[tuple[OpenBook, OpenBook]]:
 def test_another_page_is_never_sure_of_a_hidden_one(
     books: tuple[OpenBook, OpenBook], question: str, title: str
 ) -> None:
-    """However well an album or a member fits: the page of that name is said to be hidden, and nothing is marked."""
+    """However well an album or a member fits: the page of that name is reported as hidden, and nothing is marked."""
     answer = asked(books[1], question)
-    assert answer.sure <= 0.3
+    assert answer.confidence <= 0.3
     assert answer.short == ""
     assert HIDDEN.format(title) in answer.notices
 
@@ -73,7 +73,7 @@ def test_a_page_that_the_question_names_itself_is_as_sure_as_ever(
     """A hidden name that is only part of the name of what answers takes nothing away."""
     before, after = (asked(book, question) for book in books)
     assert (after.text, after.short) == (before.text, before.short)
-    assert abs(after.sure - before.sure) < 0.1
+    assert abs(after.confidence - before.confidence) < 0.1
     assert not any("what other pages say" in notice for notice in after.notices)
 
 
@@ -81,7 +81,7 @@ def test_a_page_that_the_question_names_itself_is_as_sure_as_ever(
 def test_a_page_behind_a_hidden_name_is_never_said_to_be_hidden(
     books: tuple[OpenBook, OpenBook], question: str
 ) -> None:
-    """Who hides a redirect hides that name alone."""
+    """Hiding a redirect hides only that name."""
     assert not any("hidden" in notice for notice in asked(books[1], question).notices)
 
 

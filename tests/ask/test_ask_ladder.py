@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.ask.asked_books import ALWAYS, NEVER, a_desk, asked, held, settings, titles
 from tests.ask.conftest import SampleMaker
+from tests.ask.question_books import ALWAYS, NEVER, a_desk, asked, held, settings, titles
 
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.retrieval import READ_FOR_TITLES
@@ -44,11 +44,11 @@ def test_einsteins_birthday_is_on_his_page(either_sample: SampleMaker) -> None:
     answer = asked(book, EINSTEIN)
     assert (answer.route, answer.grounded, titles(answer)[0]) == ("title", True, "Albert Einstein")
     assert answer.citations[0].citation.title == "Albert Einstein"
-    assert answer.citations[0].citation.section in ("", "facts box", "Early life and education")
+    assert answer.citations[0].citation.section in ("", "infobox", "Early life and education")
     assert answer.short == "14 March 1879"
 
 
-def test_what_is_meant_is_found_without_a_question(either_sample: SampleMaker) -> None:
+def test_a_description_finds_its_page_without_a_question(either_sample: SampleMaker) -> None:
     """A few words that describe something lead to the page about it (R213)."""
     book, _ = either_sample()
     assert titles(asked(book, "orange sky at sunset"))[0] == "Sunset"
@@ -67,7 +67,7 @@ def test_a_strong_page_ends_the_search(either_sample: SampleMaker, question: str
 
 
 def test_only_the_best_pages_are_kept(sample_book: OpenBook) -> None:
-    """Passages are taken from `top_pages` pages, three unless told otherwise (R222, R210)."""
+    """Passages are taken from `top_pages` pages, three unless set otherwise (R222, R210)."""
     assert AskSettings().top_pages == 3
     for most in (1, 2, 3, 5):
         answer = asked(sample_book, SUNSET, settings(exit_at=ALWAYS, top_pages=most))
@@ -77,7 +77,7 @@ def test_only_the_best_pages_are_kept(sample_book: OpenBook) -> None:
 
 
 def test_pages_are_candidates_once(either_sample: SampleMaker) -> None:
-    """A page that has several names and is found in several ways stands once in the list (R220)."""
+    """A page with several names that is found in several ways is in the list once (R220)."""
     book, _ = either_sample()
     for question in (SUNSET, EINSTEIN, "Who was Lord Rayleigh?", "galaxy galaxies Galaxy"):
         found = [page.ref for page in asked(book, question, settings(exit_at=NEVER, enough=NEVER)).pages]
@@ -99,8 +99,8 @@ def test_the_threshold_decides_on_the_early_exit(sample_book: OpenBook) -> None:
         ("Who commanded the expedition to Sobral in Brazil?", "Albert Einstein"),
     ],
 )
-def test_what_no_title_names_is_found_by_full_text(either_sample: SampleMaker, question: str, page: str) -> None:
-    """A question whose answer stands deep in a page of another name is answered from it (R229, R256)."""
+def test_a_page_with_another_title_is_found_by_full_text(either_sample: SampleMaker, question: str, page: str) -> None:
+    """A question whose answer is deep in a page of another name is answered from it (R229, R256)."""
     book, _ = either_sample()
     answer = asked(book, question, settings(enough=ALWAYS))
     assert answer.grounded
@@ -108,7 +108,7 @@ def test_what_no_title_names_is_found_by_full_text(either_sample: SampleMaker, q
 
 
 def test_nothing_is_answered_below_the_threshold(sample_book: OpenBook) -> None:
-    """What is too weak is refused, without citations, and what came nearest is still told (R234)."""
+    """What is too weak is refused, without citations, and the nearest pages are still named (R234)."""
     answer = asked(sample_book, "Who wins the world cup in curling?")
     assert (answer.route, answer.grounded) == ("none", False)
     assert (answer.text, answer.short, answer.lines, answer.citations, answer.books) == ("", "", (), (), ())

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.ask.asked_books import a_desk, a_memory_book, settings
+from tests.ask.question_books import a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.by_rule import answer_by_rule
@@ -44,7 +44,7 @@ class Homes:
 
 @pytest.fixture
 def herons() -> OpenBook:
-    """Two sentences that no word of the question tells apart."""
+    """Two sentences that no word of the question distinguishes."""
     return a_memory_book(
         {
             "Heron": "<p>It is a bird.</p><h2>Part</h2><p>The heron feeds on many frogs.</p>"
@@ -110,10 +110,10 @@ class AwayEmbedder:
         raise EmbedderError("The embedding server does not answer.")
 
 
-def test_an_embedder_that_fails_is_done_without(herons: OpenBook) -> None:
-    """Whoever asks is told that meanings are not compared, and gets an answer all the same."""
-    said: list[str] = []
+def test_an_embedder_that_fails_is_not_needed(herons: OpenBook) -> None:
+    """The answer says that meanings are not compared."""
+    reports: list[str] = []
     chosen = AskSettings()
-    desk = AskContext((herons,), chosen, PageCache(chosen), SearchHelpers(say=said.append), AwayEmbedder())
+    desk = AskContext((herons,), chosen, PageCache(chosen), SearchHelpers(say=reports.append), AwayEmbedder())
     assert answer_by_rule(desk, "Where does the heron dwell?", AskOptions()).answer.grounded
-    assert any("Meanings are not compared" in words for words in said)
+    assert any("Search by meaning is off: The embedding server does not answer." in words for words in reports)

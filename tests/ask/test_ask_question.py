@@ -84,8 +84,8 @@ from kiwiresearch.ask.question import comparison_in, read_question
         ("On which continent do lemurs live?", "place"),
     ],
 )
-def test_the_words_that_ask_tell_the_kind_of_answer(text: str, kind: str) -> None:
-    """A question wants a person, a date, a place and so on, by how it begins or how it ends."""
+def test_question_words_give_the_kind_of_answer(text: str, kind: str) -> None:
+    """A question asks for a person, a date, a place and so on, by its start or its end."""
     assert read_question(text).kind == kind
 
 
@@ -100,7 +100,7 @@ def test_the_way_it_is_typed_does_not_matter(text: str, change: object) -> None:
 
 
 def test_only_words_that_matter_are_looked_for() -> None:
-    """Words that ask and small words are no terms of the question."""
+    """Words that ask and small words are not terms of the question."""
     question = read_question("Where is the oldest windmill of the island?")
     assert [term.term.word for term in question.terms] == ["oldest", "windmill", "island"]
 
@@ -127,7 +127,7 @@ def test_words_that_only_ask_are_marked() -> None:
         ("What is the population of the valley?", "population", "inhabitants"),
     ],
 )
-def test_other_words_may_stand_for_a_word(text: str, word: str, other: str) -> None:
+def test_other_words_may_replace_a_word(text: str, word: str, other: str) -> None:
     """An answer may say 'married' where the question says 'wife', and use other forms of a verb."""
     others = next(term.related for term in read_question(text).terms if term.term.word == word)
     assert other in others

@@ -35,7 +35,7 @@ def units(page: SegmentedPage) -> list[str]:
 
 
 def test_sections_are_passages_and_the_lead_is_the_text_before_the_first_heading() -> None:
-    """Headings of both levels part passages; what stands before the first one has no section (R224)."""
+    """Headings of both levels part passages; what is before the first one has no section (R224)."""
     page = read(
         "<p>A weir is a low dam.</p><p>Water flows over it.</p><h2 id='u'>Uses</h2><p>Mills need weirs.</p>"
         "<h3 id='b'>Boats</h3><p>Boats need locks beside them.</p>"
@@ -81,13 +81,13 @@ def test_a_window_of_one_long_sentence_ends() -> None:
 
 
 @pytest.mark.parametrize("heading", ["References", "See also", "Notes", "External links"])
-def test_lists_of_sources_are_no_passages(heading: str) -> None:
-    """What stands below 'References' or 'See also' answers nothing (R227)."""
+def test_lists_of_sources_are_not_passages(heading: str) -> None:
+    """What is below 'References' or 'See also' answers nothing (R227)."""
     page = read(f"<p>A weir is a low dam.</p><h2>{heading}</h2><ul><li>Low dams and weirs, 1911.</li></ul>")
     assert passages(page) == ["text -: A weir is a low dam."]
 
 
-def test_boxes_of_links_are_no_passages() -> None:
+def test_boxes_of_links_are_not_passages() -> None:
     """Navigation, notes above the article and menus are left out (R227)."""
     page = read(
         "<div class='hatnote'>For the poet, see Weir.</div><p>A weir is a low dam.</p>"
@@ -104,19 +104,19 @@ BOXED = (
 
 
 def test_each_row_of_a_box_is_a_passage() -> None:
-    """What a box says under a label can be shown alone, and never stands in the running text (R227)."""
+    """A row of a box can be shown alone, and is never in the running text (R227)."""
     page = read(BOXED)
     assert passages(page) == [
         "text -: Port Ellis is a town.",
-        "box facts box: Mayor\tAnn Dole",
-        "box facts box: Total\t4,100",
+        "box infobox: Mayor\tAnn Dole",
+        "box infobox: Total\t4,100",
     ]
     contexts = [page.contexts[number] for number in page.context_of]
     assert contexts == ["", "", "Population"]
 
 
 def test_rows_of_tables_and_captions_are_units() -> None:
-    """Each row is shown as a whole; a caption is told from a sentence; rows and prose are passages of their own."""
+    """Each row is shown as a whole; a caption is not taken for a sentence; rows and prose are separate passages."""
     page = read(
         "<p>Three ships sailed. One came back.</p><figure><figcaption>The ship at sea.</figcaption></figure>"
         "<table><tr><th>Ship</th><th>Crew</th></tr><tr><td>Heron</td><td>31</td></tr></table><p>It was late.</p>"
@@ -171,7 +171,7 @@ def test_pages_are_kept_at_hand_and_no_more_than_said() -> None:
     assert archive.reads == 4
 
 
-def test_a_page_that_is_not_there_is_no_page() -> None:
+def test_a_missing_page_is_none() -> None:
     """It is None, and is not looked for twice."""
     archive = Counted({"A": "<p>A weir.</p>"})
     reading = PageCache(SETTINGS)

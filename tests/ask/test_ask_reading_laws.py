@@ -1,4 +1,4 @@
-"""What holds of every page that is cut for questions, whatever it says."""
+"""What is true of every page that is cut for questions, whatever it says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ windows = st.builds(AskSettings, window_words=st.integers(1, 40), overlap_words=
 def check(read: SegmentedPage) -> None:
     """Offsets point at their own words, in order; passages are whole units; nothing is named twice."""
     text = read.page.text
-    assert len(read.levelled) == len(text)
+    assert len(read.lowered) == len(text)
     body = [unit for unit in read.units if unit.kind != "box"]
     assert all(one.end <= other.start for one, other in pairwise(body))
     assert list(read.units) == [*body, *read.units[len(body) :]]
@@ -80,7 +80,7 @@ def check_book(archive: Archive, most: int) -> None:
 
 
 def test_pages_of_the_sample_are_cut_into_whole_units(sample_zim: Path) -> None:
-    """The law holds of all articles of the sample book."""
+    """The law is true of all articles of the sample book."""
     with closing(LibzimArchive(sample_zim)) as archive:
         check_book(archive, 200)
 
@@ -97,6 +97,6 @@ def test_pages_of_the_sample_are_cut_into_whole_units(sample_zim: Path) -> None:
     ],
 )
 def test_real_pages_are_cut_into_whole_units(shared_data: Path, book: str, most: int) -> None:
-    """The law holds of real pages of many years and makers."""
+    """The law is true of real pages of many years and makers."""
     with closing(LibzimArchive(shared_data / "zims" / book)) as archive:
         check_book(archive, most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.ask.asked_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, settings
+from tests.ask.question_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.answer_kind import can_be_answer
@@ -46,7 +46,7 @@ def test_meaning_finds_the_sentence_that_words_miss() -> None:
 
 
 def test_a_sentence_without_a_word_of_the_question_can_answer() -> None:
-    """What stands around the best sentences is read with them, and may be what answers."""
+    """The neighbours of the best sentences are read with them, and may be the answer."""
     page = (
         "<p>Port Lomond is a fishing town with a harbour.</p><h2>Harbour</h2>"
         "<p>The harbour of Port Lomond is known for its festival. It is held in June. Crowds come from far away. "
@@ -75,7 +75,7 @@ def test_asked_twice_it_answers_alike(sample_book: OpenBook) -> None:
 
 
 def test_rows_of_boxes_are_read_too() -> None:
-    """The value of a fact box is the short answer, at its place in the row."""
+    """The value of an infobox is the short answer, at its place in the row."""
     rows = "<tr><th>Population</th><td>4,120 (1901)</td></tr><tr><th>Mayor</th><td>Jo Reed</td></tr>"
     box = f'<table class="infobox">{rows}</table>'
     book = a_memory_book({"Port Lomond": f"{box}<p>Port Lomond is a town.</p>"})
@@ -131,7 +131,7 @@ def test_other_senses_of_a_name_are_offered() -> None:
 def test_a_question_about_the_present_is_dated(sample_book: OpenBook, question: str, is_now: bool) -> None:
     """The book knows the present only as of its own date."""
     answer = _asked(sample_book, f"{question[:-1]} of Ugarit?")[1]
-    assert (answer.present is not None) == is_now
+    assert (answer.as_of_book is not None) == is_now
 
 
 @pytest.mark.parametrize(

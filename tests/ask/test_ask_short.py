@@ -1,4 +1,4 @@
-"""The few words of a sentence that are the answer, where a rule can tell."""
+"""The few words of a sentence that are the answer, if a rule can find them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def short(text: str, question: str, *, is_box: bool = False) -> str:
         ("How fast is the hare?", "The hare runs at 70 km/h.", "70 km/h"),
     ],
 )
-def test_the_answer_is_marked_where_a_rule_can_tell(question: str, text: str, marked: str) -> None:
-    """Dates, numbers, persons and places that answer are marked; where no rule is sure nothing is."""
+def test_the_answer_is_marked_if_a_rule_finds_it(question: str, text: str, marked: str) -> None:
+    """Dates, numbers, persons and places that answer are marked; if no rule is sure, nothing is."""
     assert short(text, question) == marked
 
 
@@ -93,7 +93,7 @@ def test_the_answer_is_marked_where_a_rule_can_tell(question: str, text: str, ma
     ],
 )
 def test_of_a_row_its_first_value_is_marked(row: str, marked: str) -> None:
-    """What a box says behind a label is the answer, its first line that is no date to 'who', unless it is long."""
+    """The value after a label is the answer; to 'who', its first line that is not a date, unless it is long."""
     assert short(row, "Who is the mayor?", is_box=True) == marked
 
 
@@ -109,7 +109,7 @@ sentences = st.one_of(st.text(max_size=120), st.lists(st.sampled_from(PIECES), m
 
 
 @given(sentences, st.sampled_from(ASKED), st.booleans())
-def test_what_is_marked_is_always_a_part_of_the_sentence(text: str, question: str, is_box: bool) -> None:
+def test_the_mark_is_always_a_part_of_the_sentence(text: str, question: str, is_box: bool) -> None:
     """Whatever the sentence, the mark lies within it and is not empty."""
     span = short_answer(text, read_question(question), is_box=is_box)
     assert span is None or 0 <= span.start < span.end <= len(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.ask.asked_books import a_memory_book, asked
+from tests.ask.question_books import a_memory_book, asked
 
 from kiwiresearch.ask.by_rule import correct_spelling
 from kiwiresearch.search.open_book import OpenBook
@@ -40,13 +40,13 @@ def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
     "typed",
     ["What is rime?", "Who was Malery?", "is it don't or won't", "what is x", "who is Peple", "12 telefones2"],
 )
-def test_what_is_no_slip_is_left_alone(book: OpenBook, typed: str) -> None:
+def test_correct_words_are_left_alone(book: OpenBook, typed: str) -> None:
     """Words of the book, names, short words, and what is not a word."""
     assert correct_spelling(typed, [book]) == typed
 
 
 def test_the_answer_says_how_the_question_was_understood(book: OpenBook) -> None:
-    """The corrected question is what is asked, and the reader is told."""
+    """The corrected question is asked, and the reader is informed."""
     answer = asked(book, "what is teh capital of germny")
     assert answer.asked == "what is the capital of germany"
     assert "Understood as 'what is the capital of germany'." in answer.why

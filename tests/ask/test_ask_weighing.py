@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ask.asked_books import a_desk, weighed
+from tests.ask.question_books import a_desk, weighed
 
 from kiwiresearch.ask.answer_kind import is_not_the_most, kind_match
 from kiwiresearch.ask.question import read_question
@@ -30,7 +30,7 @@ SENTENCES = [(question, said.format(fitting), said.format(other)) for question, 
 
 
 def two_sections(one: str, other: str) -> str:
-    """Two sentences that stand alike: each the first of a section that says nothing else."""
+    """Two sentences with equal positions: each is the first of a section that says nothing else."""
     return f"<p>Nothing is said here.</p><h2>Part</h2><p>{one}</p><h2>Piece</h2><p>{other}</p>"
 
 
@@ -48,7 +48,7 @@ def test_a_sentence_with_more_of_the_words_scores_higher(more: set[str], data: s
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize(("question", "fitting", "other"), SENTENCES)
-def test_a_sentence_that_holds_the_kind_of_answer_goes_first(
+def test_a_sentence_that_has_the_kind_of_answer_goes_first(
     question: str, fitting: str, other: str, swapped: bool
 ) -> None:
     """Of two sentences with the same words, the one with a person, date, place or number is preferred."""
@@ -57,14 +57,14 @@ def test_a_sentence_that_holds_the_kind_of_answer_goes_first(
 
 
 @pytest.mark.parametrize(("question", "fitting", "other"), SENTENCES)
-def test_what_a_kind_of_question_wants_is_seen(question: str, fitting: str, other: str) -> None:
-    """A sentence has what is wanted, or it has not."""
+def test_the_kind_of_answer_is_found_in_a_sentence(question: str, fitting: str, other: str) -> None:
+    """A sentence has the kind of answer that is asked for, or it does not."""
     asked = read_question(question)
     assert (kind_match(fitting, asked), kind_match(other, asked)) == (1.0, 0.0)
 
 
-def test_a_name_of_the_question_is_no_answer() -> None:
-    """Who somebody is is not answered by their own name."""
+def test_a_name_of_the_question_is_not_an_answer() -> None:
+    """Their own name does not answer who somebody is."""
     asked = read_question("Who taught Ann Dole?")
     assert kind_match("Later Ann Dole was taught at home.", asked) == 0.0
     assert kind_match("Later Ann Dole was taught by Otto Frisch.", asked) == 1.0
@@ -100,11 +100,11 @@ def test_a_heading_of_the_question_leads_to_its_section() -> None:
     sentence = "Most of them came by boat from the islands."
     html = f"<p>A town.</p><h2>Trade</h2><p>{sentence}</p><h2>Settlers of the valley</h2><p>{sentence}</p>"
     first = weighed(html, "Where did the settlers of the valley come from?")[0]
-    assert first.read.passages[first.passage].section == "Settlers of the valley"
+    assert first.segmented.passages[first.passage].section == "Settlers of the valley"
 
 
-def test_the_title_stands_for_words_that_its_page_leaves_out() -> None:
-    """'He was born in Bergen' answers on the page of the one who is asked for, not on another."""
+def test_the_title_counts_for_words_that_its_page_leaves_out() -> None:
+    """'He was born in Bergen' answers on the page of the person who is asked for, not on another."""
     question = "Where was Otto Frisch born?"
     own, other = (weighed("<p>He was born in Bergen.</p>", question, title=title) for title in ("Otto Frisch", "Dole"))
     assert own[0].total > other[0].total
@@ -173,7 +173,7 @@ def test_evidence_with_more_of_the_question_is_stronger() -> None:
     st.lists(st.sampled_from((*WORDS, "thing", "Ann Dole", "1811", ".", "?")), max_size=30), st.sampled_from(SENTENCES)
 )
 def test_strength_is_a_share(words: list[str], row: tuple[str, str, str]) -> None:
-    """Whatever stands on the page, strength is between 0 and 1."""
+    """Whatever is on the page, strength is between 0 and 1."""
     assert all(0.0 <= share <= 1.0 for share in strength(f"<p>{' '.join(words)}</p>", row[0]))
 
 
@@ -200,7 +200,7 @@ def test_the_second_smallest_is_not_the_smallest(question: str, text: str, *, is
     assert is_not_the_most(text, read_question(question)) == is_less
 
 
-def test_how_is_not_told_in_a_row() -> None:
+def test_a_row_does_not_answer_how() -> None:
     """'Died 1880' answers when, and neither how nor why: its label counts nothing there."""
     html = '<table class="infobox"><tr><th>Died</th><td>9 June 1880</td></tr></table><p>Ada was a painter.</p>'
     when, how, why = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.ask.asked_books import ALWAYS, NEVER, a_memory_book, asked, held, settings, titles
+from tests.ask.question_books import ALWAYS, NEVER, a_memory_book, asked, held, settings, titles
 
 from kiwiresearch.ask.retrieval import PAGES_OF_TEXT
 from kiwiresearch.ask.settings import AskSettings
@@ -15,7 +15,7 @@ DROWNED = "Otto Frisch, keeper of the brass lantern, drowned in 1811."
 
 @pytest.fixture(scope="module")
 def crowded() -> OpenBook:
-    """A book in which the page that answers stands behind more pages of the same words than a step weighs."""
+    """A book in which the page with the answer comes after more pages of the same words than a step weighs."""
     crowd = {
         f"Lantern keeper {number}": f"<p>A keeper of the lantern number {number}.</p>"
         f"<h2>Brass</h2><p>{'Brass is a metal. Nobody drowned here. ' * 3}</p>"
@@ -27,7 +27,7 @@ def crowded() -> OpenBook:
 
 
 def test_weak_evidence_widens_the_search(crowded: OpenBook) -> None:
-    """Where the full text gave too little, a second and wider search finds what the first did not (R230)."""
+    """If the full text gave too little, a second and wider search finds what the first did not (R230)."""
     first = asked(crowded, QUESTION, settings(exit_at=NEVER, enough=ALWAYS))
     assert first.route == "fulltext"
     assert "Ledger" not in titles(first)
@@ -38,7 +38,7 @@ def test_weak_evidence_widens_the_search(crowded: OpenBook) -> None:
 
 
 def test_the_factor_says_how_much_wider(crowded: OpenBook) -> None:
-    """The second search looks at twice as many pages unless told otherwise; with a factor of 1 at no more (R231)."""
+    """The second search looks at twice as many pages unless set otherwise; with a factor of 1 at no more (R231)."""
     assert AskSettings().widen == 2.0
     beyond = held(crowded, QUESTION, settings(exit_at=NEVER, enough=ALWAYS)) + 0.001
     assert asked(crowded, QUESTION, settings(exit_at=NEVER, enough=beyond, widen=1.0)).route == "none"

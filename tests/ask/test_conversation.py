@@ -186,14 +186,14 @@ def test_a_follow_up_is_asked_in_full(turns: list[str | ConversationTurn], quest
     ],
 )
 def test_a_question_that_names_its_subject_is_left_alone(question: str) -> None:
-    """A question that stands on its own is not changed by a conversation about something else."""
+    """A question that is complete by itself is not changed by a conversation about something else."""
     resolved = resolve(question, after(DARWIN, TOWER))
     assert resolved.text == question
     assert resolved.why == ""
 
 
 def test_a_person_is_never_made_of_a_thing() -> None:
-    """Where nobody was spoken of, 'him' stays as it is: "how much can I give a fever?" would be another question."""
+    """If nobody was spoken of, 'him' stays as it is: "how much can I give a fever?" would be another question."""
     assert resolve("How much can I give him?", after("What is a fever?")).text == "How much can I give him?"
 
 

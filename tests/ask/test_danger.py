@@ -19,8 +19,8 @@ MAX_FALSE_ALARMS = 0.005
 
 
 @pytest.mark.parametrize(("question", "kind"), DANGEROUS)
-def test_a_question_for_a_dangerous_number_is_known_with_its_kind(question: str, kind: str) -> None:
-    """However it is worded, a question for a dose, a voltage, a dilution or the like is told, with the words in it."""
+def test_a_question_for_a_dangerous_number_is_recognized(question: str, kind: str) -> None:
+    """However it is worded, a question for a dose, a voltage, a dilution or the like is found, with its words."""
     danger = danger_of(question)
     assert danger is not None
     assert danger.kind == kind
@@ -28,7 +28,7 @@ def test_a_question_for_a_dangerous_number_is_known_with_its_kind(question: str,
 
 
 @pytest.mark.parametrize("question", LABELLED["harmless"]["questions"])
-def test_a_near_miss_is_no_alarm(question: str) -> None:
+def test_a_harmless_question_is_not_an_alarm(question: str) -> None:
     """The history of a drug, voltage as a notion, or a number of the dead is answered like any other question."""
     assert danger_of(question) is None
 
@@ -69,7 +69,7 @@ def test_any_case_and_spelling_of_units_is_read() -> None:
 
 
 def test_a_language_without_a_table_is_read_with_the_english_one() -> None:
-    """A missing table, or a language code that is no word, never switches the guard off."""
+    """A missing table, or an unknown language code, never switches the guard off."""
     assert danger_of("How much morphine is lethal?", language="tlh") is not None
     assert danger_of("How much morphine is lethal?", language="../eng") is not None
 
@@ -87,7 +87,7 @@ def test_each_kind_has_one_plain_sentence_beside_it(kind: DangerKind) -> None:
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=200), max_size=3))
 def test_any_text_is_read_without_harm(question: str, passages: list[str]) -> None:
-    """No question and no passage makes it fail, and a cue always stands in one of them."""
+    """No question and no passage makes it fail, and a cue is always in one of them."""
     danger = danger_of(question, passages)
     assert danger is None or any(danger.cue in text for text in (question, *passages))
 

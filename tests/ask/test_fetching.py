@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.ask.given import BRIDGE, CURIE, a_found, a_passage, told
+from tests.ask.passages import BRIDGE, CURIE, a_found, a_passage, answer_with_model
 from tests.llm.scripted import ScriptedModel
 from tests.llm.servers import Talk, event, serving
 
@@ -22,14 +22,14 @@ CALLED = Reply("", calls=(CALL,))
 def shelf(path: str) -> tuple[Passage, ...]:
     pages = {"Harbour_Bridge": (BRIDGE, MORE), "Lure": (a_passage("Lure", "A lure is a bait. " * 3_000),)}
     if path == "broken":
-        raise PageNotFound("There is no page 'broken'.")
+        raise PageNotFound("No page is named 'broken'.")
     return pages.get(path, ())
 
 
 def test_a_page_that_a_model_fetches_can_be_cited() -> None:
-    """Its passages get keys, stand in the answer when they are used, and are proved like the others (R262)."""
+    """Its passages get keys, are in the answer when they are used, and are proved like the others (R262)."""
     model = ScriptedModel(CALLED, LANES)
-    answer = told(model, a_found("How many lanes?"), shelf).answer
+    answer = answer_with_model(model, a_found("How many lanes?"), shelf).answer
     assert answer.text == "The bridge carries eight lanes of traffic. [4]"
     assert [one.key for one in answer.citations] == [MORE.key]
     assert answer.passages[-1] == MORE
@@ -49,19 +49,19 @@ def test_a_page_that_a_model_fetches_can_be_cited() -> None:
         (ToolCall("fetch_article", "{path", "c1"), "must be JSON"),
         (ToolCall("fetch_article", "[1]", "c1"), "must be JSON"),
         (ToolCall("fetch_article", '{"path":7}', "c1"), "must be JSON"),
-        (ToolCall("format_disk", "{}", "c1"), "no such tool"),
+        (ToolCall("format_disk", "{}", "c1"), "Unknown tool. The only tool is fetch_article."),
         (ToolCall("fetch_article", '{"path":"Lure"}', "c1"), "no room for it"),
     ],
 )
-def test_a_call_that_gives_nothing_is_told_so(call: ToolCall, told_so: str) -> None:
-    """Unknown pages, broken arguments and unknown tools are answered, and the model goes on (R262)."""
+def test_a_call_that_gives_nothing_gets_an_error(call: ToolCall, told_so: str) -> None:
+    """Unknown pages, broken arguments and unknown tools are answered, and the model continues (R262)."""
     model = ScriptedModel(Reply("", calls=(call,)), f"Marie Curie was born in Warsaw in 1867 [{CURIE.key}].")
-    assert len(told(model, None, shelf).lines) == 1
+    assert len(answer_with_model(model, None, shelf).lines) == 1
     assert told_so in model.asked[1].messages[-1].text
 
 
 def test_a_model_that_only_fetches_is_stopped() -> None:
-    """Two pages at most, then no tool is offered any more and the page's own words stand (R262)."""
+    """Two pages at most, then no tool is offered any more and the page's own words are used (R262)."""
     fetched: list[str] = []
 
     def fetch(path: str) -> tuple[Passage, ...]:
@@ -70,7 +70,7 @@ def test_a_model_that_only_fetches_is_stopped() -> None:
 
     three = Reply("", calls=(CALL, CALL, CALL))
     model = ScriptedModel(three, *[CALLED] * 5)
-    answer = told(model, None, fetch).answer
+    answer = answer_with_model(model, None, fetch).answer
     assert (answer.text, answer.model) == ("Marie Curie was born in Warsaw in 1867.", "")
     assert len(fetched) == MAX_FETCHES
     assert [bool(asked.options.tools) for asked in model.asked] == [True, False]
@@ -94,7 +94,7 @@ def test_a_real_conversation_with_a_tool(knows_tools: bool) -> None:
             talk.say(LANES, f" The bridge was opened in 1932 [{BRIDGE.key}].")
 
     with serving(chat) as server, ChatModel(server.address, timeouts=Timeouts(retry_after_s=0)) as model:
-        found = told(model, a_found("How many lanes?"), shelf)
+        found = answer_with_model(model, a_found("How many lanes?"), shelf)
     lanes = ["The bridge carries eight lanes of traffic."] if knows_tools else []
     assert found.lines == [*lanes, "The bridge was opened in 1932."]
     assert found.reasons == ([] if knows_tools else ["unknown key"])

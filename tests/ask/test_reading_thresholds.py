@@ -19,7 +19,7 @@ from kiwiresearch.reader.reader import ReadText, ReadUnit
     [(3.5, 2.0, "yes"), (3.4, 2.0, ""), (9.0, 1.9, ""), (-9.0, 9.0, "")],
 )
 def test_yes_needs_a_plainly_relevant_sentence(yes: float, relevance: float, wanted: str) -> None:
-    """A text that says yes loudly is no answer if its sentence is beside the point; no is never said."""
+    """A text that says yes loudly is not an answer if its sentence is beside the point; no is never said."""
     unit = ReadUnit(relevance, 0, 0, 0.0)
     assert _verdict(_ReaderJudgement(unit, ReadText(0.0, yes, (unit,)))) == wanted
 

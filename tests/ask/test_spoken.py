@@ -13,7 +13,7 @@ from kiwiresearch.ask.draft import MAX_LINE_CHARS, ReplySentence, SentenceCutter
 
 def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
     cutter = SentenceCutter(by_line=by_line)
-    return [said for piece in pieces for said in cutter.feed(piece)] + list(cutter.end())
+    return [entry for piece in pieces for entry in cutter.feed(piece)] + list(cutter.end())
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
 )
 def test_sentences_and_their_keys(reply: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
     """Keys before or behind the stop, in any brackets, belong to the sentence they end."""
-    assert [(said.text, said.keys) for said in cut([reply])] == expected
+    assert [(entry.text, entry.keys) for entry in cut([reply])] == expected
 
 
-def test_lines_items_and_headings_are_told_apart() -> None:
-    """Where a sentence stands is kept with it."""
+def test_lines_items_and_headings_are_distinguished() -> None:
+    """The place of a sentence is kept with it."""
     found = cut(["# Title\nOne. Two.\n- Three.\n2) Four.\n**Five**"])
-    assert [(said.text, said.line_start, said.kind) for said in found] == [
+    assert [(entry.text, entry.line_start, entry.kind) for entry in found] == [
         ("Title", "line", "heading"),
         ("One.", "line", "sentence"),
         ("Two.", "", "sentence"),
@@ -50,20 +50,20 @@ def test_lines_items_and_headings_are_told_apart() -> None:
     ]
 
 
-def test_a_sentence_comes_as_soon_as_the_next_has_begun() -> None:
-    """Nothing is held back longer than it takes to know that it is whole."""
+def test_a_sentence_comes_as_soon_as_the_next_has_started() -> None:
+    """Nothing is delayed longer than it takes to know that it is complete."""
     cutter = SentenceCutter()
     assert list(cutter.feed("Rome fell. [k3x9")) == []
     assert list(cutter.feed("qa] ")) == []
-    assert [said.text for said in cutter.feed("It rose ")] == ["Rome fell."]
-    assert [said.text for said in cutter.end()] == ["It rose"]
+    assert [entry.text for entry in cutter.feed("It rose ")] == ["Rome fell."]
+    assert [entry.text for entry in cutter.end()] == ["It rose"]
 
 
 def test_a_line_without_end_is_cut() -> None:
     """A reply of one endless line costs no more than any other."""
     found = cut(["word " * MAX_LINE_CHARS])
     assert len(found) == 5
-    assert all(len(said.text) <= MAX_LINE_CHARS for said in found)
+    assert all(len(entry.text) <= MAX_LINE_CHARS for entry in found)
 
 
 STOPS = (". ", "? ", "! ", "…", ".", "U.S.", "Dr.")
@@ -73,7 +73,7 @@ PARTS = st.sampled_from((*STOPS, *GROUPS, *WORDS))
 
 
 @given(st.lists(PARTS | st.text(max_size=5), max_size=14).map("".join), st.booleans(), st.data())
-def test_where_a_reply_is_chopped_makes_no_difference(reply: str, by_line: bool, data: st.DataObject) -> None:
+def test_the_chunks_of_a_reply_make_no_difference(reply: str, by_line: bool, data: st.DataObject) -> None:
     """One letter at a time, in any pieces, or at once: the sentences are the same."""
     places = sorted(data.draw(st.lists(st.integers(0, len(reply)), max_size=6)))
     pieces = [reply[start:end] for start, end in zip([0, *places], [*places, len(reply)], strict=True)]

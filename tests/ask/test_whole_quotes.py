@@ -24,7 +24,7 @@ def shown(text: str, words: str, *, blocks: tuple[Block, ...] = ()) -> str:
 
 
 @pytest.mark.parametrize(
-    ("said", "words", "kept"),
+    ("expected", "words", "kept"),
     [
         (
             "Quinine is bitter. The usual dose is 500 mg. For children it is half of that. Rome sold it.",
@@ -54,9 +54,9 @@ def shown(text: str, words: str, *, blocks: tuple[Block, ...] = ()) -> str:
         ),
     ],
 )
-def test_a_number_keeps_its_sentence_and_the_neighbour_it_rests_on(said: str, words: str, kept: str) -> None:
-    """A quote is widened to its sentence, and further only where unit, substance or people stand next to it."""
-    assert shown(f"{LONG}{said} {LONG}", words) == kept
+def test_a_number_keeps_its_sentence_and_the_neighbour_it_rests_on(expected: str, words: str, kept: str) -> None:
+    """A quote is widened to its sentence, and further only where unit, substance or people are next to it."""
+    assert shown(f"{LONG}{expected} {LONG}", words) == kept
 
 
 def test_a_list_item_is_kept_whole_with_the_line_that_heads_it() -> None:
@@ -88,7 +88,7 @@ def test_paragraphs_are_not_mixed() -> None:
 
 @given(st.text(alphabet="ab1 .\n\tmg%It", max_size=120), st.integers(-5, 130), st.integers(-5, 130))
 def test_the_span_is_always_in_what_is_shown(text: str, start: int, end: int) -> None:
-    """Whatever is asked for, the result lies in the text and holds what of the span lies there."""
+    """Whatever is asked for, the result is in the text and has the part of the span that is in the text."""
     breaks = [at + 1 for at, char in enumerate(text) if char == "\n"]
     first, last = widen_quote(text, start, end, sentence_starts(text, breaks))
     inside = max(0, min(start, len(text)))

@@ -60,7 +60,7 @@ def found(*claims: Claim) -> list[BookContradiction]:
 
 
 @pytest.mark.parametrize(
-    ("text", "subject", "told"),
+    ("text", "subject", "expected"),
     [
         ("Elmland — Population, July 2005 estimate: 103,000 ( 193rd)", "Elmland", ["population 103,000"]),
         ("Elmland — Area (km²): 1,500", "Elmland", ["area (m2) 1,500"]),
@@ -78,9 +78,9 @@ def found(*claims: Claim) -> list[BookContradiction]:
         ("Ada Rowe (1829–37) led the house.", "Ada Rowe", []),
     ],
 )
-def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str, told: list[str]) -> None:
-    """Rows and plain sentences tell facts; a part, a choice, a reign or a relative does not."""
-    assert [f"{fact.attribute} {fact.value_text}" for fact in facts(a_claim(text, subject))] == told
+def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str, expected: list[str]) -> None:
+    """Rows and plain sentences give facts; a part, a choice, a reign or a relative does not."""
+    assert [f"{fact.attribute} {fact.value_text}" for fact in facts(a_claim(text, subject))] == expected
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_life_elsewhere_counts_if_one_end_of_it_fits() -> None:
 
 
 def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where everything stands in a record, and the record's parts as well."""
+    """Every field of a record, and of its parts."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, one in inner:
         yield (*place, key)
@@ -168,7 +168,7 @@ def with_instead(record: dict[str, Any], place: tuple[Any, ...], value: object) 
 )
 @pytest.mark.parametrize("text", ["Ada Rowe (1815–1885) was a queen.", "E — Population (2005): 103,000"])
 def test_a_claim_of_wrong_kinds_does_no_harm(text: str, value: object) -> None:
-    """Whatever stands where something else should in a record, it is no claim, or one that can be compared and kept."""
+    """Whatever value is in the wrong place in a record, it is not a claim, or one that can be compared and kept."""
     good = a_claim(text, text.partition(" — ")[0] if " — " in text else "Ada Rowe", section=FACTS_BOX)
     other = a_claim(text.replace("1", "2"), good.subject, path="Elsewhere")
     record = claim_record(good)
@@ -176,15 +176,15 @@ def test_a_claim_of_wrong_kinds_does_no_harm(text: str, value: object) -> None:
     for place in leaves(record):
         claim = checked_claim(json.dumps(with_instead(record, place, value)))
         if claim is not None:
-            told = [*facts_of(claim, OWN), *lives_in(claim, "Ada Rowe"), *facts(other)]
+            rows = [*facts_of(claim, OWN), *lives_in(claim, "Ada Rowe"), *facts(other)]
             for one in (
-                *subject_contradictions(OWN, told, "eng"),
+                *subject_contradictions(OWN, rows, "eng"),
                 *sentence_contradictions(OWN, [claim, other], "eng"),
             ):
                 json.dumps(_values(one), allow_nan=False, ensure_ascii=False).encode()
 
 
-def test_work_is_bounded_however_often_a_fact_is_told() -> None:
+def test_work_is_bounded_however_often_a_fact_is_repeated() -> None:
     """A thousand tellings of a population do not give half a million pairs."""
     many = [
         a_claim(f"E — Population (2005): {1_000_000 + 20_000 * n}", "E", section=f"S{n}", path=f"P{n}")
@@ -209,9 +209,9 @@ def test_labels_are_the_same_without_time_and_source(label: str, plain: str) -> 
 
 
 def test_the_contradictions_of_a_book_are_found_by_kind(elm_atlas: Atlas) -> None:
-    """A birth, a population and a sentence that is told twice; what rounding explains stands apart."""
-    told = contradictions(elm_atlas, ContradictionFilter(), ResultWindow())
-    assert [(row["kind"], row["title"], row["attribute"]) for row in told.rows] == [
+    """A birth, a population and a sentence that is repeated; differences that rounding explains are separate."""
+    result = contradictions(elm_atlas, ContradictionFilter(), ResultWindow())
+    assert [(row["kind"], row["title"], row["attribute"]) for row in result.rows] == [
         ("contradiction", "Ada Rowe", "birth"),
         ("contradiction", "Ada Rowe", "birth"),
         ("contradiction", "Elmland", ""),
@@ -221,7 +221,7 @@ def test_the_contradictions_of_a_book_are_found_by_kind(elm_atlas: Atlas) -> Non
     assert contradiction_counts(elm_atlas) == {"contradiction": 4, "unit or rounding": 1}
 
 
-def test_every_side_is_quoted_where_it_stands(elm_atlas: Atlas) -> None:
+def test_every_side_is_quoted_at_its_place(elm_atlas: Atlas) -> None:
     """Each side has its page, its words and their place; the value that differs is within the words."""
     for row in contradictions(elm_atlas, ContradictionFilter(), ResultWindow()).rows:
         assert len(row["sides"]) == 2
@@ -233,7 +233,7 @@ def test_every_side_is_quoted_where_it_stands(elm_atlas: Atlas) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "count"),
+    ("filters", "count"),
     [
         (ContradictionFilter(kind="unit or rounding"), 1),
         (ContradictionFilter(what="a date"), 2),
@@ -242,9 +242,9 @@ def test_every_side_is_quoted_where_it_stands(elm_atlas: Atlas) -> None:
         (ContradictionFilter(kind="different year"), 0),
     ],
 )
-def test_contradictions_are_chosen(elm_atlas: Atlas, wish: ContradictionFilter, count: int) -> None:
+def test_contradictions_are_chosen(elm_atlas: Atlas, filters: ContradictionFilter, count: int) -> None:
     """By kind, by what differs, by words and by page."""
-    assert contradictions(elm_atlas, wish, ResultWindow()).total == count
+    assert contradictions(elm_atlas, filters, ResultWindow()).total == count
 
 
 def test_real_disagreements_of_a_real_book_are_found(shared_data: Path, tmp_path: Path) -> None:
@@ -261,10 +261,10 @@ def test_real_disagreements_of_a_real_book_are_found(shared_data: Path, tmp_path
     metadata = {"Name": "some", "Title": "Some", "Description": "d", "Language": "eng", "Creator": "c"}
     write_book(tmp_path / "some.zim", pages, [], metadata=metadata | {"Publisher": "p", "Date": "2007-05-01"})
     shards = write_elm_shards(tmp_path / "some.zim", tmp_path / "shards")
-    told = contradictions(
+    result = contradictions(
         open_atlas(shards, tmp_path / "kept"), ContradictionFilter(kind="contradiction"), ResultWindow()
     )
-    assert {(row["title"], row["attribute"]) for row in told.rows} == {
+    assert {(row["title"], row["attribute"]) for row in result.rows} == {
         ("Johannes Kepler", "birth"),
         ("The Godfather", "release"),
     }

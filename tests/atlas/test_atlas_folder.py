@@ -1,4 +1,4 @@
-"""Folders from anywhere: what is lacking is said, what is damaged or hostile does no harm, what is kept fits."""
+"""Folders from anywhere: missing parts are reported, damaged or hostile ones do no harm, caches fit their folder."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def rewritten(folder: Path, table: str, column: str, value: Any) -> None:
     rows = rows.set_column(place, kind, pa.array([value] * rows.num_rows, type=kind.type))
     pq.write_table(rows, shard)
     manifest = json.loads((folder / "manifest.json").read_text())
-    (told,) = manifest["tables"][table]["shards"]
-    told |= {"bytes": shard.stat().st_size, "sha256": f"sha256:{sha256(shard.read_bytes()).hexdigest()}"}
+    (result,) = manifest["tables"][table]["shards"]
+    result |= {"bytes": shard.stat().st_size, "sha256": f"sha256:{sha256(shard.read_bytes()).hexdigest()}"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 @pytest.mark.parametrize("name", ["", "nothing", "manifest.json"])
 def test_a_folder_that_bulk_has_not_written_is_refused(elm_shards: Path, tmp_path: Path, name: str) -> None:
-    """No folder, an empty one and a file are told apart from shards, with what to do."""
+    """No folder, an empty one and a file are distinguished from shards, with what to do."""
     with pytest.raises(RunNotFound, match="kiwiresearch bulk"):
         open_atlas((elm_shards / name) if name == "manifest.json" else tmp_path / name, tmp_path)
 
@@ -77,7 +77,7 @@ def test_a_table_that_was_not_written_is_named(only_pages: Atlas) -> None:
         families(only_pages, PrivacyView("owner", 2026), ResultWindow())
 
 
-def test_an_overview_tells_what_it_can(only_pages: Atlas) -> None:
+def test_an_overview_says_what_it_can(only_pages: Atlas) -> None:
     """Parts whose tables are lacking are left out."""
     assert overview(only_pages).keys() == {"book", "tables", "pages"}
 
@@ -112,12 +112,12 @@ def test_hostile_words_are_only_words(elm_shards: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "record", ["", "{", "[]", '{"claim": 1}', '{"spans": [], "book": "b", "path": "p"}', "[" * 5_000, UNNAMED]
 )
-def test_records_that_are_no_claims_contradict_nothing(elm_shards: Path, tmp_path: Path, record: str) -> None:
-    """A table from elsewhere may hold anything where the claim should stand."""
+def test_records_that_are_not_claims_contradict_nothing(elm_shards: Path, tmp_path: Path, record: str) -> None:
+    """A table from elsewhere may have anything in the place of the claim."""
     folder = copied(elm_shards, tmp_path / "elm")
     rewritten(folder, "claims", "record", record)
     atlas = open_atlas(folder, tmp_path / "kept")
-    assert contradictions(atlas, ContradictionFilter(), ResultWindow()).total <= 2  # what the table of people tells
+    assert contradictions(atlas, ContradictionFilter(), ResultWindow()).total <= 2  # what the table of people has
     assert timeline(atlas, TimeWish(), ResultWindow()).rows[0]["when"]
 
 
@@ -141,7 +141,7 @@ def test_queries_reach_nothing_but_the_shards(elm_shards: Path, tmp_path: Path) 
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_what_is_worked_out_is_kept_until_the_shards_change(elm_shards: Path, tmp_path: Path) -> None:
+def test_derived_tables_are_kept_until_the_shards_change(elm_shards: Path, tmp_path: Path) -> None:
     """The next question reads the kept table; another manifest has a place of its own."""
     folder = copied(elm_shards, tmp_path / "elm")
     atlas = open_atlas(folder, tmp_path / "kept")
@@ -191,12 +191,12 @@ def test_of_one_book_only_what_was_worked_out_last_is_kept(elm_shards: Path, tmp
     assert [one.is_dir() for one in made] == [False, False, False, *[True] * (MAX_CACHE_FOLDERS - 1)]
 
 
-def test_names_of_columns_that_are_no_text_are_damage(elm_shards: Path, tmp_path: Path) -> None:
+def test_names_of_columns_that_are_not_text_are_damage(elm_shards: Path, tmp_path: Path) -> None:
     """The shard is named, as any other that cannot be read."""
     folder = copied(elm_shards, tmp_path / "elm")
     (shard,) = (folder / "links").glob("*.parquet")
     shard.write_bytes(shard.read_bytes().replace(b"href_title", b"href_\xffitle"))
-    with pytest.raises(RunDamaged, match="cannot be read as Parquet"):
+    with pytest.raises(RunDamaged, match="as Parquet"):
         ranked_pages(open_atlas(folder, tmp_path / "kept"), "linked", "", ResultWindow())
 
 
@@ -210,8 +210,8 @@ def test_kept_tables_have_the_same_bytes_every_time(elm_shards: Path, tmp_path: 
     assert made[0] == made[1]
 
 
-def test_a_cache_that_is_a_file_is_told(elm_shards: Path, tmp_path: Path) -> None:
-    """Whatever stands in the way, the error is one of ours."""
+def test_a_cache_that_is_a_file_is_reported(elm_shards: Path, tmp_path: Path) -> None:
+    """Whatever is in its place, the error is one of kiwiresearch."""
     (tmp_path / "kept").write_text("no folder")
-    with pytest.raises(CannotWrite, match="cannot be kept"):
+    with pytest.raises(CannotWrite, match="cannot save its results"):
         ranked_pages(open_atlas(elm_shards, tmp_path / "kept"), "linked", "", ResultWindow())

@@ -15,7 +15,7 @@ from kiwiresearch.zim.policy import Policy
 
 
 def test_a_claim_names_the_page_that_a_policy_hides(tmp_path: Path) -> None:
-    """Where nothing but claims was made of a book, these tell the titles of their pages."""
+    """If a book has only a table of claims, these give the titles of their pages."""
     pages = [NewPage("p1", "Ada Rowe (painter)", HTML["Ada_Rowe"]), NewPage("p2", "Tom Rowe", HTML["Tom_Rowe"])]
     write_book(tmp_path / "p.zim", pages, [], metadata=METADATA)
     atlas = open_atlas(write_elm_shards(tmp_path / "p.zim", tmp_path / "shards", ("claims",)), tmp_path / "kept")

@@ -91,13 +91,13 @@ def test_pages_come_by_authority_by_links_and_by_references(elm_atlas: Atlas) ->
 
 
 def test_pages_are_found_by_words_of_their_title(elm_atlas: Atlas) -> None:
-    """Words may be in any case, and a row tells its links and rank."""
+    """Words may be in any case, and a row has its links and rank."""
     found = ranked_pages(elm_atlas, "linked", "rowe ADA", ResultWindow())
     assert [(row["path"], row["linked"]) for row in found.rows] == [("Ada_Rowe", 3)]
     assert found.rows[0]["rank"] > 1
 
 
-def test_a_part_of_a_list_tells_how_many_there_are(elm_atlas: Atlas) -> None:
+def test_a_part_of_a_list_says_how_many_there_are(elm_atlas: Atlas) -> None:
     """Beyond the last row there are none, and the total stays."""
-    assert ranked_pages(elm_atlas, "linked", "", ResultWindow(limit=5, offset=10)).record()["total"] == 13
+    assert ranked_pages(elm_atlas, "linked", "", ResultWindow(limit=5, offset=10)).total == 13
     assert ranked_pages(elm_atlas, "linked", "", ResultWindow(limit=5, offset=100)).rows == ()

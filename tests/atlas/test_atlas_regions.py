@@ -1,4 +1,4 @@
-"""The edges of a book: orphans, islands, regions of stubs, and pages that are wanted."""
+"""The edges of a book: orphans, islands, groups of stubs, and pages that are wanted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_islands_are_cut_off_together(elm_atlas: Atlas) -> None:
     assert found.total == 2
 
 
-def test_a_region_of_stubs_stands_around_a_page(elm_atlas: Atlas) -> None:
+def test_a_region_of_stubs_is_around_a_page(elm_atlas: Atlas) -> None:
     """Thin pages that link to each other are one region, with the page outside that leads to most of them."""
     (region,) = edge_pages(elm_atlas, "stubs", ResultWindow()).rows
     assert [page["title"] for page in region["named"]] == ["Ash moth", "Oak moth"]

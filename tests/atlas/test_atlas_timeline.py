@@ -10,8 +10,8 @@ from kiwiresearch.atlas.queries import TimelineFilter, timeline
 from kiwiresearch.errors import BadUsage
 
 
-def test_what_is_dated_comes_in_the_order_of_time(elm_atlas: Atlas) -> None:
-    """The first is millions of years ago, and each row tells its date, its words and their place."""
+def test_dated_rows_are_in_the_order_of_time(elm_atlas: Atlas) -> None:
+    """The first is millions of years ago, and each row has its date, its words and their place."""
     found = timeline(elm_atlas, TimelineFilter(), ResultWindow(limit=100))
     days = [row["earliest"] for row in found.rows]
     assert days == sorted(days)
@@ -22,7 +22,7 @@ def test_what_is_dated_comes_in_the_order_of_time(elm_atlas: Atlas) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "titles"),
+    ("filters", "titles"),
     [
         (TimelineFilter(first=1204, last=1204), ["Elmland"]),
         (TimelineFilter(first=1990, last=1992, words="storm"), ["Elm Sea", "Elmland"]),
@@ -33,16 +33,16 @@ def test_what_is_dated_comes_in_the_order_of_time(elm_atlas: Atlas) -> None:
         (TimelineFilter(words="no such words"), []),
     ],
 )
-def test_years_words_and_pages_choose(elm_atlas: Atlas, wish: TimelineFilter, titles: list[str]) -> None:
+def test_years_words_and_pages_choose(elm_atlas: Atlas, filters: TimelineFilter, titles: list[str]) -> None:
     """What begins in the years asked for, of the subject or page asked for, is shown."""
-    found = timeline(elm_atlas, wish, ResultWindow(limit=100))
+    found = timeline(elm_atlas, filters, ResultWindow(limit=100))
     assert sorted({row["title"] for row in found.rows}) == titles
 
 
 @pytest.mark.parametrize("year", [0, 10**6, -(10**11)])
 def test_a_year_that_is_none_is_refused(year: int) -> None:
     """There is no year 0, and time does not go on for ever."""
-    with pytest.raises(BadUsage, match="no year"):
+    with pytest.raises(BadUsage, match=f"^{year} is not a year on the timeline"):
         TimelineFilter(first=year)
 
 

@@ -16,7 +16,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import BookId
 from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
-from kiwiresearch.workspace.atlas import load_authority
+from kiwiresearch.workspace.atlas import load_link_ranks
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
@@ -39,35 +39,35 @@ def ran(home: Path, elm: Path, out: Path, **environment: str) -> dict[str, bytes
 
 
 def test_standing_grows_with_the_rank(elm_shards: Path, elm_atlas: Atlas, elm_cache: Path) -> None:
-    """Pages stand in the order of their ranks, from 0 to 1; a page or book that is not known stands nowhere."""
+    """Pages are in the order of their ranks, from 0 to 1; an unknown page or book has no rank."""
     book = elm_atlas.book.id
-    authority = load_authority([str(elm_shards)], elm_cache, [book])
-    assert authority is not None
-    standing = [
-        authority(EntryRef(book, row["path"])) for row in ranked_pages(elm_atlas, "authority", "", ResultWindow()).rows
+    link_ranks = load_link_ranks([str(elm_shards)], elm_cache, [book])
+    assert link_ranks is not None
+    link_rank = [
+        link_ranks(EntryRef(book, row["path"])) for row in ranked_pages(elm_atlas, "authority", "", ResultWindow()).rows
     ]
-    assert standing == sorted(standing, reverse=True)
-    assert 0 < standing[-1] < standing[0] < 1
-    assert authority(EntryRef(book, "Nowhere")) == 0
-    assert authority(EntryRef(BookId("other"), "Elmland")) == 0
+    assert link_rank == sorted(link_rank, reverse=True)
+    assert 0 < link_rank[-1] < link_rank[0] < 1
+    assert link_ranks(EntryRef(book, "Nowhere")) == 0
+    assert link_ranks(EntryRef(BookId("other"), "Elmland")) == 0
 
 
 def test_other_books_have_no_authority(elm_shards: Path, elm_cache: Path) -> None:
-    """Shards of a book that is not asked for tell nothing."""
-    assert load_authority([str(elm_shards)], elm_cache, [BookId("other")]) is None
+    """Shards of a book that is not asked for give nothing."""
+    assert load_link_ranks([str(elm_shards)], elm_cache, [BookId("other")]) is None
 
 
-def test_a_folder_that_is_not_there_is_told(elm_cache: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(elm_cache: Path) -> None:
     """A run whose settings name a folder that is gone does not go on as another run."""
     with pytest.raises(BadSettings, match=r"'atlas'.*kiwiresearch bulk"):
-        load_authority(["/nowhere/at/all"], elm_cache, [])
+        load_link_ranks(["/nowhere/at/all"], elm_cache, [])
 
 
 def test_standing_is_one_line_of_the_score() -> None:
     """A candidate without it has no such line."""
     ref = EntryRef(BookId("b"), "P")
     score = CrawlScoring(CrawlSettings()).score
-    assert [line.signal for line in score(CrawlCandidate(ref, "P", 1, standing=0.5)).terms] == ["standing in the book"]
+    assert [line.signal for line in score(CrawlCandidate(ref, "P", 1, link_rank=0.5)).terms] == ["standing in the book"]
     assert score(CrawlCandidate(ref, "P", 1)).terms == ()
 
 
@@ -81,6 +81,6 @@ def test_runs_with_authority_are_other_runs_and_those_without_are_as_before(
     again = ran(home, elm, tmp_path / "again", KIWIRESEARCH_ATLAS=str(elm_shards))
     assert "authority" not in json.loads(plain["manifest.json"])
     assert ranked == again
-    told = json.loads(ranked["manifest.json"])["authority"]
-    assert list(told) == [open_atlas(elm_shards, tmp_path).book.id]
+    data = json.loads(ranked["manifest.json"])["authority"]
+    assert list(data) == [open_atlas(elm_shards, tmp_path).book.id]
     assert json.loads(plain["manifest.json"])["fingerprint"] != json.loads(ranked["manifest.json"])["fingerprint"]

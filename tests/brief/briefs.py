@@ -59,7 +59,7 @@ def a_claim(
     page: str, text: str, section: str = "Theories", kind: ClaimType = "causal", quote: str = "", **more: Any
 ) -> Claim:
     """A claim in the words of a page, its hedges, dates and numbers read from them."""
-    said = quote or text
+    result = quote or text
     dates = dates_in(text)
     numbers = quantities_in(text, not_in=[(one.start, one.end) for one in dates])
     known: dict[str, Any] = {
@@ -67,7 +67,7 @@ def a_claim(
         "type": kind,
         "subject": page,
         "scope": page,
-        "quotes": (recorded_quote(entry(page), 100, 100 + len(said), said),),
+        "quotes": (recorded_quote(entry(page), 100, 100 + len(result), result),),
         "page_title": page,
         "section": section,
         "anchor": section.replace(" ", "_"),
@@ -102,14 +102,16 @@ class Making:
 def some_sources(start: str = "zim:/") -> BriefSources:
     pages = []
     for number, (title, depth) in enumerate(PAGES):
-        why = Message("its title is the topic" if depth == 0 else "linked from the introduction of a relevant page")
+        why = Message(
+            "its title matches the topic" if depth == 0 else "linked from the introduction of a relevant page"
+        )
         ref = entry(title)
         pages.append(
             BriefSource(ref, title, url_of(ref, start), depth, 60.0 - 3.25 * number, why, f"{title} is a page.")
         )
     story = (
-        "The search for the topic found 31 pages, and the crawl began with Late Bronze Age collapse.",
-        "From there the crawl took the best page next: it met 120 pages and took 15.",
+        "Search found 31 pages about the topic. Research started with Late Bronze Age collapse.",
+        "From there, kiwiresearch followed links, each time reading the best remaining page.",
     )
     note = SourceBook(BOOK, "The sample book", "sample_en", "2026-01-01", "maxi", "eng", 120)
     return BriefSources((note,), tuple(pages), LINKS, tuple(map(Message, story)), SETTINGS)
@@ -274,7 +276,7 @@ def nothing() -> Brief:
 
 
 def of_words(text: str, url: str = "") -> Brief:
-    """A brief in which every field that a book can fill holds the same words."""
+    """A brief in which every field that a book can fill has the same words."""
     make = Making()
     ref = EntryRef(BOOK, text or "x")
     score = Score((ScoreTerm(text, 1.0), ScoreTerm(text, -1.0)))
@@ -282,7 +284,7 @@ def of_words(text: str, url: str = "") -> Brief:
         text, f"{text} is so", text, "quote", quotes=(recorded_quote(ref, 0, max(len(text), 1), text),), subject=text,
         scope=text, anchor=text, book_name=text, tags=(text,), names=(text,), score=score,
     )  # fmt: skip
-    said = make.said(text, claim)
+    output = make.said(text, claim)
     page = BriefSource(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, Message(text), text)
     other = BriefSource(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, Message(text), text)
     sources = BriefSources(
@@ -292,16 +294,16 @@ def of_words(text: str, url: str = "") -> Brief:
         (Message(text),),
         ((text, text),),
     )
-    group = StatementGroup(text, (said,))
-    view = DisputeView(text, said, (text,))
+    group = StatementGroup(text, (output,))
+    view = DisputeView(text, output, (text,))
     differing = Difference.from_text(text or "x")
-    moments = (TimelineMoment(text, 2_000_000, 2_000_400, said), TimelineMoment(text, 2_100_000, 2_200_000, said))
+    moments = (TimelineMoment(text, 2_000_000, 2_000_400, output), TimelineMoment(text, 2_100_000, 2_200_000, output))
     return Brief(
-        text, sources, text, text, (text,), (said,), (group,), (group,), moments,
-        (group, StatementGroup(text, (said, said))),
+        text, sources, text, text, (text,), (output,), (group,), (group,), moments,
+        (group, StatementGroup(text, (output, output))),
         (group,),
         (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), differing)),
-        (Figure(text, text, text, text, said, Difference.from_text(text)),),
-        (Gap("concept", Message(text), said.claims), Gap("missing page", Message(text))),
+        (Figure(text, text, text, text, output, Difference.from_text(text)),),
+        (Gap("concept", Message(text), output.claims), Gap("missing page", Message(text))),
         make.claims, (Message(text),), {claim.id: QuoteContext(text, text)},
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Briefs as plain data: what is written down is read back, and what is no brief is refused."""
+"""Briefs as plain data: what is written down is read back, and what is not a brief is refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.brief.briefs import AROUND, bronze_age, nothing, of_words
 
-from kiwiresearch.brief.brief import Brief, brief_from_record, record_of
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.brief import Brief, brief_from_record, brief_record
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
@@ -20,7 +20,7 @@ BRIEFS: list[Callable[[], Brief]] = [bronze_age, nothing, lambda: of_words("\u20
 
 
 def written(brief: Brief) -> Any:
-    return json.loads(canonical_json(record_of(brief)))
+    return json.loads(canonical_json(brief_record(brief)))
 
 
 @pytest.mark.parametrize("make", BRIEFS)
@@ -35,9 +35,9 @@ def test_a_brief_that_was_read_back_gives_the_same_bytes(make: Callable[[], Brie
     """report.md, report.html and brief.json can be made again from brief.json alone."""
     brief = make()
     again = brief_from_record(written(brief))
-    assert markdown(report(again)) == markdown(report(brief))
+    assert markdown(brief_document(again)) == markdown(brief_document(brief))
     assert report_page(again) == report_page(brief)
-    assert canonical_json(record_of(again)) == canonical_json(record_of(brief))
+    assert canonical_json(brief_record(again)) == canonical_json(brief_record(brief))
 
 
 def test_a_record_is_plain_data() -> None:
@@ -83,7 +83,7 @@ def spoiled(*path: str | int, value: Any) -> Any:
         spoiled("context", "x", value={"before": "Before. ", "after": 1}),
     ],
 )
-def test_what_is_no_brief_is_refused(record: Any) -> None:
+def test_an_invalid_brief_is_refused(record: Any) -> None:
     """A record with a field missing, of another type or with an unknown word is not taken for a brief."""
     with pytest.raises((ValueError, KeyError, TypeError)):
         brief_from_record(record)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.brief.gathered import Gathered, gathered
+from tests.brief.claim_gathering import GatheredClaims, gather_claims
 from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import a_shelf_book
 
 from kiwiresearch.brief.citations import topic_pages
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.sources import sources_of, started_weakly
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.document.markdown import markdown
@@ -20,10 +21,10 @@ from kiwiresearch.messages.message import Message
 from kiwiresearch.search.open_book import OpenBook
 
 
-def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> Gathered:
+def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> GatheredClaims:
     """What a brief is made from, after a crawl over some books."""
     shelf = books or (a_shelf_book(SALT, NAMES, name="Roads", main_page="Welcome"),)
-    return gathered(*shelf, topic=topic, **options)
+    return gather_claims(*shelf, topic=topic, **options)
 
 
 def said(line: Line) -> str:
@@ -39,21 +40,21 @@ def below(document: Document, heading: str) -> list[Any]:
     return rest[:end]
 
 
-def listed(found: Gathered) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+def listed(found: GatheredClaims) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
     """The entries of the bibliography: pages that are cited, and those below the fold that are not."""
-    blocks = below(report(found.brief()), "Bibliography")
+    blocks = below(brief_document(found.brief()), "Bibliography")
     cited = [line for block in blocks if isinstance(block, LineList) for line in block.lines]
     folded = [line for block in blocks if isinstance(block, CollapsedList) for line in block.items.lines]
     return tuple(cited), tuple(folded)
 
 
-def test_a_brief_tells_of_its_sources_last() -> None:
+def test_a_brief_lists_its_sources_last() -> None:
     """The brief is named for its topic and ends with the bibliography, the story and the settings (R24)."""
-    document = report(crawled().brief())
+    document = brief_document(crawled().brief())
     assert document.title == "Research Brief: salt road"
     headings = [said(block.line) for block in document.blocks if isinstance(block, Heading) and block.level == 2]
     assert headings[0] == "Executive Summary"
-    assert headings[-3:] == ["Bibliography", "How the sources were gathered", "Run Metadata"]
+    assert headings[-3:] == ["Bibliography", "How the sources were found", "Run Metadata"]
 
 
 def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
@@ -62,7 +63,7 @@ def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
         "Varn": "<p>Varn is a land of the north. It has many <a href='Slavery'>slaves</a> and few roads.</p>",
         "Slavery": "<p>Slavery is the owning of people. In <a href='Varn'>Varn</a> slavery was ended late.</p>",
     }
-    found = gathered(pages, topic="Slavery in Varn")
+    found = gather_claims(pages, topic="Slavery in Varn")
     sources = found.brief().sources.pages
     assert {one.title: (one.depth, one.is_head) for one in sources} == {"Varn": (0, True), "Slavery": (0, False)}
     assert topic_pages(found.brief()) == found.weights.topic_pages
@@ -75,10 +76,10 @@ def test_the_bibliography_has_every_page_in_its_order() -> None:
     visited = list(found.origin.state.visited.values())
     used = {claim.ref for claim in brief.claims.values()}
     steps = ([step for step in visited if step.ref in used], [step for step in visited if step.ref not in used])
-    numbered, fold = below(report(brief), "Bibliography")
+    numbered, fold = below(brief_document(brief), "Bibliography")
     assert (isinstance(numbered, LineList), numbered.numbered) == (True, True)
     assert (isinstance(fold, CollapsedList), fold.items.numbered) == (True, False)
-    assert fold.label == f"{len(steps[1])} pages read and not cited"
+    assert fold.label == f"{len(steps[1])} pages read but not cited"
     assert len(steps[0]) + len(steps[1]) == 12
     for lines, several in zip((numbered.lines, fold.items.lines), steps, strict=True):
         assert [(line[0].text, line[0].url) for line in lines] == [
@@ -92,7 +93,11 @@ def test_a_page_is_known_by_its_first_sentence() -> None:
     """Each source has its title, its opening sentence, its depth and why it was taken; the seed is the first."""
     found = crawled(max_pages=15)
     pages = sources_of(found.origin).pages
-    assert (pages[0].title, pages[0].depth, pages[0].why) == ("Salt road", 0, "seed: its title is the topic")
+    assert (pages[0].title, pages[0].depth, pages[0].why) == (
+        "Salt road",
+        0,
+        "starting page: its title matches the topic",
+    )
     assert pages[0].opening == "The salt road was a way over the Grey Pass."
     assert [(one.title, one.depth, one.why, one.opening) for one in pages] == [
         (step.title, step.depth, step.reason, step.opening) for step in found.origin.state.visited.values()
@@ -100,65 +105,73 @@ def test_a_page_is_known_by_its_first_sentence() -> None:
 
 
 def test_a_page_without_words_is_named_alone() -> None:
-    """Where a page has no first sentence and no reason, its entry has its title, depth and points."""
+    """If a page has no first sentence and no reason, its entry has its title, depth and points."""
     origin = crawled(max_pages=3).origin
     for ref, step in list(origin.state.visited.items()):
         origin.state.visited[ref] = replace(step, opening="", reason=Message(""))
-    found = Gathered(origin, ())
+    found = GatheredClaims(origin, ())
     assert {page.opening for page in found.brief().sources.pages} == {""}
     cited, others = listed(found)
     assert (len(cited), len(others)) == (0, 3)
-    assert all(said(line).endswith(" points") for line in others)
+    assert all(re.search(r" — depth \d, score [\d.]+$", said(line)) for line in others)
 
 
 @pytest.mark.parametrize(
     ("options", "order", "end"),
     [
-        ({"max_pages": 4}, "took the best one next: it met ", "It ended because max_pages (4) was reached."),
+        (
+            {"max_pages": 4},
+            "each time reading the best remaining page. It found ",
+            "It stopped because the limit of 4 pages was reached.",
+        ),
         (
             {"strategy": "bfs", "max_depth": 1},
-            "took the best of each depth: it met ",
-            "It ended because there were no more candidates.",
+            "each time reading the best page at the current depth. It found ",
+            "It stopped because there were no more pages to read.",
         ),
     ],
 )
-def test_the_story_tells_how_it_went(options: dict[str, Any], order: str, end: str) -> None:
+def test_the_story_of_the_run_is_described(options: dict[str, Any], order: str, end: str) -> None:
     """The story says where the crawl began and why, in which order it went, how far, and why it ended."""
     found = crawled(**options)
     state = found.origin.state
-    first, second, *_ = [said(block.line) for block in below(report(found.brief()), "How the sources were gathered")]
-    assert first.endswith(" pages, and the crawl began with Salt road (its title is the topic).")
+    first, second, *_ = [
+        said(block.line) for block in below(brief_document(found.brief()), "How the sources were found")
+    ]
+    assert first.endswith(" pages about the topic. Research started with Salt road (its title matches the topic).")
     assert order in second
     assert end in second
     depths = ", ".join(f"{state.count_at_depth[depth]} at depth {depth}" for depth in sorted(state.count_at_depth))
-    assert f"took {len(state.visited)} ({depths})" in second
+    assert f"and read {len(state.visited)} ({depths})" in second
 
 
-def test_words_that_no_page_has_are_told() -> None:
+def test_words_that_no_page_has_are_listed() -> None:
     """A word of the topic that the book does not have is named in the story."""
-    story = below(report(crawled(topic="salt road zeppelins").brief()), "How the sources were gathered")
-    assert "No page has the words: zeppelins." in [said(block.line) for block in story if isinstance(block, Paragraph)]
+    story = below(brief_document(crawled(topic="salt road zeppelins").brief()), "How the sources were found")
+    assert "No page contains these words: zeppelins." in [
+        said(block.line) for block in story if isinstance(block, Paragraph)
+    ]
 
 
-def test_a_word_that_one_of_the_books_has_is_not_told_as_missing() -> None:
+def test_a_word_that_one_of_the_books_has_is_not_listed_as_missing() -> None:
     """Of several books, all have to be without a word before the story says that no page has it."""
     road = a_shelf_book({"Salt road": "The salt road was long.\n== Way ==\nOver hills."}, name="Roads")
     tin = a_shelf_book({"Tin": "Tin is a metal.\n== Use ==\nMuch."}, name="Metals")
     story = crawled(road, tin, topic="salt road zeppelins").brief().sources.story
-    assert [line for line in story if line.startswith("No page")] == ["No page has the words: zeppelins."]
+    assert [line for line in story if line.startswith("No page")] == ["No page contains these words: zeppelins."]
 
 
-def test_a_weak_beginning_is_told_first() -> None:
-    """Where no page names the topic, a note before everything else says so; else there is none."""
+def test_a_weak_start_is_reported_first() -> None:
+    """If no page names the topic, a note before everything else says so; else there is none."""
     weak = crawled(topic="autumn sacks")
     assert started_weakly(weak.origin.state)
-    assert weak.brief().notes == ("No page names the topic as it stands: these pages only share its words.",)
+    assert weak.brief().notes == ("No page names the topic as you wrote it. These pages only share some of its words.",)
     assert not started_weakly(crawled().origin.state)
     assert crawled().brief().notes == ()
 
 
 def test_links_lead_from_page_to_page() -> None:
-    """Which of the pages led to which is told by their numbers, each link once, and none to a page itself."""
+    """Which of the pages led to which is shown by their numbers, each link once, and none to a page itself."""
     found = crawled(max_pages=8)
     sources = sources_of(found.origin)
     titles = [page.title for page in sources.pages]
@@ -177,21 +190,21 @@ def test_the_settings_and_the_snapshot_are_in_the_brief() -> None:
     """The brief says under which settings, from which book and by which version it was made (R106)."""
     found = crawled(focus="mules", max_pages=5, max_depth=1, max_links_per_page=7, strategy="bfs")
     book = found.origin.books[0]
-    told = rows(report(found.brief()))
-    assert told == {
-        "max_pages": "5",
-        "max_depth": "1",
-        "max_links_per_page": "7",
-        "crawl strategy": "bfs",
-        "vectors": "off",
-        "focus": "mules",
-        "book": told["book"],
-        "book UUID": book.id,
-        "kiwiresearch": "1.2.3",
-        "fingerprint": "sha256:f00",
+    result = rows(brief_document(found.brief()))
+    assert result == {
+        "Maximum number of pages": "5",
+        "Link depth": "1",
+        "New pages from each page": "7",
+        "Which page to read next": "the closest pages first",
+        "Search by meaning": "no",
+        "Focus": "mules",
+        "Book": result["Book"],
+        "Book ID (UUID)": book.id,
+        "kiwiresearch version": "1.2.3",
+        "Fingerprint": "sha256:f00",
     }
-    assert told["book"].startswith("Roads, ")
-    assert told["book"].endswith(f" {book.articles} articles")
+    assert result["Book"].startswith("Roads, ")
+    assert result["Book"].endswith(f" {book.articles} articles")
 
 
 def test_pages_of_several_books_name_theirs() -> None:
@@ -201,7 +214,7 @@ def test_pages_of_several_books_name_theirs() -> None:
     found = crawled(road, salt)
     cited, others = listed(found)
     assert {line[1].text.partition(" — ")[0] for line in (*cited, *others)} == {" (Roads)", " (Minerals)"}
-    assert "“Roads” (roads) and “Minerals” (minerals)." in markdown(report(found.brief())).partition("## ")[0]
+    assert "“Roads” (roads) and “Minerals” (minerals)." in markdown(brief_document(found.brief())).partition("## ")[0]
 
 
 def test_each_page_is_listed_once() -> None:

@@ -1,4 +1,4 @@
-"""What stands around a quote: whole sentences of its paragraph, letter by letter as on the page."""
+"""The context of a quote: whole sentences of its paragraph, letter by letter as on the page."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ WORDS = st.text(st.sampled_from('aZ0 .;!?\n\t。\u2028"”“A'), max_size=80)
 
 
 @given(WORDS, WORDS.filter(str.strip), WORDS, st.sampled_from(["eng", "zho", "", "xx"]))
-def test_what_is_shown_stands_around_the_quote(before: str, words: str, after: str, language: str) -> None:
-    """Whatever the page holds: its own letters, right beside the quote, and of no other line."""
+def test_the_context_is_around_the_quote(before: str, words: str, after: str, language: str) -> None:
+    """Whatever is on the page: its own letters, right beside the quote, and of no other line."""
     text = before + words + after
     quote = recorded_quote(entry("Salt road"), len(before), len(before + words), words)
     found = context_of(a_claim("Salt road", "It is so.", quotes=(quote,)), text, language)
@@ -92,7 +92,7 @@ def a_quote(text: str, start: int = 0, page: str = "Salt road") -> Quote:
 
 
 def test_words_around_quotes_that_are_shown_together_come_once() -> None:
-    """Around a quote stands no other quote, and nothing that was shown before; other pages do not matter."""
+    """The context of a quote has no other quote, and nothing that was shown before; other pages do not matter."""
     first, second = a_quote("One.", 0), a_quote("Two.", 10)
     alone = QuoteInContext(second, "One. And. ", " End.")
     assert without_overlaps([alone]) == [alone]

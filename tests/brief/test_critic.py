@@ -72,9 +72,9 @@ def test_the_writer_revises_what_the_critic_finds() -> None:
     assert SAID not in summary(result)
     assert (result.counts.problems, result.counts.revised) == (1, 1)
     assert len(second.asked) == 1
-    told = second.asked[0].text
-    assert "Find overclaims, missing disputes and unsupported leaps." in told
-    assert f"{StatementKeys(brief).sentence_key(SAID)} | {SAID}\n  rests on: {RULE}" in told
+    output = second.asked[0].text
+    assert "Find overclaims, missing disputes and unsupported leaps." in output
+    assert f"{StatementKeys(brief).sentence_key(SAID)} | {SAID}\n  rests on: {RULE}" in output
     assert "too bold" in first.asked[-1].text
 
 
@@ -115,8 +115,8 @@ def test_the_writer_may_be_its_own_critic() -> None:
     ],
     ids=["number", "name", "unknown key", "no key", "other sentence", "forms", "empty", "bad reply", "gone"],
 )
-def test_what_is_not_mended_goes_back_to_the_rule(revision: ScriptLine) -> None:
-    """A revision is judged like any sentence; where it fails, the rule's sentence stands (R138)."""
+def test_a_failed_revision_is_replaced_by_the_rule(revision: ScriptLine) -> None:
+    """A revision is checked like any sentence; if it fails, the rule's sentence is used (R138)."""
     result, _, _ = looked_at(problems(problem()), revision)
     assert RULE in summary(result)
     assert SAID not in summary(result)
@@ -125,7 +125,7 @@ def test_what_is_not_mended_goes_back_to_the_rule(revision: ScriptLine) -> None:
 
 
 def test_a_view_that_is_left_out_comes_in() -> None:
-    """A missing dispute is added to the summary, in the model's words if they hold."""
+    """A missing dispute is added to the summary, in the model's words if they pass."""
     brief = bronze_age()
     early = key(brief, "Ugarit fell about 1190")
     text = "Ugarit fell about 1190 BC, which is disputed."
@@ -158,10 +158,10 @@ def test_problems_that_nobody_understands_change_nothing(named: object) -> None:
 
 @pytest.mark.parametrize("failure", [BadReply("No JSON."), ModelUnreachable("Gone.")])
 def test_a_critic_that_fails_leaves_what_was_checked(failure: ScriptLine) -> None:
-    """The sentences have passed the firewall before, so they stay, and the reader is told."""
+    """The sentences have passed the firewall before, so they stay, and the reader is informed."""
     result, _, _ = looked_at(failure)
     assert SAID in summary(result)
-    assert "did not help as a critic" in result.brief.notes[-1]
+    assert "could not be used as a critic" in result.brief.notes[-1]
 
 
 def test_a_critic_can_only_make_a_brief_more_careful() -> None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from tests.brief.gathered import INTRODUCTION, Gathered, gathered
+from tests.brief.claim_gathering import INTRODUCTION, GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Dispute
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.document.markdown import markdown
 
 
-def frost(*sections: str, **pages: str) -> Gathered:
+def frost(*sections: str, **pages: str) -> GatheredClaims:
     """A page on the Great Frost with a long introduction and some sections, and other pages that it links to."""
     links = " and ".join(f"[[{title}]]" for title in pages)
     lead = f"The Great Frost was a cold winter. See {links}." if pages else "The Great Frost was a cold winter."
-    return gathered({"Great Frost": "\n".join((lead, INTRODUCTION, *sections))} | pages, topic="Great Frost")
+    return gather_claims({"Great Frost": "\n".join((lead, INTRODUCTION, *sections))} | pages, topic="Great Frost")
 
 
 def varn(own: str, other: str) -> Brief:
     """A brief on a town, of which its own page and another one speak."""
-    return gathered(
+    return gather_claims(
         {
             "Varn": f"Varn is a town near [[Lund]].\n{INTRODUCTION}\n== People ==\n{own}",
             "Lund": f"Lund is a town near [[Varn]].\n{INTRODUCTION}\n== Near ==\n{other}",
@@ -28,7 +28,7 @@ def varn(own: str, other: str) -> Brief:
     ).brief()
 
 
-def told(dispute: Dispute) -> list[tuple[str, str]]:
+def view_texts(dispute: Dispute) -> list[tuple[str, str]]:
     return [(view.holder, view.statement.text) for view in dispute.views]
 
 
@@ -43,7 +43,7 @@ def test_views_are_set_against_each_other() -> None:
     """Two views of one section, the second of which turns against the first, are view A and view B (R70, R99)."""
     (dispute,) = frost(AGAINST).brief().disputes
     assert (dispute.about, dispute.difference) == ("Great Frost: Causes", None)
-    assert told(dispute) == [
+    assert view_texts(dispute) == [
         ("Some historians", "Some historians argue that ash from the hills caused the Great Frost."),
         (
             "Other historians",
@@ -54,12 +54,12 @@ def test_views_are_set_against_each_other() -> None:
 
 
 def test_a_view_brings_its_signals() -> None:
-    """The words that hedge a view or mark it as somebody's are told with it (R99)."""
+    """The words that hedge a view or mark it as somebody's are shown with it (R99)."""
     (dispute,) = frost(AGAINST).brief().disputes
     assert all(view.cues for view in dispute.views)
     assert all(cue in view.statement.text.lower() for view in dispute.views for cue in view.cues)
-    shown = markdown(report(frost(AGAINST).brief()))
-    assert shown.count("*Signals: ") == 2
+    shown = markdown(brief_document(frost(AGAINST).brief()))
+    assert shown.count("*Hedging words: ") == 2
 
 
 @pytest.mark.parametrize(
@@ -73,27 +73,27 @@ def test_a_view_brings_its_signals() -> None:
     ],
 )
 def test_a_view_without_another_is_one_sided(sentence: str, holder: str) -> None:
-    """'X argues', 'debated', 'disputed' and 'some claim' are disputes, also where one side only is told (R70)."""
+    """'X argues', 'debated', 'disputed' and 'some claim' are disputes, also if only one side is given (R70)."""
     (dispute,) = frost(f"== Causes ==\n{sentence}").brief().disputes
     assert [view.holder for view in dispute.views] == [holder]
 
 
 def test_one_sided_views_say_so() -> None:
-    """A view that nothing stands against is shown as that, and is named view A of nothing."""
-    shown = markdown(report(frost("== Causes ==\nOlin Marr argues that ash caused the Great Frost.").brief()))
+    """A view without an opposite view is shown as that, and is not named view A."""
+    shown = markdown(brief_document(frost("== Causes ==\nOlin Marr argues that ash caused the Great Frost.").brief()))
     part = shown.partition("## Competing Views & Disputes")[2].partition("\n## ")[0]
-    assert "one side only" in part
+    assert "only one side" in part
     assert "View A" not in part
 
 
 def test_two_sides_in_one_sentence_are_two_views() -> None:
-    """'X rejects …, while Y holds …' gives both sides, both proved by the same claim."""
+    """'X rejects …, while Y claims …' gives both sides, both proved by the same claim."""
     sentence = (
         "Olin Marr rejects the ash as a cause of the Great Frost, while Ebba Lind holds that it was the only one."
     )
     brief = frost(f"== Causes ==\n{sentence}").brief()
     (dispute,) = brief.disputes
-    assert told(dispute) == [
+    assert view_texts(dispute) == [
         ("Olin Marr", "Olin Marr rejects the ash as a cause of the Great Frost."),
         ("Ebba Lind", "Ebba Lind holds that it was the only one."),
     ]
@@ -101,7 +101,7 @@ def test_two_sides_in_one_sentence_are_two_views() -> None:
 
 
 def test_views_of_other_sections_are_not_set_against_each_other() -> None:
-    """What stands under another heading is about something else, however it turns."""
+    """What is under another heading is about something else, however it is worded."""
     brief = frost(
         "== Causes ==\nOlin Marr argues that ash caused the Great Frost.",
         "== Length ==\nCritics reject the claim that the Great Frost was long.",
@@ -109,8 +109,8 @@ def test_views_of_other_sections_are_not_set_against_each_other() -> None:
     assert [len(dispute.views) for dispute in brief.disputes] == [1, 1]
 
 
-def test_what_nobody_disputes_is_no_dispute() -> None:
-    """Plain causes, dates and numbers are no views."""
+def test_undisputed_claims_are_not_a_dispute() -> None:
+    """Plain causes, dates and numbers are not views."""
     plain = "The Great Frost was caused by ash. The Great Frost began in 1431. The Great Frost killed 3,000 mules."
     assert frost(f"== Causes ==\n{plain}").brief().disputes == ()
 
@@ -121,12 +121,12 @@ def test_two_sided_disputes_come_first() -> None:
     assert [len(dispute.views) for dispute in brief.disputes] == [2, 1]
 
 
-def test_values_that_contradict_stand_side_by_side() -> None:
+def test_values_that_contradict_are_side_by_side() -> None:
     """Two pages with another number for the same thing in the same year contradict each other (R69, R139)."""
     brief = varn("Varn had 12,000 inhabitants in 1430.", "Varn had 15,000 inhabitants in 1430.")
     (dispute,) = [one for one in brief.disputes if one.difference]
     assert str(dispute.difference).startswith("contradiction: ")
-    assert told(dispute) == [
+    assert view_texts(dispute) == [
         ("", "Varn had 12,000 inhabitants in 1430."),
         ("", "Varn had 15,000 inhabitants in 1430."),
     ]
@@ -139,9 +139,9 @@ OWN, OTHER = "The old wall of Varn was built in 1430.", "The old wall of Varn wa
 
 def test_both_quotes_of_a_contradiction_are_shown() -> None:
     """The report has the words of both pages in one table, each with its page (R69)."""
-    shown = markdown(report(varn(OWN, OTHER)))
+    shown = markdown(brief_document(varn(OWN, OTHER)))
     part = shown.partition("## Competing Views & Disputes")[2].partition("\n## ")[0]
-    (row,) = [line for line in part.splitlines() if line.startswith("| In the page’s words")]
+    (row,) = [line for line in part.splitlines() if line.startswith("| Quote")]
     one, other = row.split("|")[2:4]
     assert f"“{OWN}” ([Varn — “People” section](http://host/Varn)" in one
     assert f"“{OTHER}” ([Lund — “Near” section](http://host/Lund)" in other
@@ -166,8 +166,8 @@ def test_an_article_makes_no_other_thing() -> None:
         ("Varn was founded in 1430.", "Varn was burnt in 1450."),
     ],
 )
-def test_what_does_not_contradict_is_no_dispute(own: str, other: str) -> None:
-    """Another year, another unit, another town or another event is no contradiction."""
+def test_different_values_without_contradiction_are_not_a_dispute(own: str, other: str) -> None:
+    """Another year, another unit, another town or another event is not a contradiction."""
     assert varn(own, other).disputes == ()
 
 
@@ -179,16 +179,16 @@ def test_a_contradiction_keeps_both_claims() -> None:
     assert [brief.claims[one].text for (one,) in ids] == [OWN, OTHER]
 
 
-def test_a_view_that_was_told_is_not_told_again() -> None:
-    """A view that stands in the introduction is told in the summary, and is no dispute a second time."""
+def test_a_view_in_the_summary_is_not_repeated() -> None:
+    """A view that is in the introduction is in the summary, and is not a dispute a second time."""
     view = "Olin Marr argues that ash from the hills caused the Great Frost."
-    brief = gathered({"Great Frost": f"The Great Frost was a cold winter.\n{view}"}, topic="Great Frost").brief()
+    brief = gather_claims({"Great Frost": f"The Great Frost was a cold winter.\n{view}"}, topic="Great Frost").brief()
     assert [(one.text, one.sureness) for one in brief.summary][1:] == [(view, "disputed")]
     assert brief.disputes == ()
 
 
 def test_a_heading_alone_makes_no_dispute() -> None:
-    """What stands below 'Criticism' is no view unless its words say so (R70)."""
+    """What is below 'Criticism' is not a view unless its words say so (R70)."""
     plain = "The roads of the north were closed to all carts. The bells rang in every village at noon."
     assert frost(f"== Criticism ==\n{plain}").brief().disputes == ()
 
@@ -204,8 +204,8 @@ def test_a_heading_alone_makes_no_dispute() -> None:
         "Olin Marr proposed the name of the Great Frost in 1900.",
     ],
 )
-def test_what_is_no_view_against_another_makes_no_dispute_of_two_sides(sentence: str) -> None:
-    """A clause before 'some believe', a list of names, a law or a custom is no side of a dispute (R70)."""
+def test_other_clauses_are_not_a_side_of_a_dispute(sentence: str) -> None:
+    """A clause before 'some believe', a list of names, a law or a custom is not a side of a dispute (R70)."""
     assert [one for one in frost(f"== Causes ==\n{sentence}").brief().disputes if len(one.views) > 1] == []
 
 
@@ -217,7 +217,7 @@ def test_what_is_no_view_against_another_makes_no_dispute_of_two_sides(sentence:
         "Olin Marr proposed the name of the Great Frost in 1900.",
     ],
 )
-def test_what_nobody_argues_is_no_view(sentence: str) -> None:
+def test_laws_and_customs_are_not_views(sentence: str) -> None:
     """A law, a custom and a name that somebody proposed are not views at all."""
     assert frost(f"== Causes ==\n{sentence}").brief().disputes == ()
 
@@ -228,6 +228,6 @@ def test_a_page_does_not_contradict_itself() -> None:
     assert brief.disputes == ()
 
 
-def test_nothing_said_is_no_dispute() -> None:
+def test_nothing_said_is_not_a_dispute() -> None:
     """A book that says nothing has no disputes."""
-    assert gathered({"Great Frost": "Brrr!"}, topic="Great Frost").brief().disputes == ()
+    assert gather_claims({"Great Frost": "Brrr!"}, topic="Great Frost").brief().disputes == ()

@@ -1,13 +1,13 @@
-"""What the book leaves open, told apart from what this book merely does not hold."""
+"""What the book leaves open, distinguished from what this book merely does not have."""
 
 from __future__ import annotations
 
 import pytest
-from tests.brief.gathered import Gathered, gathered
+from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Gap
 from kiwiresearch.brief.passages import UsedClaims
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.themes import gaps
 from kiwiresearch.document.markdown import markdown
 
@@ -20,13 +20,13 @@ def of_kind(brief: Brief, kind: str) -> list[Gap]:
 
 
 def part(brief: Brief) -> str:
-    return markdown(report(brief)).partition(f"## {GAPS}")[2].partition("\n## ")[0]
+    return markdown(brief_document(brief)).partition(f"## {GAPS}")[2].partition("\n## ")[0]
 
 
 TOWNS = ("Varn", "Lund", "Mora", "Sorn")
 
 
-def frost(toll: str) -> Gathered:
+def frost(toll: str) -> GatheredClaims:
     """A page on the Great Frost and four towns that all link to a page on tolls."""
     towns = {
         town: f"{town} is a town that paid the [[Toll]] in the [[Great Frost]].\n== Trade ==\nThe [[Toll]] was paid."
@@ -36,7 +36,7 @@ def frost(toll: str) -> Gathered:
     lead = f"The Great Frost was a cold winter in {links}, when the [[Toll]] was high."
     course = "The Great Frost began in 1431. The Great Frost killed 3,000 mules. The Great Frost was caused by ash."
     pages = {"Great Frost": f"{lead}\n== Course ==\n{course}", "Toll": toll}
-    return gathered(pages | towns, topic="Great Frost")
+    return gather_claims(pages | towns, topic="Great Frost")
 
 
 def test_a_central_concept_of_which_little_is_said_is_a_gap() -> None:
@@ -44,11 +44,11 @@ def test_a_central_concept_of_which_little_is_said_is_a_gap() -> None:
     thin = frost("So it was with the toll of the Great Frost.\n== Use ==\nMuch could be told.").brief()
     (gap,) = of_kind(thin, "concept")
     assert gap.text.startswith("Toll: 5 of the pages read link to it")
-    assert "Central concepts of which little is said" in part(thin)
+    assert "Central concepts with little information" in part(thin)
 
 
 def test_a_concept_of_which_much_is_said_is_none() -> None:
-    """With claims about it, the same page is no gap (R103)."""
+    """With claims about it, the same page is not a gap (R103)."""
     full = """
         A toll is a price that was paid in the Great Frost.
         == History ==
@@ -66,7 +66,7 @@ HEDGED = (
 
 def hedging(lead: str, *sentences: str) -> Brief:
     """A page with a lead, and sentences in a section of their own."""
-    return gathered({"Great Frost": "\n".join((lead, "== Causes ==", *sentences))}, topic="Great Frost").brief()
+    return gather_claims({"Great Frost": "\n".join((lead, "== Causes ==", *sentences))}, topic="Great Frost").brief()
 
 
 def test_much_hedging_without_references_is_a_gap() -> None:
@@ -77,22 +77,22 @@ def test_much_hedging_without_references_is_a_gap() -> None:
     assert len(gap.claims) >= 2
     assert all(brief.claims[one].hedges for one in gap.claims)
     assert "“may”" in gap.text
-    assert "Much hedging, few references" in part(brief)
+    assert "Uncertain statements without references" in part(brief)
 
 
-def test_hedged_claims_with_references_are_no_gap() -> None:
-    """Where the sentences have references, hedging alone is no gap (R104)."""
+def test_hedged_claims_with_references_are_not_a_gap() -> None:
+    """If the sentences have references, hedging alone is not a gap (R104)."""
     paragraphs = [f"<p>{sentence}{REFERENCE}</p>" for sentence in HEDGED]
     assert of_kind(hedging("The Great Frost was a winter.", *paragraphs), "hedged") == []
 
 
 def test_a_book_without_references_shows_nothing_by_their_lack() -> None:
-    """Where a book was made without any reference, that none stands beside a claim is no sign of doubt."""
+    """In a book without any references, a claim without one does not mean doubt."""
     assert of_kind(hedging("The Great Frost was a winter.", *HEDGED), "hedged") == []
 
 
-def test_plain_claims_are_no_gap() -> None:
-    """What is said without hedging is no gap, whether it has references or not (R104)."""
+def test_plain_claims_are_not_a_gap() -> None:
+    """What is said without hedging is not a gap, whether it has references or not (R104)."""
     plain = "The Great Frost led to a revolt. The Great Frost was caused by ash. The Great Frost began in 1431."
     assert hedging(f"<p>The Great Frost was a winter.{REFERENCE}</p>", plain).gaps == ()
 
@@ -104,16 +104,16 @@ def test_some_and_many_do_not_make_a_claim_doubtful() -> None:
 
 
 @pytest.mark.parametrize("flavour", ["mini", "nodet"])
-def test_a_book_of_introductions_is_told(flavour: str) -> None:
-    """Where a book holds introductions only, the brief says first, and under the gaps, that this is none (R102, N9)."""
+def test_a_book_of_introductions_is_reported(flavour: str) -> None:
+    """If a book has only introductions, the brief says first, and under the gaps, that this is not a gap (R102, N9)."""
     whole = frost("A toll is a price.\n== Use ==\nIt was paid.")
-    assert "introductions" not in markdown(report(whole.brief()))
+    assert "introductions" not in markdown(brief_document(whole.brief()))
     brief = whole.of_flavour(flavour).brief()
-    assert brief.notes == ("“Memory” holds the introductions of its articles only.",)
+    assert brief.notes == ("“Memory” contains only the introductions of its articles.",)
     (gap,) = of_kind(brief, "introductions only")
-    assert "“Memory” holds the introductions of its articles only" in gap.text
-    assert f"flavour {flavour}" in markdown(report(brief)).partition("\n## ")[0]
-    assert "no gap in knowledge" in part(brief)
+    assert "“Memory” contains only the introductions of its articles" in gap.text
+    assert f"flavour {flavour}" in markdown(brief_document(brief)).partition("\n## ")[0]
+    assert "not mean that nothing is known" in part(brief)
 
 
 @pytest.mark.parametrize("flavour", ["maxi", "nopic", ""])
@@ -124,14 +124,15 @@ def test_a_book_without_pictures_has_all_sections(flavour: str) -> None:
     assert brief.notes == ()
 
 
-def test_pages_that_the_book_lacks_are_told_apart() -> None:
+def test_pages_that_the_book_lacks_are_distinguished() -> None:
     """Pages that were linked to in vain are named, the most wanted first, as missing from the book (R71, N9)."""
     found = frost("A toll is a price.\n== Use ==\nIt was paid.")
     brief = found.brief({"Ash": 1, "Mount Sorn": 4, "Olin Marr": 4})
     (gap,) = of_kind(brief, "missing page")
     assert "Mount Sorn (4), Olin Marr (4), Ash (1)" in gap.text
     text = part(brief)
-    assert "### Pages that the book lacks\n\nThis is missing from the book; it is no gap in knowledge." in text
+    note = "This is missing from the book. It does not mean that nothing is known about it."
+    assert f"### Pages missing from the book\n\n{note}" in text
     assert of_kind(found.brief(), "missing page") == []
 
 
@@ -144,8 +145,8 @@ def test_no_more_than_a_few_missing_pages_are_named() -> None:
     assert gap.text.count("(") < 20
 
 
-def test_headings_of_like_pages_are_no_questions() -> None:
-    """A heading that pages of the same kind share, and that the topic's page lacks, is no open question (R71)."""
+def test_headings_of_like_pages_are_not_questions() -> None:
+    """A heading that pages of the same kind share, and that the topic's page lacks, is not an open question (R71)."""
     names = ("Grey", "White", "Black")
     links = " ".join(f"[[{name} Frost]]" for name in names)
     others = {
@@ -158,20 +159,20 @@ def test_headings_of_like_pages_are_no_questions() -> None:
         for number, name in enumerate(names, start=2)
     }
     own = f"The Great Frost was a cold winter. See {links}.\ncategories: Frosts, Winters"
-    brief = gathered({"Great Frost": own} | others, topic="Great Frost").brief()
+    brief = gather_claims({"Great Frost": own} | others, topic="Great Frost").brief()
     assert len(brief.sources.pages) == 4
     assert brief.gaps == ()
 
 
-def test_what_a_page_calls_open_is_a_gap_unless_it_was_told() -> None:
+def test_an_open_question_of_a_page_is_a_gap_unless_it_was_shown() -> None:
     """A sentence about the topic that says that something is not known is open, as the page says it (R102)."""
     page = "The Great Frost was a winter.\n== Cause ==\nThe end of the Great Frost is still unclear. Mules died of it."
-    found = gathered({"Great Frost": page}, topic="Great Frost")
-    weights, said = found.weights, found.said()
+    found = gather_claims({"Great Frost": page}, topic="Great Frost")
+    weights, output = found.weights, found.said()
     used = UsedClaims()
 
     def opened() -> list[str]:
-        return [gap.text for gap in gaps(found.origin, said, found.claims, used, weights, {}) if gap.kind == "open"]
+        return [gap.text for gap in gaps(found.origin, output, found.claims, used, weights, {}) if gap.kind == "open"]
 
     assert opened() == ["The end of the Great Frost is still unclear."]
     used.add(claim for claim in found.claims if "unclear" in claim.text)
@@ -180,6 +181,6 @@ def test_what_a_page_calls_open_is_a_gap_unless_it_was_told() -> None:
 
 def test_a_brief_without_gaps_says_so() -> None:
     """The part is there also when nothing is open (R102)."""
-    assert "No open questions were found on the pages read." in part(
-        gathered({"Great Frost": "The Great Frost was a winter.\n== Use ==\nNone."}, topic="Great Frost").brief()
+    assert "No open questions or gaps were found." in part(
+        gather_claims({"Great Frost": "The Great Frost was a winter.\n== Use ==\nNone."}, topic="Great Frost").brief()
     )

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 from tests.brief.briefs import TOP, Making, a_claim, bronze_age, entry
-from tests.drawn import a_png
+from tests.png_files import a_png
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.brief.brief import Brief, StatementGroup
@@ -25,8 +25,8 @@ def a_brief(*parts: tuple[str, Sequence[tuple[str, tuple[str, ...]]]]) -> Brief:
     summary = (make.said(opening, a_claim(TOP, opening, headings=())),)
     body = []
     for heading, places in parts:
-        said = [f"{heading} is told in sentence {number}." for number in range(len(places))]
-        claims = [a_claim(page, text, headings=above) for text, (page, above) in zip(said, places, strict=True)]
+        rows = [f"{heading} is told in sentence {number}." for number in range(len(places))]
+        claims = [a_claim(page, text, headings=above) for text, (page, above) in zip(rows, places, strict=True)]
         body.append(StatementGroup(heading, tuple(make.said(claim.text, claim) for claim in claims)))
     return Brief(
         TOP, bronze_age().sources, TOP, "", (), summary, tuple(body), (), (), (), (), (), (), (), make.claims
@@ -48,7 +48,7 @@ def shown(brief: Brief, pages: Mapping[str, str | bytes]) -> list[str]:
 
 
 def test_the_summary_has_the_picture_of_the_infobox() -> None:
-    """Of the page that the summary is taken from, also where another picture stands before it."""
+    """From the page that the summary is taken from, even if another picture comes before it."""
     assert shown(a_brief(), {TOP: a_figure("a") + BOX}) == [f"summary: {TOP}"]
 
 
@@ -94,7 +94,7 @@ def test_no_picture_is_shown_twice() -> None:
     ],
 )
 def test_only_pictures_of_known_kinds_and_sizes_are_shown(content: bytes | None) -> None:
-    """Drawings that could run code, what is no picture, icons, files too large, and what the book does not have."""
+    """Drawings that could run code, what is not a picture, icons, files too large, and what the book does not have."""
     pages: dict[str, str | bytes] = {TOP: BOX.replace("box", "it") + a_figure("a")}
     assert shown(a_brief(), pages | ({"I/it.png": content} if content is not None else {})) == ["summary: a"]
 
@@ -146,7 +146,7 @@ class Away(MemoryArchive):
         return super().look(path)
 
 
-def test_a_book_that_does_not_answer_is_no_book_without_pictures() -> None:
+def test_a_book_that_does_not_answer_is_not_a_book_without_pictures() -> None:
     """Or the same run would have other bytes another time."""
     with pytest.raises(BookUnreachable):
         illustrate(a_brief(), lambda _: Away({entry(TOP).path: BOX}))

@@ -11,17 +11,17 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.brief.briefs import TOP, bronze_age, entry
-from tests.drawn import a_png
+from tests.png_files import a_png
 
 from kiwiresearch.brief.brief import (
     Brief,
     BriefPicture,
     brief_from_record,
+    brief_record,
     pictures_from_record,
     pictures_json,
-    record_of,
 )
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.document.html import blocks_in_html
 from kiwiresearch.document.markdown import markdown
@@ -40,18 +40,18 @@ def with_picture(caption: str = "Ruins", alt: str = "", **change: Any) -> Brief:
 
 def test_a_brief_with_pictures_is_read_back() -> None:
     brief = with_picture(part=1)
-    assert brief_from_record(json.loads(canonical_json(record_of(brief)))) == brief
+    assert brief_from_record(json.loads(canonical_json(brief_record(brief)))) == brief
 
 
 def test_a_brief_without_pictures_says_nothing_of_them() -> None:
     """So runs that were made before are read, and are written again as they were."""
-    assert "pictures" not in record_of(bronze_age())
-    assert brief_from_record(json.loads(canonical_json(record_of(bronze_age())))).pictures == ()
+    assert "pictures" not in brief_record(bronze_age())
+    assert brief_from_record(json.loads(canonical_json(brief_record(bronze_age())))).pictures == ()
 
 
 @pytest.mark.parametrize("change", [{"media_type": "image/svg+xml"}, {"part": "0"}, {"sha256": None}, {"ref": "x"}])
-def test_what_is_no_picture_is_refused(change: dict[str, Any]) -> None:
-    record = json.loads(canonical_json(record_of(with_picture())))
+def test_a_file_that_is_not_a_picture_is_refused(change: dict[str, Any]) -> None:
+    record = json.loads(canonical_json(brief_record(with_picture())))
     record["pictures"][0] |= change
     with pytest.raises((TypeError, ValueError, KeyError)):
         brief_from_record(record)
@@ -72,11 +72,11 @@ def test_a_report_shows_a_picture_only_with_its_bytes() -> None:
     """Without them it is the report of a brief that has none."""
     assert report_page(with_picture()) == report_page(bronze_age())
     assert report_page(with_picture(), {SHA: CONTENT}).count("<img ") == 1
-    assert markdown(report(with_picture())) == markdown(report(bronze_age()))
+    assert markdown(brief_document(with_picture())) == markdown(brief_document(bronze_age()))
 
 
 @pytest.mark.parametrize("words", HOSTILE)
-def test_what_a_page_says_under_a_picture_stays_words(words: str) -> None:
+def test_captions_stay_text(words: str) -> None:
     """In HTML that is also XML, as EPUB wants it, and in Markdown."""
     image = Image("pictures/a.png", words, (Span(words), Span(words, "https://example.org")))
     tree = ElementTree.fromstring(f"<body>{blocks_in_html((image,))}</body>")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 
 import pytest
-from tests.brief.gathered import gathered
+from tests.brief.claim_gathering import gather_claims
 
 from kiwiresearch.brief.brief import Brief, Figure
 from kiwiresearch.brief.composition import MAX_FIGURES
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.document.markdown import markdown
 
 
@@ -18,7 +18,7 @@ def varn(*sentences: str, **others: str) -> Brief:
     links = " and ".join(f"[[{title}]]" for title in others) or "the sea"
     pages = {title: f"{title} is a town near [[Varn]].\n== Near ==\n{text}" for title, text in others.items()}
     own = "\n".join(sentences)
-    return gathered({"Varn": f"Varn is a town near {links}.\n== Numbers ==\n{own}"} | pages, topic="Varn").brief()
+    return gather_claims({"Varn": f"Varn is a town near {links}.\n== Numbers ==\n{own}"} | pages, topic="Varn").brief()
 
 
 def row(figure: Figure) -> tuple[str, str, str, str]:
@@ -36,7 +36,7 @@ def row(figure: Figure) -> tuple[str, str, str, str]:
     ],
 )
 def test_a_number_has_what_it_measures(sentence: str, expected: tuple[str, str, str, str]) -> None:
-    """Each number stands with what it measures, of what, and when if the page says so (R68, R100)."""
+    """Each number is with what it measures, of what, and when if the page says so (R68, R100)."""
     (figure,) = varn(sentence).numbers
     assert row(figure) == expected
     assert figure.statement.text == sentence
@@ -47,14 +47,14 @@ def test_a_number_names_the_pages_that_say_it() -> None:
     brief = varn("The harbour of Varn is 12 m deep.", Lund="The harbour of Varn is 12 m deep at low tide.")
     (figure,) = brief.numbers
     assert {brief.claims[one].page_title for one in figure.statement.claims} == {"Varn", "Lund"}
-    table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
+    table = markdown(brief_document(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
     (line,) = [line for line in table.splitlines() if "12 m" in line]
     assert "](http://host/Varn)" in line
     assert "](http://host/Lund)" in line
 
 
 def test_the_same_value_is_one_row() -> None:
-    """A length in another unit is no second number."""
+    """A length in another unit is not a second number."""
     brief = varn("The harbour of Varn is 12 m deep.", Lund="The harbour of Varn is 1,200 cm deep.")
     assert [figure.value for figure in brief.numbers] == ["12 m"]
 
@@ -64,11 +64,11 @@ def test_values_that_disagree_are_marked() -> None:
     brief = varn("Varn has 12,000 inhabitants.", Lund="Varn has 15,000 inhabitants.")
     assert [figure.value for figure in brief.numbers] == ["12,000 inhabitants", "15,000 inhabitants"]
     assert all(str(figure.difference).startswith("contradiction: ") for figure in brief.numbers)
-    table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
+    table = markdown(brief_document(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
     assert table.count("**Disagrees**: The pages contradict each other.") == 2
 
 
-def test_values_of_other_years_are_told_apart() -> None:
+def test_values_of_other_years_are_distinguished() -> None:
     """Two values of two years do not contradict each other: the rows say that they are of different years (R101)."""
     brief = varn("Varn had 12,000 inhabitants in 1430.", Lund="Varn had 15,000 inhabitants in 1530.")
     assert [figure.when for figure in brief.numbers] == ["1430", "1530"]
@@ -83,7 +83,7 @@ def test_numbers_that_agree_are_not_marked() -> None:
     assert {figure.difference for figure in brief.numbers} == {None}
 
 
-def test_numbers_of_one_thing_stand_together() -> None:
+def test_numbers_of_one_thing_are_together() -> None:
     """Rows are grouped by what they are about."""
     brief = varn(
         "Varn has 12,000 inhabitants.",
@@ -114,8 +114,8 @@ def test_one_page_of_statistics_does_not_fill_the_table() -> None:
 OTHERS = "The traders of Varn sent 400 tons of salt to the north, and they lost 90 ships in the storms of 1430."
 
 
-def test_a_number_of_something_else_stands_in_its_sentence() -> None:
-    """Where a number does not measure the subject itself, its row is its sentence, without label and date."""
+def test_a_number_of_something_else_is_in_its_sentence() -> None:
+    """If a number does not measure the subject itself, its row is its sentence, without label and date."""
     # The findings take no more than six sentences of a paragraph.
     paragraph = """
         The gates of Varn are closed at night. Fishermen of Varn mend nets beside old walls.
@@ -126,12 +126,12 @@ def test_a_number_of_something_else_stands_in_its_sentence() -> None:
     brief = varn(" ".join((*paragraph.split(), OTHERS)))
     figures = [figure for figure in brief.numbers if "400 tons" in figure.value]
     assert [row(figure) for figure in figures] == [("400 tons", "", "", "")]
-    table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
+    table = markdown(brief_document(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
     assert OTHERS in table
 
 
-def test_a_sentence_that_was_told_is_not_repeated_for_its_number() -> None:
-    """A number that stands in the findings, and of which it is not certain what it measures, has no row."""
+def test_a_sentence_is_not_repeated_for_its_number() -> None:
+    """A number that is in the findings, and of which it is not certain what it measures, has no row."""
     brief = varn(OTHERS)
     assert OTHERS in [one.text for group in brief.body for one in group.statements] + [
         one.text for one in brief.summary
@@ -146,7 +146,7 @@ def test_small_counts_and_lengths_of_time_are_left_out() -> None:
 
 
 def test_pages_without_numbers_have_no_table() -> None:
-    """Where nothing is counted, the report says so."""
+    """If nothing is counted, the report says so."""
     brief = varn("Varn is a port of the north.")
     assert brief.numbers == ()
-    assert "No numbers beyond those above were found on the pages read." in markdown(report(brief))
+    assert "No other numbers were found." in markdown(brief_document(brief))

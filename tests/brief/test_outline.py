@@ -1,11 +1,11 @@
-"""What a brief tells in running text: a short summary and parts, in the order of the pages, no sentence twice."""
+"""What a brief says in running text: a short summary and parts, in the order of the pages, no sentence twice."""
 
 from __future__ import annotations
 
 from itertools import chain, pairwise
 
 import pytest
-from tests.brief.gathered import INTRODUCTION, gathered
+from tests.brief.claim_gathering import INTRODUCTION, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Statement, StatementGroup
 from kiwiresearch.brief.outline import MIN_LEAD_WORDS, SUMMARY_WORDS
@@ -63,19 +63,19 @@ FROST = f"""
 
 @pytest.fixture(scope="module")
 def whole() -> Brief:
-    return gathered(MALARIA, topic="Malaria").brief()
+    return gather_claims(MALARIA, topic="Malaria").brief()
 
 
 @pytest.fixture(scope="module")
 def asked() -> Brief:
-    return gathered(MALARIA, topic="Malaria treatment").brief()
+    return gather_claims(MALARIA, topic="Malaria treatment").brief()
 
 
 def texts(statements: tuple[Statement, ...]) -> list[str]:
     return [statement.text for statement in statements]
 
 
-def told(groups: tuple[StatementGroup, ...]) -> dict[str, list[str]]:
+def texts_by_heading(groups: tuple[StatementGroup, ...]) -> dict[str, list[str]]:
     return {group.heading: texts(group.statements) for group in groups}
 
 
@@ -83,7 +83,7 @@ def words_of(statements: tuple[Statement, ...]) -> int:
     return sum(len(statement.text.split()) for statement in statements)
 
 
-def running(brief: Brief) -> list[list[Claim]]:
+def statement_claims(brief: Brief) -> list[list[Claim]]:
     """The claims that the summary and each part are worded by."""
     groups = (brief.summary, *(group.statements for group in brief.body))
     return [[brief.claims[one.claims[0]] for one in statements] for statements in groups]
@@ -94,31 +94,31 @@ def test_the_summary_has_at_most_180_words() -> None:
     lead = "\n".join(("The Great Frost was a cold winter of the north.", *TRADE, INTRODUCTION))
     assert len(lead.split()) > 250
     pages = {"Great Frost": f"{lead}\n== Course ==\nThe Great Frost was long. It was cold."}
-    brief = gathered(pages, topic="Great Frost").brief()
+    brief = gather_claims(pages, topic="Great Frost").brief()
     assert SUMMARY_WORDS == 180
     assert 160 <= words_of(brief.summary) <= 180
 
 
 @pytest.mark.parametrize("topic", ["Malaria", "Malaria treatment"])
 def test_running_text_is_in_the_order_of_its_page(topic: str) -> None:
-    """The best sentences are chosen, and told in the order in which the page tells them (R95)."""
-    found = gathered(MALARIA, topic=topic)
+    """The best sentences are chosen, and shown in the order in which the page says them (R95)."""
+    found = gather_claims(MALARIA, topic=topic)
     brief = found.brief()
-    for claims in running(brief):
+    for claims in statement_claims(brief):
         places = [(claim.page_title != "Malaria", claim.quotes[0].start) for claim in claims]
         assert places == sorted(places)
-    points = [found.weights.weigh_one(claim).points for claim in running(brief)[0]]
+    points = [found.weights.weigh_one(claim).points for claim in statement_claims(brief)[0]]
     assert points != sorted(points, reverse=True)
 
 
 @pytest.mark.parametrize("topic", ["Malaria", "Malaria treatment"])
-def test_a_sentence_that_leans_stands_behind_its_predecessor(topic: str) -> None:
-    """'This keeps …' is told only right behind the sentence that says what does."""
-    found = gathered(MALARIA, topic=topic)
+def test_a_sentence_that_refers_back_follows_its_predecessor(topic: str) -> None:
+    """'This keeps …' is shown only right after the sentence that it refers to."""
+    found = gather_claims(MALARIA, topic=topic)
     brief = found.brief()
     sentences = found.weights.sentences
     leaning = 0
-    for claims in running(brief):
+    for claims in statement_claims(brief):
         assert not claims[0].depends_on
         for before, claim in pairwise(claims):
             if claim.depends_on:
@@ -128,56 +128,56 @@ def test_a_sentence_that_leans_stands_behind_its_predecessor(topic: str) -> None
     assert leaning
 
 
-def test_a_sentence_whose_predecessor_was_told_elsewhere_is_left_out(whole: Brief) -> None:
+def test_a_sentence_whose_predecessor_is_elsewhere_is_left_out(whole: Brief) -> None:
     """'These make it hard' cannot open a part after its predecessor went into the summary."""
     assert "Malaria brings fever, chills and a strong headache." in texts(whole.summary)
-    assert "Signs" not in told(whole.body)
+    assert "Signs" not in texts_by_heading(whole.body)
     assert not [one for one in whole.statements() if one.text.startswith("These make")]
 
 
-def test_a_pronoun_at_the_start_of_a_section_is_not_told() -> None:
-    """Below a heading 'This' has nothing to lean on."""
+def test_a_pronoun_at_the_start_of_a_section_is_left_out() -> None:
+    """Below a heading 'This' has nothing to refer to."""
     pages = {
         "Great Frost": f"{FROST}\n== Roads ==\nThis made all roads of the north white. The carts stood still there."
     }
-    brief = gathered(pages, topic="Great Frost").brief()
-    assert "Harbours" in told(brief.body)
+    brief = gather_claims(pages, topic="Great Frost").brief()
+    assert "Harbours" in texts_by_heading(brief.body)
     assert not [one for one in brief.statements() if one.text.startswith("This made")]
 
 
 @pytest.mark.parametrize("topic", ["Malaria", "Malaria treatment", "History of malaria"])
-def test_no_sentence_is_told_twice(topic: str) -> None:
-    """Each place of a page is told once in the whole brief, also where a rule put a name in for its pronoun."""
+def test_no_sentence_is_repeated(topic: str) -> None:
+    """Each place of a page is shown once in the whole brief, also if a rule replaced its pronoun."""
     pages = dict(MALARIA)
     pages["Malaria"] += (
         "In 1880 doctors found the cause of malaria in the blood. Bad air was once said to cause malaria."
     )
-    brief = gathered(pages, topic=topic).brief()
+    brief = gather_claims(pages, topic=topic).brief()
     claims = [brief.claims[one.claims[0]] for one in brief.statements()]
     spans = sorted((claim.ref, claim.quotes[0].start, claim.quotes[0].end) for claim in claims)
     assert len(spans) >= 4
     assert not [one for one, other in pairwise(spans) if one[0] == other[0] and other[1] < one[2]]
 
 
-def test_what_was_said_already_is_not_said_in_other_words() -> None:
+def test_nothing_is_repeated_in_other_words() -> None:
     """A section that repeats the introduction in nearly the same words adds nothing."""
     again = "The Great Frost was a very cold winter of the whole north."
     pages = {"Great Frost": f"{FROST}\n== Course ==\n{again}\nDeep wells of the hills froze to the ground."}
-    brief = gathered(pages, topic="Great Frost").brief()
-    assert told(brief.body)["Course"] == ["Deep wells of the hills froze to the ground."]
+    brief = gather_claims(pages, topic="Great Frost").brief()
+    assert texts_by_heading(brief.body)["Course"] == ["Deep wells of the hills froze to the ground."]
 
 
 def test_the_introduction_comes_first() -> None:
     """For a topic that is one article its introduction is the summary; sections are left to the parts (R95)."""
-    brief = gathered({"Great Frost": FROST}, topic="Great Frost").brief()
+    brief = gather_claims({"Great Frost": FROST}, topic="Great Frost").brief()
     lead = ["The Great Frost was a cold winter of the north.", *map(str.strip, INTRODUCTION.strip().splitlines())]
     assert texts(brief.summary) == lead
-    assert list(told(brief.body)) == ["Harbours", "Bread"]
+    assert list(texts_by_heading(brief.body)) == ["Harbours", "Bread"]
 
 
 def test_a_short_introduction_is_filled_up(whole: Brief) -> None:
     """Behind a short introduction the best sentence of each section follows (R95)."""
-    first, second, *rest = running(whole)[0]
+    first, second, *rest = statement_claims(whole)[0]
     assert first.text == "Malaria is a disease of people in warm lands."
     assert second.text == "It is spread by the bites of flies at dusk."
     assert [claim.headings for claim in rest] == [("Signs",), ("Treatment",), ("History",)]
@@ -190,46 +190,46 @@ def test_a_summary_takes_nothing_of_minor_sections(heading: str) -> None:
     pages = {
         "Great Frost": f"The Great Frost was a cold winter.\n== {heading} ==\nThe Great Frost is in many old songs."
     }
-    brief = gathered(pages, topic="Great Frost").brief()
+    brief = gather_claims(pages, topic="Great Frost").brief()
     assert texts(brief.summary) == ["The Great Frost was a cold winter."]
 
 
-def test_with_an_aspect_its_section_is_told(asked: Brief) -> None:
-    """What stands below the heading asked for comes first, other pages behind it, other sections never (R95)."""
-    claims = running(asked)[0]
+def test_with_an_aspect_its_section_comes_first(asked: Brief) -> None:
+    """What is below the heading asked for comes first, then other pages, other sections never (R95)."""
+    claims = statement_claims(asked)[0]
     assert [claim.headings for claim in claims] == [*[("Treatment",)] * (len(claims) - 1), ("Use",)]
     assert len(claims) == 5
     assert claims[-1].page_title == "Fever tree"
-    used = {claim.section for claim in chain(*running(asked))}
+    used = {claim.section for claim in chain(*statement_claims(asked))}
     assert used == {"Treatment", "Use"}
 
 
 def test_with_an_aspect_the_findings_are_about_it() -> None:
-    """Parts hold what the summary has no room for, and each only sentences about what is asked for."""
+    """Parts have what does not fit into the summary, and each only sentences about what is asked for."""
     more = "\n".join(text.replace("Old", "Treatment with") for text in (*TRADE, *trade(GOODS[::-1])))
     pages = MALARIA | {"Malaria": MALARIA["Malaria"].replace("== History ==", f"{more}\n== History ==")}
-    brief = gathered(pages, topic="Malaria treatment").brief()
+    brief = gather_claims(pages, topic="Malaria treatment").brief()
     assert 160 <= words_of(brief.summary) <= SUMMARY_WORDS
-    assert list(told(brief.body)) == ["Treatment"]
-    assert {claim.headings for claim in running(brief)[1]} == {("Treatment",)}
+    assert list(texts_by_heading(brief.body)) == ["Treatment"]
+    assert {claim.headings for claim in statement_claims(brief)[1]} == {("Treatment",)}
 
 
 def test_an_aspect_of_which_nothing_is_said_gives_no_summary() -> None:
-    """Where no sentence is about what is asked for, the introduction does not stand in for it."""
-    brief = gathered(MALARIA, topic="Malaria economy").brief()
+    """If no sentence is about what is asked for, the introduction does not replace it."""
+    brief = gather_claims(MALARIA, topic="Malaria economy").brief()
     assert brief.aspect == "economy"
     assert brief.summary == ()
     assert brief.body == ()
 
 
 def test_a_list_is_one_statement(asked: Brief) -> None:
-    """A sentence that ends in a colon is told with the items below it, and never without them."""
+    """A sentence that ends in a colon is shown with the items below it, and never without them."""
     assert asked.summary[0].text == LIST
     assert not [one for one in asked.statements() if "wormwood" in one.text and one.text != LIST]
 
 
 def test_sentences_of_other_pages_join_a_part() -> None:
-    """What another page says of the topic stands in the part that it is most like, behind the topic's own page."""
+    """What another page says of the topic is in the part that it is most like, after the topic's own page."""
     ships = "The Great Frost held ships of every town in the ice of the harbours, and sailors walked home."
     bread = "The Great Frost left bakers without corn and flour, and the children of the coast without bread."
     pages = {
@@ -237,7 +237,7 @@ def test_sentences_of_other_pages_join_a_part() -> None:
         "Varn": f"Varn is a port of the coast.\n== Winter ==\n{ships}",
         "Lund": f"Lund is a town of the plain.\n== Winter ==\n{bread}",
     }
-    found = told(gathered(pages, topic="Great Frost").brief().body)
+    found = texts_by_heading(gather_claims(pages, topic="Great Frost").brief().body)
     assert list(found) == ["Harbours", "Bread"]
     assert found["Harbours"][-1] == ships
     assert found["Bread"][-1] == bread
@@ -257,45 +257,45 @@ def test_a_page_that_only_mentions_the_topic_joins_no_part(other: str) -> None:
         "Great Frost": FROST.replace("of the north.", "of the north in [[Varn]]."),
         "Varn": f"Varn is a port of the coast.\n== Winter ==\n{other}",
     }
-    found = gathered(pages, topic="Great Frost")
+    found = gather_claims(pages, topic="Great Frost")
     assert other in {claim.text for claim in found.claims}
-    assert [len(part) for part in told(found.brief().body).values()] == [2, 2]
+    assert [len(part) for part in texts_by_heading(found.brief().body).values()] == [2, 2]
 
 
-def test_a_section_of_one_sentence_is_no_part() -> None:
+def test_a_section_of_one_sentence_is_not_a_part() -> None:
     """A heading above a single sentence is not worth a part."""
     pages = {"Great Frost": f"{FROST}\n== Roads ==\nAll roads of the north were white for weeks."}
-    assert list(told(gathered(pages, topic="Great Frost").brief().body)) == ["Harbours", "Bread"]
+    assert list(texts_by_heading(gather_claims(pages, topic="Great Frost").brief().body)) == ["Harbours", "Bread"]
 
 
-def test_sections_beside_the_point_are_no_part() -> None:
-    """What films and novels made of the topic is not told."""
+def test_sections_beside_the_point_are_not_a_part() -> None:
+    """What films and novels made of the topic is left out."""
     films = "Three films show the roads of the north. A famous novel tells of a driver and his mule."
     pages = {"Great Frost": f"{FROST}\n== In popular culture ==\n{films}"}
-    assert list(told(gathered(pages, topic="Great Frost").brief().body)) == ["Harbours", "Bread"]
+    assert list(texts_by_heading(gather_claims(pages, topic="Great Frost").brief().body)) == ["Harbours", "Bread"]
 
 
 def frost(text: str) -> Brief:
     page = f"The Great Frost was a cold winter.\n{INTRODUCTION}\n{text}"
-    return gathered({"Great Frost": page}, topic="Great Frost").brief()
+    return gather_claims({"Great Frost": page}, topic="Great Frost").brief()
 
 
 def test_a_passage_begins_where_its_paragraph_does() -> None:
-    """A sentence from the middle of a paragraph is told only behind those before it, so that it can be followed."""
+    """A sentence from the middle of a paragraph is shown only after those before it, so that it can be followed."""
     passage = [
         "The ice of the Great Frost lay on the harbours of the north for eleven weeks.",
         "Fishermen cut holes and sold herring beside their boats.",
         "The bishop blessed every boat on a Sunday.",
     ]
     other = "Bread was dear in every town of the coast, and bakers mixed bark into the flour."
-    (part,) = told(frost(f"== Ice ==\n{' '.join(passage)}\n{other}").body).values()
+    (part,) = texts_by_heading(frost(f"== Ice ==\n{' '.join(passage)}\n{other}").body).values()
     chosen = [sentence for sentence in part if sentence in passage]
     assert chosen == passage[: len(chosen)]
     assert len(chosen) != 1
 
 
-def test_a_long_section_is_told_by_its_subsections() -> None:
-    """Where most of an article stands below one heading, the headings below that are the parts."""
+def test_a_long_section_is_split_into_its_subsections() -> None:
+    """If most of an article is below one heading, the headings below that are the parts."""
     weather, events = ("ice", "snow", "wind", "fog"), ("began early", "ended late", "killed sheep", "broke trees")
     course = [f"The {one} of the Great Frost {event} in the towns." for one in weather for event in events]
     goods = ("inns", "gold", "fish", "wool", "salt", "wax", "rope", "bees", "nuts", "oats", "peat", "hay", "ale", "tin")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.brief.gathered import Gathered, gathered
+from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
 from kiwiresearch.brief.relevance import LIKELY, feature_weights, sentences_on, usable_sentences
 from kiwiresearch.claims.claim import Claim
@@ -11,17 +11,17 @@ from kiwiresearch.crawl.step import StartStep
 from kiwiresearch.page.parser import page_from_text
 
 
-def the(found: Gathered, words: str) -> Claim:
+def the(found: GatheredClaims, words: str) -> Claim:
     """The claim with some words, as the page has them."""
-    (claim,) = [claim for claim in found.claims if words in claim.text and not claim.put_in]
+    (claim,) = [claim for claim in found.claims if words in claim.text and not claim.inserted_name_from]
     return claim
 
 
-def is_about(found: Gathered, words: str) -> bool:
+def is_about(found: GatheredClaims, words: str) -> bool:
     return found.weights.relevance.is_about(the(found, words))
 
 
-def signs(found: Gathered, words: str) -> dict[str, float]:
+def signs(found: GatheredClaims, words: str) -> dict[str, float]:
     return {line.signal: line.points for line in found.weights.relevance.aspect_score(the(found, words)).terms}
 
 
@@ -32,13 +32,13 @@ def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
         "Thermometer": "A thermometer shows heat with [[Mercury]].\n== Parts ==\nThe glass tube holds mercury and air.",
         "Temple": "A temple is a house of a god.\n== Gods ==\nThe priests of Mercury led a war against Varn in 1431.",
     }
-    found = gathered(pages, topic="Mercury")
+    found = gather_claims(pages, topic="Mercury")
     assert is_about(found, "glass tube holds mercury")
     assert not is_about(found, "priests of Mercury")
     assert not any("priests" in one.text for one in found.brief().statements())
 
 
-def test_other_senses_of_a_name_are_not_told() -> None:
+def test_other_senses_of_a_name_are_left_out() -> None:
     """A brief on the metal says nothing of the planet, though its pages link to it and both have one name."""
     pages = {
         "Mercury (metal)": """
@@ -53,7 +53,7 @@ def test_other_senses_of_a_name_are_not_told() -> None:
         """,
         "Thermometer": "A thermometer shows heat with [[Mercury (metal)]].\n== Sky ==\nThe planet has a hot day.",
     }
-    found = gathered(pages, topic="Mercury", focus="metal")
+    found = gather_claims(pages, topic="Mercury", focus="metal")
     brief = found.brief()
     assert (brief.head, brief.senses) == ("Mercury (metal)", ("Mercury (planet)",))
     assert "Mercury (planet)" not in {source.title for source in brief.sources.pages}
@@ -61,12 +61,12 @@ def test_other_senses_of_a_name_are_not_told() -> None:
 
 
 def test_a_name_of_several_words_needs_no_link() -> None:
-    """'Great Frost' is nothing else, on whatever page it stands."""
+    """'Great Frost' is unique, on whatever page it is."""
     pages = {
         "Great Frost": "The Great Frost was a cold winter.\n== Towns ==\nIt came to [[Varn]].",
         "Varn": "Varn is a town on the coast.\n== Winter ==\nThe Great Frost closed the harbour of Varn in 1431.",
     }
-    found = gathered(pages, topic="Great Frost")
+    found = gather_claims(pages, topic="Great Frost")
     assert is_about(found, "closed the harbour")
 
 
@@ -76,7 +76,7 @@ def test_a_page_that_does_not_name_the_thing_is_not_about_it() -> None:
         "Great Frost": "The Great Frost was a cold winter.\n== Towns ==\nAll harbours of [[Varn]] were closed in 1431.",
         "Varn": "Varn is a town of the [[Great Frost]].\n== Trade ==\nRaiders burnt the old harbour in 1350.",
     }
-    found = gathered(pages, topic="Great Frost")
+    found = gather_claims(pages, topic="Great Frost")
     assert is_about(found, "All harbours")
     assert not is_about(found, "Raiders burnt")
 
@@ -97,7 +97,7 @@ def test_a_longer_name_is_another_name(sentence: str, *, about: bool) -> None:
         "World War I": "World War I was a war of many states.\n== Towns ==\nIt was felt in [[Varn]].",
         "Varn": f"Varn is a town of the coast.\n== Trade ==\n{sentence}",
     }
-    found = gathered(pages, topic="World War I")
+    found = gather_claims(pages, topic="World War I")
     assert is_about(found, sentence) is about
 
 
@@ -115,11 +115,11 @@ def test_a_name_counts_in_the_plural(sentence: str, *, about: bool) -> None:
         "Volcano": "A volcano is a hill that throws out ash.\n== Towns ==\nMany are near [[Varn]].",
         "Varn": f"Varn is a town of the coast below a [[Volcano]].\n== Ash ==\n{sentence}",
     }
-    assert is_about(gathered(pages, topic="Volcano"), sentence) is about
+    assert is_about(gather_claims(pages, topic="Volcano"), sentence) is about
 
 
 def test_below_its_name_all_is_about_the_thing() -> None:
-    """A heading or a title with the name stands for what is said below it, and other sections stay out."""
+    """A heading or a title with the name applies to what is below it, and other sections stay out."""
     pages = {
         "Great Frost": "The Great Frost was a cold winter of [[Songs of the Great Frost|songs]] in [[Varn]].",
         "Varn": """
@@ -131,7 +131,7 @@ def test_below_its_name_all_is_about_the_thing() -> None:
         """,
         "Songs of the Great Frost": "Drivers sang the first of them on the road in 1440.\n== Use ==\nNone.",
     }
-    found = gathered(pages, topic="Great Frost")
+    found = gather_claims(pages, topic="Great Frost")
     assert is_about(found, "All ships")
     assert not is_about(found, "All carts")
     assert is_about(found, "Drivers sang")
@@ -156,7 +156,7 @@ ECONOMY = {
 
 def test_the_heading_of_another_page_does_not_count() -> None:
     """'Economy' on the page of another country is not the economy that is asked for."""
-    found = gathered(ECONOMY, topic="Economy of Japan")
+    found = gather_claims(ECONOMY, topic="Economy of Japan")
     relevance = found.weights.relevance
     assert (relevance.head, relevance.aspect) == ("Japan", "Economy")
     own, other = signs(found, "Makers of cars"), signs(found, "Fishers of the islands")
@@ -169,8 +169,8 @@ def test_the_heading_of_another_page_does_not_count() -> None:
 
 
 def test_another_section_is_not_asked_for() -> None:
-    """On the thing's own page what stands below another heading is about the thing, and not about its side."""
-    found = gathered(ECONOMY, topic="Economy of Japan")
+    """On the topic's own page what is below another heading is about the topic, but not about its aspect."""
+    found = gather_claims(ECONOMY, topic="Economy of Japan")
     assert is_about(found, "Wrestlers")
     assert not found.weights.relevance.is_on_aspect(the(found, "Wrestlers"))
     assert not any("Wrestlers" in one.text for one in found.brief().statements())
@@ -178,8 +178,8 @@ def test_another_section_is_not_asked_for() -> None:
 
 def test_without_a_side_all_of_the_thing_is_asked_for() -> None:
     """A topic that is the thing itself asks for all of it, and nothing is scored."""
-    relevance = gathered(ECONOMY, topic="Japan").weights.relevance
-    claims = [claim for claim in gathered(ECONOMY, topic="Japan").claims if claim.page_title == "Japan"]
+    relevance = gather_claims(ECONOMY, topic="Japan").weights.relevance
+    claims = [claim for claim in gather_claims(ECONOMY, topic="Japan").claims if claim.page_title == "Japan"]
     assert len(claims) >= 3
     assert all(map(relevance.is_on_aspect, claims))
     assert not any(relevance.aspect_score(claim).terms for claim in claims)
@@ -198,7 +198,7 @@ CAMPAIGNS = {
 
 def test_names_in_the_aspect_are_needed() -> None:
     """Of campaigns 'in South Africa' later ones are none, however alike their words are."""
-    found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
+    found = gather_claims(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
     relevance = found.weights.relevance
     assert (relevance.head, relevance.aspect) == ("Olin Marr", "campaigns in South Africa")
     farm, tent = the(found, "from a farm"), the(found, "from a tent")
@@ -207,16 +207,16 @@ def test_names_in_the_aspect_are_needed() -> None:
 
 
 def test_without_a_name_in_the_aspect_both_are_meant() -> None:
-    """All campaigns are told where no place is asked for."""
-    found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns")
-    told = {one.text for one in found.brief().statements()}
-    assert any("from a farm" in text for text in told)
-    assert any("from a tent" in text for text in told)
+    """All campaigns are shown if no place is asked for."""
+    found = gather_claims(CAMPAIGNS, topic="Olin Marr's campaigns")
+    values = {one.text for one in found.brief().statements()}
+    assert any("from a farm" in text for text in values)
+    assert any("from a tent" in text for text in values)
 
 
 def test_more_log_odds_can_be_wanted() -> None:
     """What is about the aspect as usual is not, where more is wanted than its score."""
-    found = gathered(ECONOMY, topic="Economy of Japan")
+    found = gather_claims(ECONOMY, topic="Economy of Japan")
     relevance, claim = found.weights.relevance, the(found, "Makers of cars")
     total = relevance.aspect_score(claim).total
     assert relevance.is_on_aspect(claim, total - LIKELY - 0.01)
@@ -231,7 +231,7 @@ def test_other_pages_say_only_what_names_the_thing() -> None:
         "Great Frost": f"The Great Frost was a cold winter.\n== Towns ==\n{plain} It came to [[Varn]] then.",
         "Varn": f"Varn is a town on the coast.\n== Houses ==\nOld walls of the harbour stand in the water. {named}",
     }
-    texts = {claim.text for claim in gathered(pages, topic="Great Frost").claims if claim.type == "statement"}
+    texts = {claim.text for claim in gather_claims(pages, topic="Great Frost").claims if claim.type == "statement"}
     assert {plain, named} <= texts
     assert "Old walls of the harbour stand in the water." not in texts
 
@@ -239,19 +239,19 @@ def test_other_pages_say_only_what_names_the_thing() -> None:
 def test_sentences_are_in_the_order_of_their_page() -> None:
     """Each place of a page is one sentence in its own words; names that rules put in are left out."""
     text = "The Great Frost was a cold winter. It was caused by ash from the hills.\n== End ==\nIce was gone by May."
-    found = gathered({"Great Frost": text}, topic="Great Frost")
+    found = gather_claims({"Great Frost": text}, topic="Great Frost")
     ((_, claims),) = sentences_on(found.claims[::-1]).items()
     assert [claim.text for claim in claims][:2] == [
         "The Great Frost was a cold winter.",
         "It was caused by ash from the hills.",
     ]
-    assert not [claim for claim in claims if claim.put_in]
+    assert not [claim for claim in claims if claim.inserted_name_from]
 
 
 def test_each_sign_has_its_weight() -> None:
     """Every line of a score is one of the weights; what speaks against a sentence takes away."""
     known = feature_weights()["aspect"]
-    found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
+    found = gather_claims(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
     lines = [line for claim in found.claims for line in found.weights.relevance.aspect_score(claim).terms]
     assert lines
     assert {line.signal for line in lines} <= set(known)
@@ -261,8 +261,8 @@ def test_each_sign_has_its_weight() -> None:
 @pytest.mark.parametrize(("language", "is_wanted"), [("eng", True), ("fra", False)])
 def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bool) -> None:
     """'UN' is the United Nations in English; in French it is the word for one."""
-    begun = StartStep("United Nations", "", False, (), (), (), (), head="United Nations")
-    wanted = usable_sentences(begun, page_from_text("Un port.", "Port", language))
+    started = StartStep("United Nations", "", False, (), (), (), (), head="United Nations")
+    wanted = usable_sentences(started, page_from_text("Un port.", "Port", language))
     assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
     assert wanted("The United Nations met.", ("Histoire",))
 
@@ -278,7 +278,7 @@ def test_a_section_that_names_the_thing_again_and_again_is_about_it() -> None:
         "Norland": "Norland is a country. See [[Slavery]].",
         "Slavery": f"Slavery is forced work.\n== New world ==\n{america}\n== Old world ==\n{rome}\nSee [[Norland]].",
     }
-    made = gathered(pages, topic="Slavery in Norland")
+    made = gather_claims(pages, topic="Slavery in Norland")
     about = [claim.text for claim in made.claims if made.weights.relevance.is_about(claim)]
     assert "Families were torn apart at auctions." in about
     assert "Planters of the south grew cotton." in about

@@ -13,7 +13,8 @@ from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, StatementGroup, Sureness
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.legend import LABELS, setting_row
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import BookId
 
@@ -21,7 +22,8 @@ READER = MarkdownIt("commonmark").enable("table")
 ALL_PARTS = [
     "Executive Summary", "Findings", "Key Concepts & Definitions", "Timeline / Historical Development",
     "Mechanisms / Explanations", "Key Actors", "Competing Views & Disputes", "Numbers & Quantitative Claims",
-    "What Wikipedia Doesn’t Settle Yet", "Bibliography", "How the sources were gathered", "Run Metadata",
+    "What Wikipedia Doesn’t Settle Yet", "How to read this brief", "Bibliography",
+    "How the sources were found", "Run Metadata",
 ]  # fmt: skip
 HOSTILE = [
     "<script>alert(1)</script>", "](javascript:alert(1))", "[click](http://evil.example)", "a | b | c", "`code`",
@@ -31,11 +33,11 @@ HOSTILE = [
 
 
 def text_of(brief: Brief) -> str:
-    return markdown(report(brief))
+    return markdown(brief_document(brief))
 
 
 def part(brief: Brief, heading: str) -> str:
-    """What stands under a heading of the report."""
+    """What is under a heading of the report."""
     parts = re.split(r"^## (.+)$", text_of(brief), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))[heading]
 
@@ -66,16 +68,16 @@ def test_the_title_names_the_topic() -> None:
 
 
 def test_the_first_lines_say_what_it_was_made_from() -> None:
-    """Book with name, date and flavour, number of pages and notes stand before the summary."""
+    """Book with name, date and flavour, number of pages and notes are before the summary."""
     opening = text_of(bronze_age()).partition("## ")[0]
     assert opening == (
         "# Research Brief: Late Bronze Age collapse\n\n"
-        "Made from 15 pages of “The sample book” (sample\\_en, 2026-01-01, flavour maxi).\n\n"
+        "Based on 15 pages from “The sample book” (sample\\_en, 2026-01-01, flavour maxi).\n\n"
         "**Note:** The book holds introductions only for some pages.\n\n"
     )
 
 
-def test_the_parts_stand_in_their_order() -> None:
+def test_the_parts_are_in_their_order() -> None:
     """All parts of the report have their headings, in the order of the specification (R24)."""
     assert headings(bronze_age()) == ALL_PARTS
 
@@ -84,9 +86,9 @@ def test_the_summary_is_running_text() -> None:
     """The Executive Summary has each statement once, in the brief's order, a paragraph for each page (R95)."""
     brief = bronze_age()
     found = part(brief, "Executive Summary")
-    places = [found.index(said.text) for said in brief.summary]
+    places = [found.index(item.text) for item in brief.summary]
     assert places == sorted(places)
-    assert all(found.count(said.text) == 1 for said in brief.summary)
+    assert all(found.count(item.text) == 1 for item in brief.summary)
     assert bullets(found) == []
     assert len(found.strip().split("\n\n")) == 5  # the first two statements are of one page
 
@@ -105,12 +107,12 @@ def test_the_findings_have_the_headings_of_their_parts() -> None:
 def test_running_text_is_cited_where_the_place_changes() -> None:
     """Sentences of one section share one citation; another section has its own, and 'one source' is not said."""
     make = Making()
-    said = [
+    rows = [
         make.one(TOP, "Trade was rich.", "A"),
         make.one(TOP, "Ships were many.", "A"),
         make.one(TOP, "It fell.", "B"),
     ]
-    brief = replace(nothing(), summary=tuple(said), claims=make.claims)
+    brief = replace(nothing(), summary=tuple(rows), claims=make.claims)
     assert part(brief, "Executive Summary").strip() == (
         f"Trade was rich. Ships were many. ({link(TOP, 'A')}) It fell. ({link(TOP, 'B')})"
     )
@@ -121,19 +123,19 @@ def test_running_text_is_cited_where_the_place_changes() -> None:
     [("hedged", " *(hedged)*"), ("disputed", " *(disputed)*"), ("supported", ""), ("well supported", "")],
 )
 def test_running_text_says_where_to_be_careful(sureness: str, shown: str) -> None:
-    """A word in brackets stands behind a sentence that is hedged or disputed; support shows in the places cited."""
+    """A word in brackets is after a sentence that is hedged or disputed; support shows in the places cited."""
     make = Making()
-    said = [make.one(TOP, "Trade was rich.", "A", sureness), make.one(TOP, "Ships were many.", "A")]
-    brief = replace(nothing(), summary=tuple(said), claims=make.claims)
+    rows = [make.one(TOP, "Trade was rich.", "A", sureness), make.one(TOP, "Ships were many.", "A")]
+    brief = replace(nothing(), summary=tuple(rows), claims=make.claims)
     assert part(brief, "Executive Summary").strip() == (f"Trade was rich.{shown} Ships were many. ({link(TOP, 'A')})")
 
 
 def test_the_first_lines_say_how_the_topic_was_understood() -> None:
-    """The thing and its side that is asked for, and other senses of the name, stand before the summary."""
+    """The topic, its aspect and other senses of the name are before the summary."""
     brief = replace(bronze_age(), aspect="causes", senses=("Collapse (film)", "Collapse (book)"))
     opening = text_of(brief).partition("## ")[0]
     assert "\n\n**Understood as:** Late Bronze Age collapse › causes\n\n" in opening
-    assert "\n\n**Other senses:** Collapse (film), Collapse (book)\n\n" in opening
+    assert "\n\n**Other meanings:** Collapse (film), Collapse (book)\n\n" in opening
 
 
 def test_definitions_name_their_pages() -> None:
@@ -146,7 +148,7 @@ def test_definitions_name_their_pages() -> None:
     assert found[2].startswith("**Sea Peoples**: Egyptian scribes wrote")
 
 
-def test_the_timeline_tells_when() -> None:
+def test_the_timeline_has_dates() -> None:
     """Each moment of the timeline is led by its date; without moments there is no timeline (R97)."""
     brief = bronze_age()
     found = bullets(part(brief, "Timeline / Historical Development"))
@@ -176,38 +178,38 @@ def test_actors_are_a_list_until_there_is_much_to_say() -> None:
     assert "Key Actors" not in headings(replace(brief, actors=()))
 
 
-def test_views_stand_against_each_other() -> None:
+def test_views_are_shown_against_each_other() -> None:
     """View A and View B name their holders and the words that hedge them (R99)."""
     first = bullets(part(bronze_age(), "Competing Views & Disputes"))[:2]
     assert first[0].startswith("**View A** (some scholars): Some scholars argue that they came from the Aegean. (")
-    assert first[0].endswith("*disputed*) *Signals: “some”, “argue”.*")
+    assert first[0].endswith("*disputed*) *Hedging words: “some”, “argue”.*")
     assert first[1].startswith("**View B**: Others hold")
-    assert first[1].endswith("*Signals: “debated”.*")
+    assert first[1].endswith("*Hedging words: “debated”.*")
 
 
 def test_a_dispute_with_one_view_says_so() -> None:
-    """Views that nothing stands against come last, together, and the report says once that one side is missing."""
+    """Views without an opposite view come last, together, and the report says once that one side is missing."""
     brief = bronze_age()
     more = Dispute("Who burnt Troy", (DisputeView("", brief.summary[2], ("never",)),))
     found = part(replace(brief, disputes=(more, *brief.disputes)), "Competing Views & Disputes")
-    against, _, alone = found.partition("### Views without the other side\n\n")
+    against, _, alone = found.partition("### Views without an opposing view\n\n")
     assert "View A" not in alone
-    assert "one side only" not in against
-    assert alone.count("*Of these the sources give one side only.*") == 1
+    assert "only one side" not in against
+    assert alone.count("*For these, the sources give only one side.*") == 1
     first, second = bullets(alone)
     assert first.startswith("**Who burnt Troy**: Ugarit was burnt and never settled again. (")
     assert second.startswith("**Whether an earthquake storm came first** (one geologist): A row of earthquakes")
-    assert second.endswith("*hedged*) *Signals: “may”.*")
+    assert second.endswith("*hedged*) *Hedging words: “may”.*")
 
 
 def test_no_side_is_missed_where_there_is_none() -> None:
-    """With two views of everything, nothing is said of a missing side."""
+    """With two views of everything, the report does not mention a missing side."""
     brief = bronze_age()
     two_sided = replace(brief, disputes=tuple(one for one in brief.disputes if len(one.views) > 1))
     assert "one side" not in part(two_sided, "Competing Views & Disputes")
 
 
-def test_contradictions_stand_side_by_side() -> None:
+def test_contradictions_are_side_by_side() -> None:
     """A contradiction is a table of both quotes, under its kind in plain words (R99, R101)."""
     found = part(bronze_age(), "Competing Views & Disputes").partition("### When Ugarit fell")[2]
     assert found.lstrip().startswith("The pages contradict each other. The dates are 15 years apart.\n")
@@ -215,11 +217,11 @@ def test_contradictions_stand_side_by_side() -> None:
     assert header == ["", "View A", "View B"]
     assert quotes[1] == f"“Ugarit fell about 1190 BC.” ({link('Ugarit', 'End')}; *disputed*)"
     assert quotes[2] == f"“Ugarit fell in 1175 BC.” ({link(TOP, 'Course')}; *disputed*)"
-    assert signals == ["Signals", "", "“disputed tag”"]
+    assert signals == ["Hedging words", "", "“disputed tag”"]
 
 
 def test_quotes_that_say_it_otherwise_are_shown_too() -> None:
-    """Where the statements are not the pages' words, both are in the table."""
+    """If the statements are not the pages' words, both are in the table."""
     make = Making()
     views = tuple(
         DisputeView("", make.said(f"It fell in {year}.", a_claim("Troy", f"in {year} it fell", kind="timeline")))
@@ -227,15 +229,15 @@ def test_quotes_that_say_it_otherwise_are_shown_too() -> None:
     )
     brief = replace(nothing(), disputes=(Dispute("Troy", views, Difference("different year")),), claims=make.claims)
     found = part(brief, "Competing Views & Disputes")
-    assert "The values are of different years." in found
-    assert [row[0] for row in table(found)] == ["", "What is said", "In the page’s words"]
+    assert "The values are from different years." in found
+    assert [row[0] for row in table(found)] == ["", "Statement", "Quote"]
     assert table(found)[2][1:] == ["“in 1190 it fell”", "“in 1175 it fell”"]
 
 
 def test_numbers_are_a_table() -> None:
     """Each number has its value, what it measures, when, and which pages say it (R100)."""
     header, *rows = table(part(bronze_age(), "Numbers & Quantitative Claims"))
-    assert header == ["Value", "What it measures", "When", "Which pages say it"]
+    assert header == ["Value", "What it measures", "Date", "Sources"]
     assert rows[0] == [
         "7,000–8,000",
         "**Inhabitants**: Ugarit",
@@ -245,32 +247,32 @@ def test_numbers_are_a_table() -> None:
     assert [row[0] for row in rows] == ["7,000–8,000", "**6,000** ⚠", "12 %"]
 
 
-def test_numbers_that_disagree_stand_out() -> None:
+def test_numbers_that_disagree_are_highlighted() -> None:
     """A number with which another page disagrees is set in bold, with a sign, the word and the reason (R101)."""
     rows = table(part(bronze_age(), "Numbers & Quantitative Claims"))
     assert rows[2][0] == "**6,000** ⚠"
-    assert rows[2][3].endswith("⚠ **Disagrees**: The values are estimates whose ranges differ. Both are estimates.")
+    assert rows[2][3].endswith("⚠ **Disagrees**: The values are estimates with different ranges. Both are estimates.")
     assert [row for row in rows if "⚠" in "".join(row)] == [rows[2]]
 
 
 def test_gaps_say_how_they_were_seen() -> None:
-    """Gaps stand under what shows them: a central concept of which little is said, much hedging (R102, R103, R104)."""
+    """Gaps are under what shows them: a central concept of which little is said, much hedging (R102, R103, R104)."""
     found = part(bronze_age(), "What Wikipedia Doesn’t Settle Yet")
     assert re.findall(r"^### (.+)$", found, re.MULTILINE) == [
-        "Central concepts of which little is said",
-        "Much hedging, few references",
-        "Pages that the book lacks",
-        "Pages of which the book has only the introduction",
+        "Central concepts with little information",
+        "Uncertain statements without references",
+        "Pages missing from the book",
+        "Books with introductions only",
     ]
     assert f"7 are hedged, and 2 have a reference. ({link('Drought', 'Past')})" in found
 
 
-def test_what_the_book_lacks_is_no_gap_in_knowledge() -> None:
-    """Missing pages and pages cut short are told apart from what nobody knows."""
+def test_missing_pages_are_not_a_gap_in_knowledge() -> None:
+    """Missing pages and pages cut short are distinguished from what nobody knows."""
     found = part(bronze_age(), "What Wikipedia Doesn’t Settle Yet")
-    knowledge, _, book = found.partition("### Pages that the book lacks")
-    assert "no gap in knowledge" not in knowledge
-    assert book.count("it is no gap in knowledge.") == 2
+    knowledge, _, book = found.partition("### Pages missing from the book")
+    assert "not mean that nothing is known" not in knowledge
+    assert book.count("It does not mean that nothing is known about it.") == 2
 
 
 def test_the_bibliography_lists_every_page() -> None:
@@ -282,12 +284,12 @@ def test_the_bibliography_lists_every_page() -> None:
     unused = [page for page in brief.sources.pages if page.ref not in cited]
     assert (len(used), len(unused)) == (13, 2)
     assert numbered.splitlines()[0] == (
-        f"1. [Late Bronze Age collapse](zim://{BOOK}/Late_Bronze_Age_collapse) — depth 0, 60 points: "
-        "its title is the topic"
+        f"1. [Late Bronze Age collapse](zim://{BOOK}/Late_Bronze_Age_collapse) — depth 0, score 60: "
+        "its title matches the topic"
     )
     for number, (line, page) in enumerate(zip(numbered.splitlines(), used, strict=True), start=1):
         assert line.startswith(f"{number}. [{page.title}]({page.url}) — ")
-    assert label == "2 pages read and not cited"
+    assert label == "2 pages read but not cited"
     for line, page in zip(others.splitlines(), unused, strict=True):
         assert line.startswith(f"- [{page.title}]({page.url}) — ")
 
@@ -301,13 +303,21 @@ def test_pages_of_several_books_name_theirs() -> None:
     assert "“The sample book” (sample\\_en, 2026-01-01, flavour maxi) and “Another” (" in text_of(both)
 
 
-def test_the_settings_are_told() -> None:
+def test_the_settings_are_listed() -> None:
     """The report ends with the settings of the run, and begins with the book's name and date (R106)."""
     brief = bronze_age()
     header, *rows = table(part(brief, "Run Metadata"))
     assert header == ["Setting", "Value"]
-    assert rows == [[name.replace("_", "\\_"), value] for name, value in brief.sources.settings]
-    assert text_of(brief).rstrip().endswith("| kiwiresearch | 1.2.3 |")
+    assert [name for name, _ in rows] == [setting_row(one)[0] for one in brief.sources.settings]
+    assert rows[0] == ["Maximum number of pages", "24"]
+    assert text_of(brief).rstrip().endswith("| kiwiresearch version | 1.2.3 |")
+
+
+def test_the_labels_are_explained_once() -> None:
+    """One short section says what support, hedging and confidence mean, and explains every label."""
+    found = part(bronze_age(), "How to read this brief")
+    assert re.findall(r"^- \*\*([a-z ]+)\*\*: ", found, re.MULTILINE) == list(LABELS) == list(get_args(Sureness))
+    assert re.findall(r"^\*\*(\w+)\*\*: ", found, re.MULTILINE) == ["Support", "Hedged", "Confidence"]
 
 
 def tokens_of(brief: Brief) -> list[Token]:
@@ -346,8 +356,8 @@ def test_each_page_is_cited_before_any_is_cited_twice() -> None:
     make = Making()
     sections = ["A", "A", "B", "C", "D"]
     claims = [a_claim("Troy", f"Number {n}.", section) for n, section in enumerate(sections)]
-    said = make.said("Troy burnt.", *claims, a_claim("Pylos", "Pylos burnt.", "End"))
-    found = part(replace(nothing(), summary=(said,), claims=make.claims), "Executive Summary")
+    text = make.said("Troy burnt.", *claims, a_claim("Pylos", "Pylos burnt.", "End"))
+    found = part(replace(nothing(), summary=(text,), claims=make.claims), "Executive Summary")
     assert re.findall(r"\[(.+?)\]", found) == [
         "Troy — “A” section", "Pylos — “End” section", "Troy — “B” section",
     ]  # fmt: skip
@@ -362,12 +372,12 @@ def test_every_sentence_is_cited() -> None:
     sure = rf"{cited}; \*({'|'.join(get_args(Sureness))})\*"
     lists = text.partition("## Key Concepts")[2]
     alone = [group.statements[0].text for group in brief.mechanisms if len(group.statements) == 1]
-    listed = [said.sureness for said in brief.statements()[len(running) :] if said.text not in alone]
+    listed = [item.sureness for item in brief.statements()[len(running) :] if item.text not in alone]
     assert re.findall(sure, lists) == listed
     assert [line for line in bullets(text) if not re.search(sure, line)] == []
-    for said in (*running, *(one for one in brief.statements() if one.text in alone)):
-        behind = text.partition(said.text)[2].partition("\n\n")[0]
-        assert re.search(cited, behind), said.text
+    for item in (*running, *(one for one in brief.statements() if one.text in alone)):
+        behind = text.partition(item.text)[2].partition("\n\n")[0]
+        assert re.search(cited, behind), item.text
 
 
 def test_a_page_outside_the_sources_can_be_cited() -> None:
@@ -379,13 +389,13 @@ def test_a_page_outside_the_sources_can_be_cited() -> None:
 @pytest.mark.parametrize(
     ("heading", "sentence"),
     [
-        ("Executive Summary", "Nothing on the pages read could be proved to be about the topic."),
-        ("Key Concepts & Definitions", "No further definitions were found on the pages read."),
-        ("Mechanisms / Explanations", "No further causes or explanations were found on the pages read."),
-        ("Competing Views & Disputes", "No opposing views or contradicting values were recognised on the pages read."),
-        ("Numbers & Quantitative Claims", "No numbers beyond those above were found on the pages read."),
-        ("What Wikipedia Doesn’t Settle Yet", "No open questions were found on the pages read."),
-        ("Bibliography", "No page was read."),
+        ("Executive Summary", "No sentence on the pages read is clearly about the topic."),
+        ("Key Concepts & Definitions", "No other definitions were found."),
+        ("Mechanisms / Explanations", "No other causes or explanations were found."),
+        ("Competing Views & Disputes", "No competing views or contradicting values were found."),
+        ("Numbers & Quantitative Claims", "No other numbers were found."),
+        ("What Wikipedia Doesn’t Settle Yet", "No open questions or gaps were found."),
+        ("Bibliography", "No pages were read."),
     ],
 )
 def test_an_empty_part_says_so(heading: str, sentence: str) -> None:
@@ -394,10 +404,10 @@ def test_an_empty_part_says_so(heading: str, sentence: str) -> None:
 
 
 def test_parts_that_need_not_be_are_left_out() -> None:
-    """An empty brief has no findings, no timeline, no actors, no story and no settings."""
+    """An empty brief has no findings, no timeline, no actors, no legend, no story and no settings."""
     assert headings(nothing()) == [
         one for one in ALL_PARTS
-        if one not in {"Findings", ALL_PARTS[3], "Key Actors", "How the sources were gathered", "Run Metadata"}
+        if one not in {"Findings", ALL_PARTS[3], "Key Actors", *ALL_PARTS[9:10], *ALL_PARTS[11:]}
     ]  # fmt: skip
 
 

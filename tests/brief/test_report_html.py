@@ -12,7 +12,7 @@ import pytest
 from tests.brief.briefs import AROUND, BOOK, Making, a_claim, bronze_age, nothing, of_words
 
 from kiwiresearch.brief.brief import Brief, QuoteContext, Statement, StatementGroup
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.document.markdown import markdown
@@ -36,7 +36,7 @@ HOSTILE = [
 
 
 class Read(HTMLParser):
-    """What a browser makes of a page; an element that is closed out of turn or stands where it may not is an error."""
+    """What a browser makes of a page; an element that is closed out of order or in a wrong place is an error."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def test_every_link_leads_into_the_book_or_the_page() -> None:
 def test_contents_lead_to_all_parts() -> None:
     """The table of contents names the parts that are there, in the order of the report."""
     for brief in (bronze_age(), nothing()):
-        parts = re.findall(r"^## (.+)$", markdown(report(brief)), re.MULTILINE)
+        parts = re.findall(r"^## (.+)$", markdown(brief_document(brief)), re.MULTILINE)
         found = read(brief)
         assert found.said["h2"] == parts
         assert "".join(found.said["nav"]).split("\n")[2:-2] == parts
@@ -114,11 +114,11 @@ def test_contents_lead_to_all_parts() -> None:
 def test_both_forms_say_the_same() -> None:
     """What Markdown says, the page says too: all sentences, headings and names of places."""
     brief = bronze_age()
-    said = re.sub(r"\s+", " ", "".join(read(brief).said["body"]))
+    output = re.sub(r"\s+", " ", "".join(read(brief).said["body"]))
     for statement in brief.statements()[:-3]:
-        assert statement.text in said
-    for heading in re.findall(r"^#+ (.+)$", markdown(report(brief)), re.MULTILINE):
-        assert heading in said
+        assert statement.text in output
+    for heading in re.findall(r"^#+ (.+)$", markdown(brief_document(brief)), re.MULTILINE):
+        assert heading in output
 
 
 def test_headings_are_in_order() -> None:
@@ -137,7 +137,10 @@ def test_the_page_can_be_used_by_everyone() -> None:
     assert len(found.all("scope", "th")) == found.tags.count("th") > 0
     regions = found.all("role", "div").count("region")
     assert regions == len(found.all("aria-label", "div")) == len(found.all("tabindex", "div"))
-    assert found.all("aria-labelledby", "svg") == ["timeline-title timeline-told", "graph-title graph-told"]
+    assert found.all("aria-labelledby", "svg") == [
+        "timeline-title timeline-description",
+        "graph-title graph-description",
+    ]
 
 
 def unfolded(brief: Brief) -> list[str]:
@@ -150,26 +153,26 @@ def test_every_statement_unfolds() -> None:
     folds = unfolded(brief)
     running = [*brief.summary, *(one for group in brief.body for one in group.statements)]
     # Sentences of one place share a fold.
-    told = iter(folds)
+    result = iter(folds)
     fold = ""
     for statement in running:
         quotes = [quoted(brief, claim) for claim in claims_of(brief, statement)]
         if not all(quote in fold for quote in quotes):
-            fold = next(told)
+            fold = next(result)
         assert fold.startswith("quotes")
         assert all(quote in fold for quote in quotes)
     for statement in brief.statements()[len(running) :]:
-        fold = next(told)
+        fold = next(result)
         alone = any(statement in group.statements and len(group.statements) == 1 for group in brief.mechanisms)
         assert fold.startswith("quotes" if alone else statement.sureness)
         for claim in claims_of(brief, statement):
             assert quoted(brief, claim) in fold
-    left = [fold for fold in told if not fold.startswith("2 pages read and not cited")]
+    left = [fold for fold in result if not fold.startswith("2 pages read but not cited")]
     assert len(left) == len([gap for gap in brief.gaps if gap.claims])
 
 
 def quoted(brief: Brief, claim: Claim) -> str:
-    """How a fold shows the first quote of a claim, with what stands around it and where."""
+    """How a fold shows the first quote of a claim, with its context and place."""
     around = brief.context.get(claim.id, QuoteContext("", ""))
     return f"“{around.before}{claim.quotes[0].text}{around.after}”[{claim.citation.words}]"
 
@@ -179,10 +182,10 @@ def claims_of(brief: Brief, statement: Statement) -> list[Claim]:
 
 
 def test_sentences_of_one_place_share_a_fold() -> None:
-    """Where running text stays with a section its sentences unfold together, and where it changes anew."""
+    """As long as running text stays with a section its sentences unfold together."""
     make = Making()
-    said = [make.one("Troy", f"Troy had wall {n}.", section) for n, section in enumerate(("A", "A", "B"))]
-    first, second = unfolded(replace(nothing(), summary=tuple(said), claims=make.claims))
+    rows = [make.one("Troy", f"Troy had wall {n}.", section) for n, section in enumerate(("A", "A", "B"))]
+    first, second = unfolded(replace(nothing(), summary=tuple(rows), claims=make.claims))
     assert [number for number in range(3) if f"“Troy had wall {number}.”" in first] == [0, 1]
     assert [number for number in range(3) if f"“Troy had wall {number}.”" in second] == [2]
 
@@ -190,24 +193,24 @@ def test_sentences_of_one_place_share_a_fold() -> None:
 def test_pages_that_are_not_cited_are_folded() -> None:
     """The bibliography shows the pages that are cited, and unfolds to the others."""
     fold = unfolded(bronze_age())[-1]
-    assert fold.startswith("2 pages read and not cited")
+    assert fold.startswith("2 pages read but not cited")
     assert [title for title in ("Medinet Habu", "Tin trade in the ancient world", "Ugarit") if title in fold] == [
         "Medinet Habu",
         "Tin trade in the ancient world",
     ]
 
 
-def test_a_fold_tells_hedges_and_confidence() -> None:
-    """The fold names the words that hold a claim back, and what speaks for and against it in words."""
+def test_a_fold_shows_hedges_and_confidence() -> None:
+    """The fold names the words that hedge a claim, and what speaks for and against it in words."""
     fold = next(one for one in unfolded(bronze_age()) if "A dry spell of some centuries" in one)
-    assert "Held back by: “may”." in fold
-    assert "Confidence 0.69. For it: references in the sentence +1.2. Against it: hedged -0.4." in fold
+    assert "Hedged by: “may”." in fold
+    assert "Confidence 69%. For: references in the sentence +1.2. Against: hedged -0.4." in fold
 
 
-def test_a_fold_tells_how_a_quote_was_read() -> None:
-    """Where a claim's words are not those of the quote, the fold has both."""
+def test_a_fold_shows_how_a_quote_was_read() -> None:
+    """If a claim's words are not those of the quote, the fold has both."""
     fold = next(one for one in unfolded(bronze_age()) if "needs tin , which" in one)
-    assert "Read as: Bronze needs tin." in fold
+    assert "Understood as: Bronze needs tin." in fold
     assert "Read as" not in unfolded(bronze_age())[0]
 
 
@@ -217,12 +220,12 @@ def test_citations_mark_the_sentence() -> None:
     urls = read(brief).all("href")
     start = f"http://127.0.0.1:8080/content/{BOOK}"
     assert f"{start}/Ugarit#End:~:text=Ugarit%20was%20burnt%20and%20never%20settled%20again." in urls
-    assert f"({start}/Ugarit#End)" in markdown(report(brief))
+    assert f"({start}/Ugarit#End)" in markdown(brief_document(brief))
     assert ":~:text=" not in report_page(bronze_age())
 
 
 def test_pictures_are_in_their_parts() -> None:
-    """The timeline is drawn above its list, and the links of the pages where their gathering is told."""
+    """The timeline is drawn above its list, and the links of the pages beside the story of the run."""
     text = report_page(bronze_age())
     parts = dict(zip(re.findall(r'<section aria-labelledby="(\w+)">', text), text.split("<section ")[1:], strict=True))
     drawn = {name: re.findall(r'<svg class="(\w+)"', part) for name, part in parts.items() if "<svg" in part}
@@ -250,22 +253,22 @@ def test_words_of_books_become_no_markup(words: str) -> None:
 
 
 def test_the_sureness_is_a_word() -> None:
-    """How sure a statement is stands in words: behind it in running text if it is doubtful, elsewhere on its fold."""
+    """The confidence of a statement is in words: after it in running text if it is doubtful, elsewhere on its fold."""
     make = Making()
     claims = [a_claim("Troy", f"Troy had wall number {n}.", f"S{n}") for n in range(40)]
-    said = make.said("Troy had many walls.", *claims, sureness="well supported")
-    running = read(replace(nothing(), summary=(said,), claims=make.claims))
+    text = make.said("Troy had many walls.", *claims, sureness="well supported")
+    running = read(replace(nothing(), summary=(text,), claims=make.claims))
     assert "em" not in running.said
-    doubtful = read(replace(nothing(), summary=(replace(said, sureness="hedged"),), claims=make.claims))
+    doubtful = read(replace(nothing(), summary=(replace(text, sureness="hedged"),), claims=make.claims))
     assert doubtful.said["em"] == ["(hedged)"]
     assert running.said["summary"] == ["quotes"]
-    listed = read(replace(nothing(), definitions=(StatementGroup("Troy", (said,)),), claims=make.claims))
+    listed = read(replace(nothing(), definitions=(StatementGroup("Troy", (text,)),), claims=make.claims))
     assert listed.said["summary"] == ["well supported"]
     assert running.tags.count("blockquote") == listed.tags.count("blockquote") == 40
 
 
 def test_a_quote_is_marked_in_its_place_on_the_page() -> None:
-    """What stands before and after it on the page is shown with it, in one paragraph."""
+    """What is before and after it on the page is shown with it, in one paragraph."""
     brief = bronze_age()
     first = brief.claims[brief.summary[0].claims[0]].quotes[0].text
     shown = report_page(brief)
@@ -277,8 +280,9 @@ def test_a_quote_is_marked_in_its_place_on_the_page() -> None:
 def test_one_source_is_not_said_in_running_text() -> None:
     """What every sentence of running text is by default needs no word."""
     make = Making()
-    said = make.one("Troy", "Troy had many walls.")
-    assert "one source" not in report_page(replace(nothing(), summary=(said,), claims=make.claims))
+    result = make.one("Troy", "Troy had many walls.")
+    page = report_page(replace(nothing(), summary=(result,), claims=make.claims))
+    assert "one source" not in page.partition("How to read this brief</h2>")[0]
 
 
 def luminance(colour: str) -> float:
@@ -300,7 +304,7 @@ SCHEMES = [dict(re.findall(r"--(\w+): (#\w+)", block)) for block in re.findall(r
 
 @pytest.mark.parametrize("colours", SCHEMES, ids=["light", "dark", "print"])
 def test_all_words_can_be_read(colours: dict[str, str]) -> None:
-    """By day, by night and on paper words have a contrast of at least 4.5 to what they stand on, marks one of 3."""
+    """In light, dark and print, text has a contrast of at least 4.5 to its background, marks one of 3."""
     for ink in ("ink", "quiet", "accent", "warn"):
         for paper in ("paper", "field"):
             assert contrast(colours[ink], colours[paper]) >= 4.5, (ink, paper)

@@ -45,7 +45,7 @@ def test_all_places_must_be_the_same() -> None:
     assert run.claims == (claim.id,)
 
 
-def test_nothing_is_no_paragraph() -> None:
+def test_nothing_is_not_a_paragraph() -> None:
     """Without sentences there is nothing to cite."""
     assert paragraphs([], {}) == []
 
@@ -53,8 +53,8 @@ def test_nothing_is_no_paragraph() -> None:
 def test_a_run_is_cited_once() -> None:
     """Also where the address of each sentence marks other words: the first one is shown, and all quotes are."""
     make = Making()
-    said = [make.said(text, a_claim("Pass", text, "Use")) for text in ("It is high.", "It is steep.")]
+    output = [make.said(text, a_claim("Pass", text, "Use")) for text in ("It is high.", "It is steep.")]
     citing = BriefCitations(replace(bronze_age(), claims={**bronze_age().claims, **make.claims}))
-    proof = citing.proof_of_run(said)
+    proof = citing.proof_of_run(output)
     assert [one.words for one in proof.quotations] == ["It is high.", "It is steep."]
-    assert (proof.cites, proof.more, proof.sureness) == (citing.proof(said[0].claims).cites, 0, "")
+    assert (proof.cites, proof.more, proof.sureness) == (citing.proof(output[0].claims).cites, 0, "")

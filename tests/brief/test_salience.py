@@ -32,7 +32,7 @@ def totals(*claims: Claim) -> list[float]:
     return [score.total for score in salience_scores(claims, "eng")]
 
 
-def test_what_the_page_speaks_of_would_be_missed() -> None:
+def test_sentences_in_the_words_of_the_page_are_salient() -> None:
     """A sentence in the words of its page and its title outweighs one about something else."""
     first, mules, cat, tolls = totals(*map(sentence, TEXTS))
     assert min(first, mules, tolls) > cat
@@ -48,7 +48,7 @@ def test_words_that_many_sentences_share_count() -> None:
 
 
 def test_the_first_sentence_of_a_section_counts_more() -> None:
-    """What opens a section is told apart from what follows it, in each section anew."""
+    """What opens a section is distinguished from what follows it, in each section again."""
     found = signs(
         sentence(TEXTS[0], "Way"),
         sentence(TEXTS[1], "Way"),
@@ -75,7 +75,7 @@ def test_the_form_of_a_sentence_counts(text: str, sign: str) -> None:
     assert sign not in other
 
 
-def test_what_comes_late_counts_less() -> None:
+def test_late_sentences_count_less() -> None:
     """The same words are worth less further down the page."""
     page = [sentence(text) for text in (TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[1])]
     _, early, _, late = signs(*page)
@@ -86,7 +86,7 @@ def test_what_comes_late_counts_less() -> None:
 
 
 def test_a_page_without_sentences_has_no_scores() -> None:
-    """Nothing is scored where nothing is said."""
+    """Without sentences nothing is scored."""
     assert salience_scores([], "eng") == []
 
 

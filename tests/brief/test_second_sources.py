@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.brief.gathered import Gathered, gathered
+from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Statement
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.second_sources import running_text
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.verify.ledger import Ledger
@@ -26,13 +26,13 @@ FILLING = """
 """
 
 
-def vasa(own: str, other: str) -> Gathered:
+def vasa(own: str, other: str) -> GatheredClaims:
     """A page on a ship, and a page on its king that speaks of it."""
     pages: Mapping[str, str] = {
         "Vasa": f"{own} See [[Gustavus Adolphus]].\n== Ship =={FILLING}",
         "Gustavus Adolphus": f"Gustavus Adolphus was a king of Sweden who ordered the [[Vasa]].\n== Navy ==\n{other}",
     }
-    return gathered(pages, topic="Vasa")
+    return gather_claims(pages, topic="Vasa")
 
 
 def statement(brief: Brief, words: str) -> Statement:
@@ -47,7 +47,7 @@ def test_the_same_fact_in_other_words_is_a_second_source() -> None:
     found = statement(brief, "sank on her first voyage")
     assert [brief.claims[one].page_title for one in found.claims] == ["Vasa", "Gustavus Adolphus"]
     assert (found.pages, found.sureness) == (2, "supported")
-    assert "Gustavus Adolphus — “Navy” section" in markdown(report(brief)).partition("## Findings")[0]
+    assert "Gustavus Adolphus — “Navy” section" in markdown(brief_document(brief)).partition("## Findings")[0]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_the_same_fact_in_other_words_is_a_second_source() -> None:
         "The Vasa never sank in the harbour of Stockholm on her first voyage.",
     ],
 )
-def test_what_shares_only_words_is_no_second_source(other: str) -> None:
+def test_shared_words_alone_are_not_a_second_source(other: str) -> None:
     """The same ship, the same harbour, or the opposite: none of these confirms the sentence."""
     found = statement(vasa(SHIP, other).brief(), "sank on her first voyage")
     assert (len(found.claims), found.pages) == (1, 1)
 
 
-def test_a_copied_sentence_is_no_second_source() -> None:
+def test_a_copied_sentence_is_not_a_second_source() -> None:
     """A page that repeats the sentence word for word adds a place, and no support."""
     found = statement(vasa(SHIP, SHIP).brief(), "sank on her first voyage")
     assert (found.pages, found.sureness) == (1, "one source")

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.brief.briefs import a_claim
-from tests.brief.gathered import gathered
+from tests.brief.claim_gathering import gather_claims
 from tests.crawl.trails import a_shelf_book
 
-from kiwiresearch.brief.importance import WeightedClaim, stems_of
+from kiwiresearch.brief.importance import WeightedClaim
 from kiwiresearch.brief.support import MergedClaim, independent_pages, merge_equivalent, says_the_same
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.search.query import Score, ScoreTerm
+from kiwiresearch.text.similarity import roots_of
 
 BURNT = "Raiders from the islands burnt the old harbour of Varn."
 OWN_WORDS = "One night raiders from the islands burnt the whole old harbour of Varn with its ships."
@@ -25,12 +26,12 @@ def weighed(page: str, text: str, points: float = 1.0, **more: Any) -> WeightedC
 
 
 def of_claim(claim: Claim, points: float = 1.0) -> WeightedClaim:
-    return WeightedClaim(claim, stems_of(claim.text, "eng"), Score((ScoreTerm("weight", points),)), "eng", points)
+    return WeightedClaim(claim, roots_of(claim.text, "eng"), Score((ScoreTerm("weight", points),)), "eng", points)
 
 
-def told(said: list[MergedClaim]) -> list[tuple[int, list[str]]]:
+def pages_of_claims(expected: list[MergedClaim]) -> list[tuple[int, list[str]]]:
     """For each thing said: how many pages count, and which pages say it."""
-    return [(one.pages, sorted(claim.claim.page_title for claim in one.claims)) for one in said]
+    return [(one.pages, sorted(claim.claim.page_title for claim in one.claims)) for one in expected]
 
 
 @pytest.mark.parametrize(
@@ -44,8 +45,8 @@ def told(said: list[MergedClaim]) -> list[tuple[int, list[str]]]:
 )
 def test_the_same_in_other_words_is_joined(one: str, other: str) -> None:
     """Two pages that say the same, in another order of words, say one thing."""
-    (said,) = merge_equivalent([weighed("Varn", one, 2.0), weighed("Salt road", other)])
-    assert [claim.claim.text for claim in said.claims] == [one, other]
+    (result,) = merge_equivalent([weighed("Varn", one, 2.0), weighed("Salt road", other)])
+    assert [claim.claim.text for claim in result.claims] == [one, other]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_the_same_in_other_words_is_joined(one: str, other: str) -> None:
 )
 def test_another_name_date_or_number_is_another_thing(other: str) -> None:
     """What names another place, or adds a date or a number, does not support what leaves it out."""
-    assert told(merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", other)])) == [
+    assert pages_of_claims(merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", other)])) == [
         (1, ["Salt road"]),
         (1, ["Varn"]),
     ]
@@ -84,13 +85,13 @@ def test_values_that_differ_are_not_joined(one: str, other: str) -> None:
 def test_a_number_in_another_unit_is_the_same() -> None:
     """The same length in kilometres and in metres is one thing said by two pages."""
     one, other = "The salt road is 118 km long from the mines.", "From the mines the salt road is 118,000 m long."
-    (said,) = merge_equivalent([weighed("Varn", one), weighed("Salt road", other)])
-    assert len(said.claims) == 2
+    (result,) = merge_equivalent([weighed("Varn", one), weighed("Salt road", other)])
+    assert len(result.claims) == 2
 
 
 def test_the_same_value_is_the_same_in_any_words() -> None:
     """Two pages that measure the same of the same thing support each other, also where the words differ."""
-    found = gathered(
+    found = gather_claims(
         {
             "Varn": "Varn is a town on the coast.\n== People ==\nVarn has 12,000 inhabitants.",
             "Salt road": "The road is a way to [[Varn]].\n== Towns ==\nThe town of Varn has about 12,000 inhabitants.",
@@ -102,28 +103,30 @@ def test_the_same_value_is_the_same_in_any_words() -> None:
 
 def test_a_copied_sentence_counts_once() -> None:
     """A sentence that two pages have word for word is shown with both, and counts as one page."""
-    (said,) = merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", BURNT)])
-    assert (said.pages, len(said.claims)) == (1, 2)
+    (result,) = merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", BURNT)])
+    assert (result.pages, len(result.claims)) == (1, 2)
 
 
 def test_a_sentence_in_own_words_counts_beside_copies() -> None:
     """Of two copies and a page with words of its own, two count."""
-    (said,) = merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", BURNT), weighed("Grey Pass", OWN_WORDS)])
-    assert (said.pages, len(said.claims)) == (2, 3)
+    (result,) = merge_equivalent([weighed("Varn", BURNT), weighed("Salt road", BURNT), weighed("Grey Pass", OWN_WORDS)])
+    assert (result.pages, len(result.claims)) == (2, 3)
 
 
 def test_one_page_counts_once() -> None:
     """A page that says the same twice is one page."""
-    (said,) = merge_equivalent([weighed("Varn", BURNT), weighed("Varn", OWN_WORDS, section="History")])
-    assert (said.pages, len(said.claims)) == (1, 2)
+    (result,) = merge_equivalent([weighed("Varn", BURNT), weighed("Varn", OWN_WORDS, section="History")])
+    assert (result.pages, len(result.claims)) == (1, 2)
 
 
 def test_the_same_article_in_two_books_counts_once() -> None:
     """Two books with an article of the same name, in words of their own, are one page that says so."""
     one = {"Great Frost": "The Great Frost was caused by ash from Mount Sorn.\n== Course ==\nIt was long."}
     other = {"Great Frost": "Ash from the high Mount Sorn caused the Great Frost.\n== Course ==\nIt was cold."}
-    found = gathered(a_shelf_book(one, name="Roads"), a_shelf_book(other, name="Hills"), topic="Great Frost").said()
-    (causal,) = [said for said in found if said.best.type == "causal"]
+    found = gather_claims(
+        a_shelf_book(one, name="Roads"), a_shelf_book(other, name="Hills"), topic="Great Frost"
+    ).said()
+    (causal,) = [entry for entry in found if entry.best.type == "causal"]
     assert len({claim.claim.ref.book for claim in causal.claims}) == 2
     assert causal.pages == 1
 
@@ -133,7 +136,7 @@ def test_a_short_sentence_is_not_joined() -> None:
     assert len(merge_equivalent([weighed("Varn", "Varn was burnt."), weighed("Salt road", "Varn was burnt.")])) == 2
 
 
-def test_what_more_pages_say_has_more_weight() -> None:
+def test_claims_of_more_pages_weigh_more() -> None:
     """Support is a term of the score, named with the number of pages."""
     alone = weighed("Grey Pass", "Nothing grows at all on the Grey Pass.", 1.5)
     first, second = merge_equivalent([alone, weighed("Varn", BURNT), weighed("Salt road", OWN_WORDS, 0.5)])
@@ -155,10 +158,10 @@ def test_support_does_not_grow_without_end() -> None:
         "ebb",
     )
     many = [weighed(hour, f"{BURNT[:-1]} at {hour}.") for hour in hours]
-    (said,) = merge_equivalent(many)
+    (result,) = merge_equivalent(many)
     (few,) = merge_equivalent(many[:4])
-    assert (said.pages, few.pages) == (8, 4)
-    assert said.points == few.points
+    assert (result.pages, few.pages) == (8, 4)
+    assert result.points == few.points
 
 
 @given(st.permutations(range(9)))
@@ -173,8 +176,8 @@ def test_no_claim_is_lost() -> None:
     """Every claim is part of exactly one thing said, the best one first."""
     claims = [weighed(page, BURNT, points) for page, points in (("Varn", 1.0), ("Salt road", 3.0), ("Lund", 2.0))]
     claims += [weighed("Lund", "Lund lies on an island in the north.", 0.1)]
-    said = merge_equivalent(claims)
-    assert sorted(claim.claim.id for one in said for claim in one.claims) == sorted(one.claim.id for one in claims)
-    assert [claim.claim.page_title for claim in said[0].claims] == ["Salt road", "Lund", "Varn"]
+    result = merge_equivalent(claims)
+    assert sorted(claim.claim.id for one in result for claim in one.claims) == sorted(one.claim.id for one in claims)
+    assert [claim.claim.page_title for claim in result[0].claims] == ["Salt road", "Lund", "Varn"]
     assert merge_equivalent([]) == []
     assert independent_pages(claims) == 2

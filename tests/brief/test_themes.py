@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.brief.gathered import INTRODUCTION, Gathered, gathered
+from tests.brief.claim_gathering import INTRODUCTION, GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, StatementGroup
 
@@ -43,25 +43,25 @@ FROST = {
 
 
 @pytest.fixture(scope="module")
-def frost() -> Gathered:
-    return gathered(FROST, topic="Great Frost")
+def frost() -> GatheredClaims:
+    return gather_claims(FROST, topic="Great Frost")
 
 
 @pytest.fixture(scope="module")
-def brief(frost: Gathered) -> Brief:
+def brief(frost: GatheredClaims) -> Brief:
     return frost.brief()
 
 
-def told(groups: tuple[StatementGroup, ...]) -> dict[str, list[str]]:
+def texts_by_heading(groups: tuple[StatementGroup, ...]) -> dict[str, list[str]]:
     return {group.heading: [statement.text for statement in group.statements] for group in groups}
 
 
 def test_claims_are_grouped_by_theme(brief: Brief) -> None:
-    """What a thing is, what happened when, what explains it and who acted stand apart (R67, R68)."""
-    assert told(brief.definitions) == {"Mount Sorn": ["Mount Sorn is a volcano beyond the lakes."]}
-    assert told(brief.mechanisms)["Ash"] == ["The Great Frost was caused by ash from Mount Sorn."]
+    """What a thing is, what happened when, what explains it and who acted are separate (R67, R68)."""
+    assert texts_by_heading(brief.definitions) == {"Mount Sorn": ["Mount Sorn is a volcano beyond the lakes."]}
+    assert texts_by_heading(brief.mechanisms)["Ash"] == ["The Great Frost was caused by ash from Mount Sorn."]
     assert "In November 1431" in [moment.statement.text[:16] for moment in brief.timeline]
-    assert set(told(brief.actors)) == {"Olin Marr", "Lind and Sons"}
+    assert set(texts_by_heading(brief.actors)) == {"Olin Marr", "Lind and Sons"}
     types = {claim.id: (claim.type, *claim.also) for claim in brief.claims.values()}
     for kind, groups in (("definition", brief.definitions), ("causal", brief.mechanisms)):
         assert all(kind in types[one.claims[0]] for group in groups for one in group.statements)
@@ -69,39 +69,39 @@ def test_claims_are_grouped_by_theme(brief: Brief) -> None:
 
 
 def test_terms_are_defined_that_the_text_uses(brief: Brief) -> None:
-    """A page gives a definition if the text of the brief links to it; what was told is not told again (R96)."""
-    found = told(brief.definitions)
+    """A page gives a definition if the text of the brief links to it; what was shown is not repeated (R96)."""
+    found = texts_by_heading(brief.definitions)
     assert "Great Frost" not in found
     pages = FROST | {"Great Frost": FROST["Great Frost"].replace("ash from [[Mount Sorn]]", "ash from a volcano")}
     pages["Great Frost"] += "\n== See also ==\n* [[Mount Sorn]]"
-    unused = gathered(pages, topic="Great Frost").brief()
+    unused = gather_claims(pages, topic="Great Frost").brief()
     assert "Mount Sorn" in {page.title for page in unused.sources.pages}
-    assert told(unused.definitions) == {}
+    assert texts_by_heading(unused.definitions) == {}
 
 
 def test_the_most_used_term_is_defined_first() -> None:
-    """Terms stand by how often the text names them (R96)."""
+    """Terms are ordered by how often the text names them (R96)."""
     pages = dict(FROST)
     pages["Great Frost"] += "Many carts of the [[Salt guild]] were lost. The rich [[Salt guild]] sold its old mills."
     pages["Salt guild"] = "A salt guild is a group of carriers.\n== Use ==\nThe [[Great Frost]] ended it."
-    found = told(gathered(pages, topic="Great Frost").brief().definitions)
+    found = texts_by_heading(gather_claims(pages, topic="Great Frost").brief().definitions)
     assert list(found) == ["Salt guild", "Mount Sorn"]
     assert all(len(texts) == 1 for texts in found.values())
 
 
-def test_a_place_is_no_term(brief: Brief) -> None:
+def test_a_place_is_not_a_term(brief: Brief) -> None:
     """A city that the text names needs no definition, nor does a person: those are key actors."""
     assert any("Mora" in brief.claims[moment.statement.claims[0]].names for moment in brief.timeline)
-    assert not {"Mora", "Olin Marr"} & set(told(brief.definitions))
+    assert not {"Mora", "Olin Marr"} & set(texts_by_heading(brief.definitions))
 
 
 def test_a_definition_in_passing_is_none() -> None:
-    """What a page says of something else, or further down, is no definition of its subject."""
+    """What a page says of something else, or further down, is not a definition of its subject."""
     pages = dict(FROST)
     pages["Mount Sorn"] = (
         "Salt is a mineral that people eat.\n== Names ==\nMount Sorn is a name of the [[Great Frost]]."
     )
-    assert told(gathered(pages, topic="Great Frost").brief().definitions) == {}
+    assert texts_by_heading(gather_claims(pages, topic="Great Frost").brief().definitions) == {}
 
 
 def test_a_title_with_a_note_in_brackets_is_defined() -> None:
@@ -109,7 +109,7 @@ def test_a_title_with_a_note_in_brackets_is_defined() -> None:
     pages = dict(FROST)
     pages["Great Frost"] += "\nAll bridges of the north were white with [[Rime (ice)]] for weeks."
     pages["Rime (ice)"] = "Rime is a thin layer of ice on grass.\n== Use ==\nNone."
-    found = told(gathered(pages, topic="Great Frost").brief().definitions)
+    found = texts_by_heading(gather_claims(pages, topic="Great Frost").brief().definitions)
     assert found["Rime"] == ["Rime is a thin layer of ice on grass."]
 
 
@@ -129,8 +129,8 @@ def test_a_moment_says_what_happened(brief: Brief) -> None:
     assert [brief.claims[one].text for one in first.statement.claims] == [first.statement.text]
 
 
-def test_what_begins_with_its_date_is_in_the_timeline(brief: Brief) -> None:
-    """A sentence that names its date later on is running text first, and is not told twice (R97)."""
+def test_a_sentence_that_starts_with_its_date_is_in_the_timeline(brief: Brief) -> None:
+    """A sentence that names its date later on is running text first, and is not repeated (R97)."""
     (effects,) = brief.body
     assert effects.heading == "Effects"
     assert "Olin Marr became the leader of the revolt in 1433." in [one.text for one in effects.statements]
@@ -138,10 +138,10 @@ def test_what_begins_with_its_date_is_in_the_timeline(brief: Brief) -> None:
 
 
 def test_other_dates_fill_the_timeline_up() -> None:
-    """A dated sentence that the running text leaves out is in the timeline, wherever its date stands (R97)."""
+    """A dated sentence that the running text leaves out is in the timeline, wherever its date is (R97)."""
     pages = dict(FROST)
     pages["Great Frost"] += "\n== End ==\nThe Great Frost ended in April 1432."
-    found = gathered(pages, topic="Great Frost").brief()
+    found = gather_claims(pages, topic="Great Frost").brief()
     assert [moment.when for moment in found.timeline][-2:] == ["November 1431", "April 1432"]
 
 
@@ -150,9 +150,9 @@ def test_dates_of_other_things_are_left_out(brief: Brief) -> None:
     assert not [moment for moment in brief.timeline if "Varn was founded" in moment.statement.text]
 
 
-def test_the_same_moment_is_told_once() -> None:
-    """Two pages that tell of the same day in nearly the same words are one line of the timeline."""
-    found = gathered(
+def test_the_same_moment_is_shown_once() -> None:
+    """Two pages that report the same day in nearly the same words are one line of the timeline."""
+    found = gather_claims(
         {
             "Great Frost": f"{INTRODUCTION}\n== Course ==\nIn 1432 the [[Harbour]] froze in the Great Frost.",
             "Harbour": "A harbour is a port.\n== History ==\nIn 1432 the whole harbour froze in the [[Great Frost]].",
@@ -164,8 +164,8 @@ def test_the_same_moment_is_told_once() -> None:
 
 
 def test_mechanisms_are_grouped_by_theory(brief: Brief) -> None:
-    """Explanations stand under the headings of their pages, not under the topic's own name, each of them once (R98)."""
-    found = told(brief.mechanisms)
+    """Explanations are under the headings of their pages, not under the topic's own name, each of them once (R98)."""
+    found = texts_by_heading(brief.mechanisms)
     assert found == {
         "Ash": ["The Great Frost was caused by ash from Mount Sorn."],
         "Eruptions": ["The Great Frost was made worse by red dust, which led to a lack of light."],
@@ -174,41 +174,41 @@ def test_mechanisms_are_grouped_by_theory(brief: Brief) -> None:
 
 
 def test_explanations_of_the_running_text_are_not_repeated(brief: Brief) -> None:
-    """What a part of the findings explains is no mechanism a second time."""
+    """What a part of the findings explains is not repeated as a mechanism."""
     (effects,) = brief.body
     causal = [one.text for one in effects.statements if brief.claims[one.claims[0]].type == "causal"]
     assert len(causal) == 2
-    assert not set(causal) & {text for texts in told(brief.mechanisms).values() for text in texts}
+    assert not set(causal) & {text for texts in texts_by_heading(brief.mechanisms).values() for text in texts}
 
 
-def test_explanations_without_headings_stand_under_their_page() -> None:
-    """An explanation in the introduction of another page is told under that page's title."""
+def test_explanations_without_headings_are_under_their_page() -> None:
+    """An explanation in the introduction of another page is under that page's title."""
     pages = dict(FROST)
     pages["Mount Sorn"] = "Mount Sorn is a volcano. Its red dust led to the long darkness of the [[Great Frost]]."
-    found = told(gathered(pages, topic="Great Frost").brief().mechanisms)
+    found = texts_by_heading(gather_claims(pages, topic="Great Frost").brief().mechanisms)
     assert set(found) == {"Ash", "Winds", "Mount Sorn"}
 
 
 def test_actors_are_people_and_bodies(brief: Brief) -> None:
     """Key actors are those whom the text names and pages define as people or bodies, the most named first."""
-    assert told(brief.actors) == {
+    assert texts_by_heading(brief.actors) == {
         "Olin Marr": ["Olin Marr was a leader of the drivers of Varn."],
         "Lind and Sons": ["Lind and Sons was a company of Varn."],
     }
-    assert list(told(brief.actors)) == ["Olin Marr", "Lind and Sons"]
+    assert list(texts_by_heading(brief.actors)) == ["Olin Marr", "Lind and Sons"]
 
 
-def test_somebody_without_a_part_is_no_actor() -> None:
+def test_somebody_without_a_part_is_not_an_actor() -> None:
     """A person whose page was read, but of whom nothing is said that touches the topic, is left out."""
     pages = dict(FROST)
     pages["Ebba Lind"] = "Ebba Lind was a poet.\n== Life ==\nEbba Lind wrote 40 poems about ships."
     pages["Great Frost"] += "\n== See also ==\n* [[Ebba Lind]]"
-    found = gathered(pages, topic="Great Frost").brief()
+    found = gather_claims(pages, topic="Great Frost").brief()
     assert "Ebba Lind" in {page.title for page in found.sources.pages}
-    assert set(told(found.actors)) == {"Olin Marr", "Lind and Sons"}
+    assert set(texts_by_heading(found.actors)) == {"Olin Marr", "Lind and Sons"}
 
 
 def test_nothing_said_gives_no_themes() -> None:
     """Pages that say nothing that could be claimed give empty themes."""
-    found = gathered({"Great Frost": "Brrr!\n== More ==\nAnd brrr!"}, topic="Great Frost").brief()
+    found = gather_claims({"Great Frost": "Brrr!\n== More ==\nAnd brrr!"}, topic="Great Frost").brief()
     assert (found.definitions, found.timeline, found.mechanisms, found.actors) == ((), (), (), ())

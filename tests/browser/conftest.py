@@ -14,9 +14,9 @@ from tests.browser.chromium import Chromium
 from tests.browser.hostile_book import hostile_book
 from tests.browser.other_origin import Elsewhere, elsewhere
 from tests.browser.screenshots import Way, Window
-from tests.browser.shared_runs import Made, Told, made_once
+from tests.browser.shared_runs import Addresses, Made, made_once
 from tests.web.family_server import Families, families
-from tests.web.running import UNHURRIED, a_client, a_room, heard, running
+from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context, stream_events
 
 from kiwiresearch.web.app import make_app
 
@@ -69,7 +69,7 @@ def same_window(chromium: Chromium, kept_windows: dict[tuple[str, Way], Window])
 
         yield opened
         for window in kept_windows.values():
-            window.was_faultless()
+            window.assert_no_errors()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +79,24 @@ class Served:
     address: str
     client: httpx2.Client
 
-    def run(self, **wish: Any) -> str:
+    def run(self, **request: Any) -> str:
         """The id of a finished run."""
-        return str(self._done("/api/research", wish)["id"])
+        return str(self._done("/api/research", request)["id"])
 
     def case(self, seed: str, steps: int = 40) -> str:
         """The id of a case of a family, a few steps on its way."""
-        begun = self.client.post("/api/family", json={"names": [seed]})
-        assert begun.status_code < 300, begun.text
-        case = str(begun.json()["id"])
+        started = self.client.post("/api/family", json={"names": [seed]})
+        assert started.status_code < 300, started.text
+        case = str(started.json()["id"])
         self._done(f"/api/family/{case}/run", {"steps": steps})
         return case
 
-    def _done(self, path: str, wish: dict[str, Any]) -> dict[str, Any]:
+    def _done(self, path: str, request: dict[str, Any]) -> dict[str, Any]:
         """The last event of a job that is asked for and waited for."""
-        reply = self.client.post(path, json=wish)
+        reply = self.client.post(path, json=request)
         assert reply.status_code == 202, reply.text
         with self.client.stream("GET", reply.json()["events"]) as stream:
-            last = list(heard(stream.iter_lines()))[-1]
+            last = list(stream_events(stream.iter_lines()))[-1]
         assert last.name == "done", last.data
         return dict(last.data)
 
@@ -109,14 +109,14 @@ class Served:
 def serving(home: Path, *books: str, **environment: str) -> Iterator[Served]:
     """A server on some books."""
     with (
-        a_room(home, *books, **UNHURRIED, **environment) as room,
-        running(room, make_app) as address,
-        a_client(address) as client,
+        server_context(home, *books, **NO_RATE_LIMIT, **environment) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
     ):
         yield Served(address, client)
 
 
-def _two_runs(home: Path) -> Told:
+def _two_runs(home: Path) -> Addresses:
     with serving(home) as served:
         run = served.run(topic=TOPIC, max_pages=4)
         return {"run": run, "second": served.run(topic=TOPIC, focus="drought", max_pages=6)}
@@ -150,18 +150,18 @@ def desk(desk_home: Path) -> Iterator[Served]:
 @pytest.fixture(scope="session")
 def run(sample_home: Made) -> str:
     """A finished run on the sample book."""
-    return sample_home.told["run"]
+    return sample_home.addresses["run"]
 
 
 @pytest.fixture(scope="session")
 def second_run(sample_home: Made) -> str:
     """A run of the same topic with more pages."""
-    return sample_home.told["second"]
+    return sample_home.addresses["second"]
 
 
-def _two_cases(place: Path) -> Told:
+def _two_cases(place: Path) -> Addresses:
     with families(place) as made:
-        return {"done": made.done, "begun": made.begun}
+        return {"done": made.done, "started": made.started}
 
 
 @pytest.fixture(scope="session")
@@ -169,8 +169,8 @@ def family_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
     """A family that never was, in two cases."""
     made = made_once(tmp_path_factory, "family", _two_cases)
     place = made.copied(tmp_path_factory.mktemp("family"))
-    with a_room(place / "home", str(made.folder / "wendover.zim")) as room:
-        yield Families(room, place, **made.told)
+    with server_context(place / "home", str(made.folder / "wendover.zim")) as room:
+        yield Families(room, place, **made.addresses)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A book that means harm: what a page can do to whoever looks at it, all in one place."""
+"""A hostile book: everything that a page could try to do to its reader, in one place."""
 
 from __future__ import annotations
 
@@ -70,6 +70,11 @@ PAGE = """<html><head><title>Poisoned Tower</title>
 <math><mtext><table><mglyph><style><!--</style>
 <img title="--&gt;&lt;img src=1 onerror=top.name='taken'&gt;"></table></mtext></math>
 <noscript><p title="</noscript><img src=x onerror=top.name='taken'>"></noscript>
+<main id="main" class="top reading-bar"><header><nav><h1>Another product</h1></nav></header></main>
+<p id="beside" class="hidden-text reading-head">A part named like ours</p><p id="claims">Another</p><a name="mark">x</a>
+<mark id="mark" class="kiwi-mark">Not a quote</mark><a class="kiwi-outside" href="Quiet_Page">Not outside</a>
+<dialog open>over</dialog><div popover id="pop">over</div><div tabindex="1" contenteditable accesskey="s">first</div>
+<ul><li><div><form><li>a</li></form></div></li></ul></div></article></main></section><b><i><u>
 <p>Its keeper was <a href="Quiet_Page">a quiet page</a>.</p></body></html>"""
 
 QUIET = (

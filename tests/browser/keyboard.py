@@ -13,7 +13,7 @@ MAX_LOOKS_AT_NOTHING = 150
 
 
 def tabbed(page: Page, most: int = 200) -> Iterator[dict[str, Any]]:
-    """What the tab key reaches one after the other, from the top until it leaves the page or begins anew."""
+    """What the tab key reaches one after the other, from the top until it leaves the page or starts again."""
     page.evaluate("document.activeElement && document.activeElement.blur(); window.scrollTo(0, 0)")
     seen: set[int] = set()
     framed: list[int] | None = None
@@ -37,7 +37,7 @@ def _here(page: Page) -> dict[str, Any] | None:
 def _here_late(page: Page) -> dict[str, Any] | None:
     """What has the focus when it was nowhere a moment ago: on the way into a frame, which has a process of its own.
 
-    On a page without frames nowhere is the end. With frames the end is told from the way by patience alone.
+    On a page without frames the end has no focused element. With frames, only several such steps in a row are the end.
     """
     for _ in range(MAX_LOOKS_AT_NOTHING if page.frames[1:] else 0):
         page.wait_for_timeout(LOOK_AGAIN_MS)

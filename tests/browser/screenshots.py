@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Response
 from tests.browser.chromium import PATIENCE_MS
-from tests.conftest import ROOT
 
-PICTURES = Path(os.environ.get("KIWIRESEARCH_DESK_PICTURES", ROOT / "artefacts" / "desk"))
-"""Where pictures of all pages are kept."""
+PICTURES = os.environ.get("KIWIRESEARCH_DESK_PICTURES", "")
+"""Where pictures of all pages are kept for people to look at, such as artefacts/desk; if empty, none are made."""
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 MAX_SHIFT = 0.1
@@ -36,6 +35,11 @@ WIDTHS = """() => {
   return {scroll: document.documentElement.scrollWidth, wide,
     out: out.slice(0, 3).map((one) => one.outerHTML.slice(0, 120))};
 }"""
+WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter((one) => one.initiatorType !== "img" && !/[.](png|jpe?g|gif|webp|svg)$/.test(new URL(one.name).pathname))
+  .reduce((sum, one) => sum + one.decodedBodySize, 0)"""
+"""The bytes of a page and of all it loads except pictures, unpacked."""
+MAX_WEIGHT = 300_000
 SLOW = ("color-contrast", "target-size")
 SHORTEN = """(most) => { for (const list of document.querySelectorAll("main, main *")) {
   const counts = {};
@@ -100,21 +104,23 @@ class Window:
     def main(self) -> Locator:
         return self.page.locator("main")
 
-    def looks_well(self, name: str) -> None:
-        """The page can be used by everybody: it fits, it holds still, it is accessible; a picture of it is kept."""
-        self.holds_still(name)
+    def assert_accessible(self, name: str) -> None:
+        """The page fits, does not move while it loads and is accessible; a picture of it is kept."""
+        self.assert_stable(name)
         found = self.violations()
         assert not found, "\n".join(found)
 
-    def holds_still(self, name: str) -> None:
-        """The page fits and has not moved since it began to come; a picture of it is kept."""
+    def assert_stable(self, name: str) -> None:
+        """The page fits and has not moved since it started to load; a picture of it is kept."""
         self.picture(name, whole=True)
         self.fits()
-        assert self.page.evaluate("window.shifted") < MAX_SHIFT, "what stands on the page moved while it came"
+        assert self.page.evaluate("window.shifted") < MAX_SHIFT, "the page moved while it was loading"
 
     def picture(self, name: str, *, whole: bool = False) -> None:
         """Keep a picture of what the window shows, or of the whole page."""
-        target = PICTURES / f"{name}.jpg"  # which is made in half the time of a PNG
+        if not PICTURES:
+            return
+        target = Path(PICTURES, f"{name}.jpg")  # which is made in half the time of a PNG
         target.parent.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=target, full_page=whole, type="jpeg", quality=60)
 
@@ -134,7 +140,7 @@ class Window:
         return found + self.violations(*SLOW)
 
     def shorten(self, most: int) -> None:
-        """Leave so many rows of a kind in every list, table and section of what the page tells."""
+        """Keep this many rows of a kind in every list, table and section of the page."""
         self.page.evaluate(SHORTEN, most)
 
     def _found(self, options: dict[str, Any]) -> list[str]:
@@ -171,10 +177,10 @@ class Window:
     def close(self) -> None:
         self.context.close()
         if not self.rough:
-            self.was_faultless()
+            self.assert_no_errors()
 
-    def was_faultless(self) -> None:
-        """Nothing went wrong since this was asked last."""
+    def assert_no_errors(self) -> None:
+        """Nothing went wrong since this was last checked."""
         found = [*self.faults, *(f"asked another server: {url}" for url in self.outside)]
         self.faults.clear()
         self.outside.clear()

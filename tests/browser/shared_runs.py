@@ -18,15 +18,15 @@ from kiwiresearch.system import FileLock, write_atomically
 PATIENCE_SECONDS = 300
 """How long a worker waits for another that makes what both want."""
 
-Told = dict[str, str]
+Addresses = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A folder that nobody changes any more, and what its maker told of it."""
+    """A folder that does not change any more, and the addresses that its maker returned."""
 
     folder: Path
-    told: Told
+    addresses: Addresses
 
     def copied(self, target: Path, part: str = ".") -> Path:
         """A copy of the folder, or of a part of it, that a test may change."""
@@ -34,21 +34,21 @@ class Made:
         return target
 
 
-def made_once(temporary: pytest.TempPathFactory, name: str, make: Callable[[Path], Told]) -> Made:
-    """What `make` makes in the folder it is given; made anew where its maker did not come to the end."""
+def made_once(temporary: pytest.TempPathFactory, name: str, make: Callable[[Path], Addresses]) -> Made:
+    """What `make` makes in the folder it is given; made again if its maker was interrupted."""
     shared = temporary.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent  # of this session alone, and of all its workers
-    folder, told = shared / f"made-{name}", shared / f"made-{name}.json"
-    with _held(FileLock(shared / f"made-{name}.lock")):
-        if not told.is_file():
+    folder, result = shared / f"made-{name}", shared / f"made-{name}.json"
+    with _locked(FileLock(shared / f"made-{name}.lock")):
+        if not result.is_file():
             shutil.rmtree(folder, ignore_errors=True)
-            write_atomically(told, json.dumps(make(folder)))
-    return Made(folder, json.loads(told.read_text()))
+            write_atomically(result, json.dumps(make(folder)))
+    return Made(folder, json.loads(result.read_text()))
 
 
 @contextlib.contextmanager
-def _held(lock: FileLock) -> Iterator[None]:
+def _locked(lock: FileLock) -> Iterator[None]:
     end = time.monotonic() + PATIENCE_SECONDS
     while not lock.acquire():
         assert time.monotonic() < end, "another worker has not finished what it makes"

@@ -1,4 +1,4 @@
-"""A book that means harm, and a site that does, in a real browser: whoever looks is not touched."""
+"""A hostile book and a hostile site in a real browser: they do no harm to the reader."""
 
 from __future__ import annotations
 
@@ -47,49 +47,85 @@ def untouched(window: Window, path: str, site: Elsewhere) -> None:
     assert site.visited == []
 
 
-def test_a_harmful_page_is_shut_in_its_frame(hostile: Served, open_window: OpenWindow, other_site: Elsewhere) -> None:
-    """In the reading view, scripts, refreshes, forms, frames and styles of a page change nothing around it."""
+HARMS = ("script", "style", "iframe", "object", "embed", "form", "input", "button", "svg", "base", "link", "meta",
+         "dialog", "main", "header", "nav", "h1", "[style]", "[onload]", "[onerror]", "[onfocus]", "[onclick]",
+         "[ontoggle]", "[target]", "[popover]", "[tabindex]")  # fmt: skip
+OURS = """() => {
+  const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
+  const looks = [".top", ".reading-bar", ".reading-head h1"].map((one) => {
+    const style = getComputedStyle(document.querySelector(one));
+    return [style.display, style.visibility, style.backgroundColor, style.color, style.opacity];
+  });
+  return {twice: ids.filter((id, at) => ids.indexOf(id) !== at), looks,
+    main: document.querySelectorAll("main").length, fixed: [...document.querySelectorAll(".article *")]
+      .filter((one) => /fixed|absolute|sticky/.test(getComputedStyle(one).position)).length};
+}"""
+
+
+def test_a_harmful_page_is_only_text(hostile: Served, open_window: OpenWindow, other_site: Elsewhere) -> None:
+    """In the reading view nothing of a page runs, loads, sends, covers or restyles anything; its words are there."""
     window = open_window(hostile.address)
+    window.go(f"/page/{hostile.book()}/Quiet_Page")
+    looks = window.page.evaluate(OURS)["looks"]
     untouched(window, f"/page/{hostile.book()}/Poisoned_Tower", other_site)
-    frame = window.page.frame_locator("iframe").first
-    assert frame.locator("p", has_text="was built in 1889").count() == 1
+    article = window.page.locator(".article")
+    assert article.locator("p", has_text="was built in 1889").count() == 1
+    for harm in HARMS:
+        assert article.locator(harm).count() == 0, harm
+    seen = window.page.evaluate(OURS)
+    assert seen == {"twice": [], "looks": looks, "main": 1, "fixed": 0}
+
+
+def test_a_harmful_page_is_shut_in_its_own_layout(
+    hostile: Served, open_window: OpenWindow, other_site: Elsewhere
+) -> None:
+    """In its original layout, scripts, refreshes, forms and frames of a page are gone, and the sandbox is around it."""
+    window = open_window(hostile.address)
+    untouched(window, f"/read/{hostile.book()}/Poisoned_Tower", other_site)
     for harm in ("script", "iframe", "object", "embed", "form", "meta[http-equiv=refresh i]", "base"):
-        assert frame.locator(harm).count() == 0, harm
-    assert frame.locator("[onload], [onerror], [onfocus], [onclick], [ontoggle]").count() == 0
+        assert window.page.locator(harm).count() == 0, harm
 
 
 def test_nothing_of_a_page_lies_over_ours(hostile: Served, open_window: OpenWindow) -> None:
-    """A page that covers everything covers its own frame alone: our menu stays where clicks go."""
+    """A page that would cover everything covers nothing: our menu stays where clicks go."""
     window = open_window(hostile.address)
     window.rough = True
     page = window.go(f"/page/{hostile.book()}/Poisoned_Tower")
-    link = page.locator("header nav a").first
-    link.click()
+    page.locator("header nav a").first.click()
     page.wait_for_url("**/")
 
 
 def test_links_of_a_harmful_page_go_nowhere_harmful(
     hostile: Served, open_window: OpenWindow, other_site: Elsewhere
 ) -> None:
-    """Links that run scripts run none, and one to another server does not take our window there."""
+    """Links that run scripts are only text; a link to another server says so, and does not reveal its origin."""
     window = open_window(hostile.address)
     window.rough = True
     page = window.go(f"/page/{hostile.book()}/Poisoned_Tower")
     before = state(page)
-    for text in ("a link", "data", "another link"):
-        for link in page.frame_locator("iframe").first.get_by_text(text, exact=True).all():
-            link.click(force=True, timeout=2_000)
+    for text in ("a link", "data"):
+        for words in page.locator(".article").get_by_text(text, exact=True).all():
+            words.click(force=True, timeout=2_000)
     let_it_try(window)
     assert state(page) == before
     assert other_site.visited == []
+    outside = page.locator(".article").get_by_role("link", name="another link")
+    assert outside.get_attribute("rel") == "noopener noreferrer nofollow"
+    assert outside.get_attribute("ping") is None
 
 
 def test_scripts_of_a_page_stay_in_its_sandbox(
     scripted: Served, open_window: OpenWindow, other_site: Elsewhere
 ) -> None:
-    """Where a user lets pages run their scripts, these reach neither the desk nor another server."""
+    """If a user lets pages run their scripts, these reach neither the desk nor another server."""
     window = open_window(scripted.address)
-    untouched(window, f"/page/{scripted.book()}/Poisoned_Tower", other_site)
+    for layout in ("", "?layout=original"):
+        untouched(window, f"/page/{scripted.book()}/Poisoned_Tower{layout}", other_site)
+    window.go(f"/page/{scripted.book()}/Quiet_Page")
+    window.page.get_by_role("link", name="View original layout").click()
+    window.page.wait_for_url("**?layout=original")
+    window.page.get_by_role("link", name="Back to the article").click()
+    window.page.wait_for_url("**/Quiet_Page")
     assert scripted.client.get("/api/research").json()["jobs"] == []
 
 

@@ -27,7 +27,7 @@ def test_a_note_is_kept_changed_and_taken_back(desk: Served, second_run: str, op
     note = page.locator("ul.note-list > li.card")
     expect(note).to_contain_text(reason)
     assert note.locator("b").count() == 0, "markup in a note is text"
-    window.looks_well("claim-with-note")
+    window.assert_accessible("claim-with-note")
     page.reload()
     expect(note).to_contain_text(reason)
     note.locator("form[action$='/remove'] button").click()
@@ -66,7 +66,7 @@ def test_a_note_is_not_lost(desk: Served, second_run: str, open_window: OpenWind
     expect(page.locator("textarea[name=reason]")).to_have_value("Changed here.")
     page.locator("form.note-form button").click()
     expect(page.locator("ul.note-list")).to_contain_text("Changed here.")
-    assert not page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('kiwiresearch note '))")
+    page.wait_for_function("!Object.keys(localStorage).some((name) => name.startsWith('kiwiresearch note '))")
     address = other.url
     other.route("**/*", lambda way: way.abort() if way.request.is_navigation_request() else way.fallback())
     note = other.locator("ul.note-list > li.card").first

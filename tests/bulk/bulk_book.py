@@ -1,4 +1,4 @@
-"""A small book with everything that a whole book can hold: people, lists, redirects, and pages that are none."""
+"""A small book with everything that a real book can have: people, lists, redirects, and entries that are not pages."""
 
 from __future__ import annotations
 

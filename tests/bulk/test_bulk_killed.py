@@ -47,10 +47,10 @@ def test_after_kill_nine_the_same_command_goes_on(harrow: Path, tmp_path: Path) 
     assert not (tmp_path / "out" / "manifest.json").exists()
     for pid in workers:
         assert ends(pid), f"the worker {pid} outlived the process it worked for"
-    told: list[BulkProgress] = []
-    again = tables_here(harrow, TABLES, tmp_path / "out", version="1", tell=told.append)
+    reports: list[BulkProgress] = []
+    again = tables_here(harrow, TABLES, tmp_path / "out", version="1", tell=reports.append)
     whole = tables_here(harrow, TABLES, tmp_path / "whole", version="1")
-    assert told[0].resumed == 6
+    assert reports[0].resumed == 6
     assert {name: table.digest for name, table in again.tables.items()} == {
         name: table.digest for name, table in whole.tables.items()
     }

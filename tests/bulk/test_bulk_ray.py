@@ -55,8 +55,8 @@ def digests(manifest: BulkManifest) -> dict[str, tuple[int, str]]:
     return {name: (table.rows, table.digest) for name, table in manifest.tables.items()}
 
 
-def answers_that_tell(notes: Path, first: str, second: str) -> Callable[..., Any]:
-    """What a node runs: the answers, with a note of who began and finished which batch.
+def answers_with_notes(notes: Path, first: str, second: str) -> Callable[..., Any]:
+    """What a node runs: the answers, with a note of who started and finished which batch.
 
     Both nodes begin one before either goes on. The second node keeps its second batch until it is lost,
     and the first one does not go on before it has that batch.
@@ -95,9 +95,9 @@ def answers_that_tell(notes: Path, first: str, second: str) -> Callable[..., Any
 def test_rows_are_the_same_on_two_nodes_of_which_one_is_lost(
     cluster: Any, harrow: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both have worked, and what the lost one held is done by the other: the digests are those of one process.
+    """Both have worked, and the work of the lost one is done by the other: the digests are those of one process.
 
-    That holds however small the pieces are in which Ray hands over what a task gives back, and nobody is told.
+    That is true however small the pieces are in which Ray returns the results of a task.
     """
     from ray.data import DataContext
 
@@ -106,7 +106,7 @@ def test_rows_are_the_same_on_two_nodes_of_which_one_is_lost(
     cluster.wait_for_nodes(timeout=TIMEOUT_S)
     notes = tmp_path / "notes"
     notes.mkdir()
-    monkeypatch.setattr(ray_engine, "_answers", answers_that_tell(notes, first.node_id, second.node_id))
+    monkeypatch.setattr(ray_engine, "_answers", answers_with_notes(notes, first.node_id, second.node_id))
     monkeypatch.setattr(DataContext.get_current(), "target_max_block_size", 1)
     for name in SILENT_ENVIRONMENT:
         monkeypatch.delenv(name)
@@ -134,17 +134,17 @@ def test_rows_are_the_same_on_two_nodes_of_which_one_is_lost(
     assert (notes / f"finished-{first.node_id}-{number}").exists()
 
 
-def test_a_node_without_the_book_is_told_of(harrow: Path) -> None:
-    """The file must be at the same path on all nodes; one that lacks it is named, and what to do is said."""
+def test_a_node_without_the_book_is_reported(harrow: Path) -> None:
+    """The file must be at the same path on all nodes; one that lacks it is named, with what to do."""
     work = BulkWork(Path("/no/such/harrow.zim"), id_of(harrow), TABLES, np.array([0, 1], dtype=np.uint32), 2)
-    with pytest.raises(KiwiError, match=f"no file '/no/such/harrow.zim' on {socket.gethostname()!r}.*same path"):
+    with pytest.raises(KiwiError, match=f"'/no/such/harrow.zim' does not exist on {socket.gethostname()!r}.*same path"):
         finished_batch(batch_reply(work, 0))
 
 
-def test_a_node_with_another_book_is_told_of(harrow: Path) -> None:
+def test_a_node_with_another_book_is_reported(harrow: Path) -> None:
     """It is named as well."""
     work = BulkWork(harrow, BookId("another"), TABLES, np.array([0, 1], dtype=np.uint32), 2)
-    with pytest.raises(KiwiError, match=f"on {socket.gethostname()!r}, .* is another book than .*same path"):
+    with pytest.raises(KiwiError, match=f"on {socket.gethostname()!r}, .* is not the book that .*same path"):
         finished_batch(batch_reply(work, 0))
 
 
@@ -159,5 +159,5 @@ def test_an_address_where_nobody_is_is_refused_at_once(harrow: Path, tmp_path: P
     """It does not try for minutes."""
     given: dict[str, Any] = {"version": "1", "engine": "ray"}
     for address in ("127.0.0.1:1", "nonsense"):
-        with pytest.raises(KiwiError, match=f"There is no Ray cluster at '{address}'"):
+        with pytest.raises(KiwiError, match=f"Could not connect to a Ray cluster at '{address}'"):
             write_book(harrow, TABLES, tmp_path / "out", address=address, **given)

@@ -14,9 +14,9 @@ from tests.kin.families import Making
 from tests.kin.source_wikidata import a_family, endpoint_of
 
 from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.case_location import CASE_FILE, find_case_folder, new_case_folder
 from kiwiresearch.cases.exports import checked_format, people_table
 from kiwiresearch.cases.imports import import_gedcom
-from kiwiresearch.cases.places import CASE_FILE, find_case_folder, new_case_folder
 from kiwiresearch.cases.sources import Switches, open_case_sources, open_gate, set_plugin
 from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefused
 from kiwiresearch.kin.loop.revisits import query_label
@@ -66,7 +66,7 @@ def test_the_last_changed_case_is_meant(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "\x1b[31m", "~nobody-here/x", "a" * 5000, "no\0where"])
 def test_a_folder_that_cannot_be(tmp_path: Path, name: str) -> None:
-    """Where no case is, the error says how to begin one; no name of a folder is a crash."""
+    """If no case is, the error says how to begin one; no name of a folder is a crash."""
     with pytest.raises(BadUsage):
         find_case_folder(name, cases=tmp_path / "none")
 
@@ -78,7 +78,7 @@ def test_names_become_folders() -> None:
 
 
 def test_a_folder_has_one_writer(tmp_path: Path) -> None:
-    """Who comes second is told so, and may come when the first is done."""
+    """A second writer is refused, and may come when the first is done."""
     with locked_folder(tmp_path), pytest.raises(FolderTaken, match="Another command"), locked_folder(tmp_path):
         pass
     with locked_folder(tmp_path):
@@ -91,16 +91,16 @@ def test_people_are_named_by_name_or_id(a_case: Callable[[str], Case]) -> None:
         zoe = case.person("zoe strom")
         assert case.person(zoe[:8]) == zoe
         assert case.store.person(case.person("mary")).name == "Ann Mary Pell"
-        with pytest.raises(BadUsage, match=r"may be 2 people: [0-9a-f]{8} Ann Pell; [0-9a-f]{8} Ann Pell"):
+        with pytest.raises(BadUsage, match=r"matches 2 people: [0-9a-f]{8} Ann Pell; [0-9a-f]{8} Ann Pell"):
             case.person("Ann Pell")
-        with pytest.raises(NothingFound, match="Nobody in this case is called 'Bob'"):
+        with pytest.raises(NothingFound, match="No one in this case is called 'Bob'"):
             case.person("Bob")
         with pytest.raises(BadUsage, match="The name is empty"):
             case.person("  ")
 
 
 def test_an_import_is_taken_once(a_case: Callable[[str], Case], tmp_path: Path) -> None:
-    """The same file again adds nothing, and the case still holds."""
+    """The same file again adds nothing, and the case is still valid."""
     with a_case(_people("Ann /Pell/", "Bob /Pell/")) as case:
         before = dump(case.store)
         again = import_gedcom(case.store, tmp_path / "tree.ged")
@@ -109,8 +109,8 @@ def test_an_import_is_taken_once(a_case: Callable[[str], Case], tmp_path: Path) 
         assert case.store.verify_audit() == ()
 
 
-def test_whom_a_file_keeps_private_stays_so(a_case: Callable[[str], Case]) -> None:
-    """A person marked confidential is hidden in exports, though the dates say long dead."""
+def test_a_person_whom_a_file_marks_as_private_stays_private(a_case: Callable[[str], Case]) -> None:
+    """A person marked confidential is hidden in exports, even if the dates say long dead."""
     old = "0 @I1@ INDI\n1 NAME Ann /Pell/\n1 RESN confidential\n1 BIRT\n2 DATE 1801\n1 DEAT\n2 DATE 1850\n"
     with a_case(f"{HEAD}{old}0 TRLR\n") as case:
         assert "Pell" not in case.export("gedcom", "public")
@@ -129,19 +129,19 @@ def test_a_table_starts_no_formula() -> None:
 def test_forms_are_known_by_name() -> None:
     """Another form is refused, with those there are."""
     assert checked_format("csv") == "csv"
-    with pytest.raises(BadUsage, match="There is no form 'pdf'"):
+    with pytest.raises(BadUsage, match="'pdf' is not a format"):
         checked_format("pdf")
 
 
-def test_an_address_is_told_as_a_page() -> None:
+def test_an_address_is_shown_as_a_page() -> None:
     """The log says what was looked for as a reader does."""
     assert query_label("zim://1234/A/Edward_VII_of_the_United_Kingdom.html") == "Edward VII of the United Kingdom"
     assert query_label("zim://1234/Zo%C3%AB") == "Zoë"
     assert query_label("Ann Pell") == "Ann Pell"
 
 
-def test_a_case_asks_nobody_until_told_to(tmp_path: Path) -> None:
-    """What is switched on is of this case alone, and opens the gate for that plugin only."""
+def test_a_case_asks_no_source_until_it_is_enabled(tmp_path: Path) -> None:
+    """What is enabled is for this case alone, and opens the gate for that plugin only."""
     known = load_plugins()
     with Case.empty(tmp_path / "one", CaseSettings()) as one, Case.empty(tmp_path / "two", CaseSettings()) as two:
         assert Switches.of(one.store) == Switches()
@@ -156,15 +156,15 @@ def test_a_case_asks_nobody_until_told_to(tmp_path: Path) -> None:
 
 
 def test_no_child_is_left_out_of_the_summary() -> None:
-    """Children of whom one parent alone is told are more than those of both, and said to be."""
+    """Children with only one known parent are shown in addition to those of both, and marked."""
     made = Making()
     mother, father, one, other = (made.person(name) for name in ("Ann", "Bob", "Cyd", "Dan"))
     made.tie("spouse_of", mother, father)
     for parent, child in ((mother, one), (father, one), (mother, other)):
         made.tie("parent_of", parent, child)
-    told = " ".join(said.text for said in summary(ReportInput(made.tree(), (mother,))))
-    assert "Ann and Bob had 1 known child: Cyd." in told
-    assert "Ann had 1 more known child, the other parent of whom is not told: Dan." in told
+    output = " ".join(entry.text for entry in summary(ReportInput(made.tree(), (mother,))))
+    assert "Ann and Bob had 1 known child: Cyd." in output
+    assert "Ann had 1 more known child whose other parent is not known: Dan." in output
 
 
 def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
         set_plugin(case.store, load_plugins().named("wikidata"), on=True, endpoint=f"{site.address}/sparql")
         opened = open_case_sources(case.store, (), environment={}, clock=site.time.clock())
         assert [source.id for source in opened.sources] == ["wikipedia", "wikidata"]
-        with pytest.raises(SourceRefused, match="may be alive"):
+        with pytest.raises(SourceRefused, match="may be living"):
             opened.sources[1].search(PersonQuery("Osric Vane"))
         assert site.arrivals == []
         found = opened.sources[1].search(PersonQuery("Osric Vane", birth_year=1703, living="deceased"))
@@ -185,13 +185,13 @@ def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
 def test_an_endpoint_has_to_be_an_address(tmp_path: Path, endpoint: str) -> None:
     """Anything else is refused, and the plugin stays as it was."""
     with Case.empty(tmp_path / "one", CaseSettings()) as case:
-        with pytest.raises(BadUsage, match="is no address"):
+        with pytest.raises(BadUsage, match="is not a web address"):
             set_plugin(case.store, load_plugins().named("wikidata"), on=True, endpoint=endpoint)
         assert Switches.of(case.store) == Switches()
 
 
 @pytest.mark.parametrize("name", ["", "  ", "?!"])
 def test_a_case_without_a_name_is_refused_in_words_of_families(name: str) -> None:
-    """Nobody who begins a case is told about topics."""
-    with pytest.raises(BadUsage, match="begins with a name"):
+    """The error for a new case does not mention topics."""
+    with pytest.raises(BadUsage, match="needs a name"):
         new_case_folder(name)

@@ -17,14 +17,14 @@ from tests.cli.kin_book import LIVING, family_book
 
 from kiwiresearch.cases import case as family
 from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.case_location import CaseLocation
 from kiwiresearch.cases.imports import import_gedcom
-from kiwiresearch.cases.places import CasePlace
 from kiwiresearch.cases.registry import CaseRegistry, open_registry
 from kiwiresearch.cases.repository import NEW
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, NothingFound, RunDamaged
 from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest
-from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.store import case as case_module
@@ -37,7 +37,7 @@ from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 KINDS = ("folder", "sqlite", "postgresql")
 NOW = "2026-01-01T00:00:00Z"
 SEED = "Edmund Wendover"
@@ -119,19 +119,19 @@ def finding(desk: Workspace, book: Path) -> Iterator[Finder]:
 
 
 def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
-    """Begun, read, changed, listed by the last change and named by ids that name nobody, on every kind of store."""
+    """Started, read, changed, listed by the last change and named by ids that name nobody, on every kind of store."""
     with all_cases(tmp_path / "home", url) as cases:
         assert cases.ids() == ()
         first, second = cases.begin_empty("Nora Wendover"), cases.begin_empty("Nora Wendover")
         assert set(cases.ids()) == {first, second}
-        assert [Path(cases.place(one).title).name for one in (first, second)] == ["nora-wendover", "nora-wendover-2"]
+        assert [Path(cases.location(one).title).name for one in (first, second)] == ["nora-wendover", "nora-wendover-2"]
         assert cases.find("nora-wendover-2") == second
         before = cases.summary(first, "public")
         with cases.reading(first) as seen:
             assert seen.tree().persons == {}
         with cases.changing(first) as case:
             case.store.add_person("a", "Nora Wendover")
-            with pytest.raises(FolderTaken, match=r"^Another program is working on this case\. Wait"):
+            with pytest.raises(FolderTaken, match=r"^Another program is using this case\. Wait"):
                 cases.check_free(first)
             with pytest.raises(FolderTaken, match=r"^Another program"), cases.changing(first):
                 pass
@@ -143,15 +143,15 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
             assert list(seen.tree().persons) == ["a"]
         for odd in ("nora-wendover", "0" * 12, "..", "a\0b", first[:-1]):
             with pytest.raises(NothingFound):
-                cases.place(odd)
+                cases.location(odd)
 
 
 def test_a_state_alone_is_seen(url: str, tmp_path: Path) -> None:
-    """What another process notes of a case shows at once, also what the audit log does not tell of."""
+    """What another process changes in a case is seen at once, also what the audit log does not record."""
     with all_cases(tmp_path / "home", url) as cases:
         one = cases.begin_empty("Ann Pell")
         assert cases.summary(one, "owner").stop == ""
-        with Case.open(cases.place(one)) as case:
+        with Case.open(cases.location(one)) as case:
             case.store.set_state("stop", {"reason": "budget_exhausted", "words": "Enough."})
         assert cases.summary(one, "owner").stop == "budget_exhausted"
 
@@ -159,7 +159,7 @@ def test_a_state_alone_is_seen(url: str, tmp_path: Path) -> None:
 def test_the_same_steps_give_the_same_digest(
     url_of: Callable[[str], str], book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A family begun, researched, imported into, merged and unmerged is the same row by row on every kind of store."""
+    """A family started, researched, imported into, merged and unmerged has the same rows on every kind of store."""
     monkeypatch.setattr(family, "now", lambda: NOW)
     (tmp_path / "tree.ged").write_text(GEDCOM)
 
@@ -182,16 +182,16 @@ def test_the_same_steps_give_the_same_digest(
 
 
 def test_commands_say_the_same(
-    kiwi: Told, here: Path, url_of: Callable[[str], str], book: Path, monkeypatch: pytest.MonkeyPatch
+    kiwi: RunCommand, here: Path, url_of: Callable[[str], str], book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command line tells the same of a family in folders and in stores; only its name is a folder there."""
+    """The command line prints the same of a family in folders and in stores; only its name is a folder there."""
     monkeypatch.setattr(family, "now", lambda: NOW)
 
-    def told(kind: str) -> list[tuple[int, str]]:
+    def outputs(kind: str) -> list[tuple[int, str]]:
         monkeypatch.setenv("KIWIRESEARCH_STORE", url_of(kind))
         monkeypatch.setenv("KIWIRESEARCH_HOME", str(here / f"home-{kind}"))
         (here / "tree.ged").write_text(GEDCOM)
-        said = [
+        rows = [
             kiwi("kin", "start", SEED, "--book", book, "--budget", "2"),
             kiwi("kin", "start", SEED, "--book", book),
             kiwi("kin", "run", "--json"),
@@ -207,30 +207,30 @@ def test_commands_say_the_same(
             kiwi("kin", "plugins", "on", "wikidata", "--json"),
         ]
         assert (here / "out.json").stat().st_size
-        return [(code, out.replace("cases/edmund-wendover", "edmund-wendover")) for code, out, _ in said]
+        return [(code, out.replace("cases/edmund-wendover", "edmund-wendover")) for code, out, _ in rows]
 
-    plain = told("folder")
+    plain = outputs("folder")
     assert [code for code, _ in plain] == [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]
     for kind in KINDS[1:]:
-        assert told(kind) == plain, kind
+        assert outputs(kind) == plain, kind
     assert {one.name for one in (here / "cases").iterdir()} == {"edmund-wendover"}, "that of the folder alone"
 
 
-def test_no_message_tells_whose_case_it_is(url_of: Callable[[str], str], tmp_path: Path) -> None:
+def test_no_message_says_whose_case_it_is_(url_of: Callable[[str], str], tmp_path: Path) -> None:
     """Neither the schema nor what a server says of a case has the name that its owner gave it, nor its address."""
     with all_cases(tmp_path / "home", url_of("postgresql")) as cases:
         one = cases.begin_empty(LIVING[0])
-        place = cases.place(one)
-        assert "nora" not in str(place.database)
-        place.discard()
-        with pytest.raises(RunDamaged) as told, cases.reading(one):
+        location = cases.location(one)
+        assert "nora" not in str(location.database)
+        location.discard()
+        with pytest.raises(RunDamaged) as caught, cases.reading(one):
             pass
-    assert "is no case" in str(told.value)
-    assert not any(word in str(told.value) for word in ("nora", "postgresql", "search_path"))
+    assert "is not a case" in str(caught.value)
+    assert not any(word in str(caught.value) for word in ("nora", "postgresql", "search_path"))
 
 
-def test_what_is_not_whole_is_not_in_the_store(store_url: str, book: Path, tmp_path: Path) -> None:
-    """A case whose people are not found is none, and what a killed process left of one goes with the next."""
+def test_an_incomplete_case_is_not_in_the_store(store_url: str, book: Path, tmp_path: Path) -> None:
+    """A case whose people are not found is not created, and the remains of a killed process go with the next one."""
     desk = a_desk(tmp_path / "home", store_url)
     with contextlib.closing(open_registry(desk)) as cases, finding(desk, book) as finder:
         with pytest.raises(NothingFound):
@@ -242,7 +242,7 @@ def test_what_is_not_whole_is_not_in_the_store(store_url: str, book: Path, tmp_p
         assert list(cases.root.iterdir()) == []
 
 
-def test_a_case_moves_and_stays_the_same(kiwi: Told, here: Path, store_url: str, book: Path) -> None:
+def test_a_case_moves_and_stays_the_same(kiwi: RunCommand, here: Path, store_url: str, book: Path) -> None:
     """From a folder into the store and out again it is the same row by row; nobody goes on with the file it left."""
     assert kiwi("kin", "start", SEED, "--book", book)[0] == 0
     shown = kiwi("kin", "show", "--json", "--case", "edmund-wendover")[1]
@@ -253,7 +253,7 @@ def test_a_case_moves_and_stays_the_same(kiwi: Told, here: Path, store_url: str,
         code, out, _ = kiwi("kin", "move", "cases/edmund-wendover")
         assert (code, out.splitlines()[:2]) == (
             0,
-            ["Case: edmund-wendover", f"Every row is the same at both places: {before}"],
+            ["Case: edmund-wendover", f"Checked: every row is the same in both places. Fingerprint: {before}"],
         )
         assert [one.name for one in (here / "cases/edmund-wendover").iterdir() if one.name != ".lock"] == [
             "moved-case.sqlite"
@@ -261,16 +261,18 @@ def test_a_case_moves_and_stays_the_same(kiwi: Told, here: Path, store_url: str,
         assert kiwi("kin", "show", "--json", "--case", "edmund-wendover")[1] == shown
         assert kiwi("kin", "verify", "--book", book)[0] == 0
         assert json.loads(kiwi("kin", "move", "edmund-wendover", "--to", "back", "--json")[1])["fingerprint"] == before
-        assert kiwi("kin", "cases")[1] == "There is no case yet.\n"
-        assert "There is no case 'back' in the store." in kiwi("kin", "show", "--case", "back")[2]
+        assert kiwi("kin", "cases")[1] == "No cases yet. Start one: kiwiresearch kin start 'NAME'\n"
+        assert "The store has no case named 'back'." in kiwi("kin", "show", "--case", "back")[2]
         assert kiwi("kin", "show", "--json", "--case", "./back")[1] == shown, (
             "a path is a folder's, also beside a store"
         )
     assert kiwi("kin", "show", "--json", "--case", "back")[1] == shown
 
 
-def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a store, onto another case, of no case, or with a copy that differs: told, and everything stays."""
+def test_an_invalid_move_is_refused(
+    kiwi: RunCommand, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a store, onto another case, of no case, or with a copy that differs: an error, and everything stays."""
     copied = case_module.copy_rows
 
     def lossy(source: CaseDatabase, target: CaseDatabase) -> None:
@@ -278,19 +280,19 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
         target.run(delete(AUDIT_HEAD))
 
     Case.empty(here / "cases/ann", CaseSettings()).close()
-    assert "The settings name no store." in kiwi("kin", "move", "ann")[2]
+    assert "No store is set up." in kiwi("kin", "move", "ann")[2]
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
-    assert "There is no case in 'bob'." in kiwi("kin", "move", "bob")[2]
+    assert "No case was found in 'bob'." in kiwi("kin", "move", "bob")[2]
     with monkeypatch.context() as patch:
         patch.setattr(case_module, "copy_rows", lossy)
-        assert "The copy of the case is not the same" in kiwi("kin", "move", "ann")[2]
-    assert kiwi("kin", "cases")[1] == "There is no case yet.\n"
-    with CaseStore.open(here / "cases/ann/case.sqlite", str, alone_s=0.0):
+        assert "The copy of the case was not identical" in kiwi("kin", "move", "ann")[2]
+    assert kiwi("kin", "cases")[1] == "No cases yet. Start one: kiwiresearch kin start 'NAME'\n"
+    with CaseStore.open(here / "cases/ann/case.sqlite", str, lock_timeout_s=0.0):
         assert "Another command is working on the case in 'cases/ann'." in kiwi("kin", "move", "ann")[2]
     assert kiwi("kin", "move", "ann")[0] == 0
     Case.empty(here / "cases/ann", CaseSettings()).close()
-    assert "There is a case 'ann' in the store already." in kiwi("kin", "move", "cases/ann")[2]
-    assert "There is a case in 'cases/ann' already." in kiwi("kin", "move", "ann", "--to", "cases/ann")[2]
+    assert "The store already has a case named 'ann'." in kiwi("kin", "move", "cases/ann")[2]
+    assert "The folder 'cases/ann' already contains a case." in kiwi("kin", "move", "ann", "--to", "cases/ann")[2]
     aside = here / "cases/ann/moved-case.sqlite"
     before = aside.read_bytes()
     assert kiwi("kin", "move", "cases/ann", "--name", "Ann Pell")[0] == 0
@@ -298,13 +300,13 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
     assert aside.with_name("moved-case-2.sqlite").exists()
     assert kiwi("kin", "cases")[1] == "ann-pell: 0 people\nann: 0 people\n"
     monkeypatch.setattr(case_module, "copy_rows", lossy)
-    assert "The copy of the case is not the same" in kiwi("kin", "move", "ann", "--to", "out")[2]
+    assert "The copy of the case was not identical" in kiwi("kin", "move", "ann", "--to", "out")[2]
     assert not (here / "out").exists()
     assert kiwi("kin", "show", "--case", "ann")[0] == 0
 
 
 def test_a_list_for_programs_names_nobody_who_lives(
-    kiwi: Told, here: Path, store_url: str, book: Path, monkeypatch: pytest.MonkeyPatch
+    kiwi: RunCommand, here: Path, store_url: str, book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list on the terminal is its owner's; as JSON it may be handed on."""
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
@@ -316,26 +318,26 @@ def test_a_list_for_programs_names_nobody_who_lives(
 
 
 def test_a_case_is_removed_only_if_it_is_meant(
-    kiwi: Told, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+    kiwi: RunCommand, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes a second word; then nothing is left, and the name is free. A folder is its owner's own."""
-    assert "A case in a folder is removed with its folder." in kiwi("kin", "remove", "ann", "--yes")[2]
+    assert "To delete a case in a folder, delete the folder." in kiwi("kin", "remove", "ann", "--yes")[2]
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
     with all_cases(here / "home", store_url) as cases:
-        place = cases.place(cases.begin_empty("ann"))
-        assert "Give --yes as well" in kiwi("kin", "remove", "ann")[2]
+        location = cases.location(cases.begin_empty("ann"))
+        assert "add --yes" in kiwi("kin", "remove", "ann")[2]
         for nothing in ("", " "):
             for words in (("remove", nothing, "--yes"), ("move", nothing), ("move", nothing, "--to", "out")):
                 code, _, err = kiwi("kin", *words)
-                assert (code, "Name the case." in err) == (2, True), words
+                assert (code, "The case name is empty." in err) == (2, True), words
         assert len(cases.ids()) == 1
-        with Case.open(place, alone_s=0.0):
+        with Case.open(location, lock_timeout_s=0.0):
             code, _, err = kiwi("kin", "remove", "ann", "--yes")
             assert (code, "Another command is working on the case" in err) == (1, True)
         assert kiwi("kin", "remove", "ann", "--yes")[0] == 0
-        assert (cases.ids(), place.stamp()) == ((), "" if "postgresql" in store_url else ())
-        assert "There is no case 'ann' in the store." in kiwi("kin", "remove", "ann", "--yes")[2]
-        half = cases.place(cases.begin_empty("bob"))
+        assert (cases.ids(), location.stamp()) == ((), "" if "postgresql" in store_url else ())
+        assert "The store has no case named 'ann'." in kiwi("kin", "remove", "ann", "--yes")[2]
+        half = cases.location(cases.begin_empty("bob"))
         half.discard()
         assert "bob: " in kiwi("kin", "cases")[1]
         assert json.loads(kiwi("kin", "remove", "bob", "--yes", "--json")[1])["removed"]
@@ -349,66 +351,66 @@ def test_a_file_that_was_sent_reaches_any_host(url_of: Callable[[str], str], tmp
     sent.write_text(GEDCOM)
     with all_cases(tmp_path / "one", url) as cases:
         one = cases.begin_empty("marlow")
-        assert cases.place(one).store_file("abc", sent, "marlow.ged")
-        assert not cases.place(one).store_file("abc", sent, "marlow.ged")
+        assert cases.location(one).store_file("abc", sent, "marlow.ged")
+        assert not cases.location(one).store_file("abc", sent, "marlow.ged")
     other = a_desk(tmp_path / "two", url)
-    wish = FamilyRequest(one, upload="abc")
+    request = FamilyRequest(one, upload="abc")
     with contextlib.closing(open_registry(other)) as cases:
         folder = cases.folder(one)
-        order = JobOrder(other.folders, other.settings, (), True, wish, folder)
-        told = work_on_case(order, wish, lambda **_: None)
-        assert told.story.startswith("2 people, 2 of them new")
+        order = JobSpec(other.folders, other.settings, (), True, request, folder)
+        result = work_on_case(order, request, lambda **_: None)
+        assert result.story.startswith("2 people, 2 of them new")
         assert not folder.exists()
-        with cases.place(one).stored_file("abc") as kept:
+        with cases.location(one).stored_file("abc") as kept:
             assert kept is None
-        with pytest.raises(KiwiError, match="The family file is no longer there"):
-            work_on_case(order, wish, lambda **_: None)
+        with pytest.raises(KiwiError, match="The family file was not found"):
+            work_on_case(order, request, lambda **_: None)
 
 
 @pytest.mark.parametrize("sent", [b"PK\x03\x04 torn", b"0 HEAD\n"])
 def test_a_file_that_cannot_be_read_is_kept_for_another_try(store_url: str, tmp_path: Path, sent: bytes) -> None:
-    """What is told of it does not say what it is called; on PostgreSQL no copy of it stays on the worker's disk."""
+    """The error does not say its name; on PostgreSQL no copy of it stays on the worker's disk."""
     file = tmp_path / "sent"
     file.write_bytes(sent)
     desk = a_desk(tmp_path / "home", store_url)
     with contextlib.closing(open_registry(desk)) as cases:
         one = cases.begin_empty("Nora Wendover")
-        place = cases.place(one)
-        place.store_file("abc", file, "Nora Wendover.zip")
-        wish = FamilyRequest(one, upload="abc")
+        location = cases.location(one)
+        location.store_file("abc", file, "Nora Wendover.zip")
+        request = FamilyRequest(one, upload="abc")
         for _ in range(2):
-            with pytest.raises(BadUsage, match=r"^The file (cannot be unpacked|is no GEDCOM file)") as told:
+            with pytest.raises(BadUsage, match=r"^The file (cannot be unpacked|is not a GEDCOM file)") as caught:
                 work_on_case(
-                    JobOrder(desk.folders, desk.settings, (), True, wish, place.folder), wish, lambda **_: None
+                    JobSpec(desk.folders, desk.settings, (), True, request, location.folder), request, lambda **_: None
                 )
-            assert "Nora" not in str(told.value)
-        assert place.folder.exists() == store_url.startswith("sqlite")
+            assert "Nora" not in str(caught.value)
+        assert location.folder.exists() == store_url.startswith("sqlite")
 
 
 @pytest.mark.parametrize("gone", ["case", "moved", "job"])
 def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
-    kiwi: Told, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch, gone: str
+    kiwi: RunCommand, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
     """A family file that was never taken in does not outlive the case, nor the last job that was to do so."""
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
     (here / "sent").write_text(HEAD)
     desk = a_desk(here.parent / "home", store_url)
     with contextlib.closing(JobQueue(desk, (), now=str, limits=QueueLimits(running=0))) as jobs:
-        place = jobs.cases.place(jobs.cases.begin_empty("ann"))
-        place.store_file("abc", here / "sent", "ann.ged")
+        location = jobs.cases.location(jobs.cases.begin_empty("ann"))
+        location.store_file("abc", here / "sent", "ann.ged")
         first = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(first.id)
         second = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(second.id)
         if gone == "job":
             jobs.remove(first.id)
-            with place.stored_file("abc") as kept:
+            with location.stored_file("abc") as kept:
                 assert kept is not None, "the other job may go on"
             jobs.remove(second.id)
         else:
             words = ("remove", "ann", "--yes") if gone == "case" else ("move", "ann", "--to", "out")
             assert kiwi("kin", *words)[0] == 0
-        with place.stored_file("abc") as kept:
+        with location.stored_file("abc") as kept:
             assert kept is None
         assert jobs.store.files.runs() == []
         if gone != "job":
@@ -416,7 +418,7 @@ def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
             assert [job.id for job in jobs.all()] == [second.id]
 
 
-def test_nobody_waits_while_a_case_is_begun(store_url: str, tmp_path: Path) -> None:
+def test_nobody_waits_while_a_case_is_started(store_url: str, tmp_path: Path) -> None:
     """While the first pages of a case are read, other cases are shown, and another host puts its own into the store."""
     with all_cases(tmp_path / "one", store_url) as cases, all_cases(tmp_path / "two", store_url) as others:
         ann = cases.begin_empty("Ann Pell")
@@ -426,13 +428,13 @@ def test_nobody_waits_while_a_case_is_begun(store_url: str, tmp_path: Path) -> N
             seen.append(cases.summary(ann, "owner").people)
             others.begin_empty("Bob Pell")
 
-        def make(place: CasePlace) -> None:
+        def make(location: CaseLocation) -> None:
             reader = threading.Thread(target=meanwhile, daemon=True)
             reader.start()
             reader.join(20)
             assert seen == [0]
             assert not reader.is_alive()
-            Case.empty(place, CaseSettings()).close()
+            Case.empty(location, CaseSettings()).close()
 
         cases._begin("Cid Pell", make)
         assert len(cases.ids()) == 3
@@ -453,9 +455,9 @@ def test_two_cases_come_into_the_store_at_once(url_of: Callable[[str], str]) -> 
 
 
 def test_hosts_share_cases_and_wait_for_each_other(
-    kiwi: Told, here: Path, url_of: Callable[[str], str], book: Path, monkeypatch: pytest.MonkeyPatch
+    kiwi: RunCommand, here: Path, url_of: Callable[[str], str], book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While one host works on a case another reads it, and is told to wait; when the first is killed it goes on.
+    """While one host works on a case another reads it, and must wait to write; when the first is killed it continues.
 
     No step that was done is done again, and the family in the end is that of one who was never disturbed.
     """
@@ -478,7 +480,7 @@ def test_hosts_share_cases_and_wait_for_each_other(
     own.unlink()
     assert kiwi("books", "add", book)[0] == 0
     with all_cases(here / "second", os.environ["KIWIRESEARCH_STORE"]) as cases:
-        Case.open(cases.place(cases.ids()[0]), alone_s=20.0).close()
+        Case.open(cases.location(cases.ids()[0]), lock_timeout_s=20.0).close()
     code, out, _ = kiwi("kin", "run", "--json")
     rest = [json.loads(line) for line in out.splitlines()]
     assert code == 0
@@ -489,27 +491,27 @@ def test_hosts_share_cases_and_wait_for_each_other(
 
 
 class _Whole:
-    """What a case tells that nobody disturbed."""
+    """The output of a case that nobody disturbed."""
 
     def __init__(self, events: list[dict[str, object]], shown: str) -> None:
         self.events = events
         self.shown = shown
 
 
-def _events(kiwi: Told, book: Path) -> _Whole:
+def _events(kiwi: RunCommand, book: Path) -> _Whole:
     assert kiwi("kin", "start", SEED, "--book", book, "--budget", "5")[0] == 0
     events = [json.loads(line) for line in kiwi("kin", "run", "--json")[1].splitlines()]
     return _Whole(events, kiwi("kin", "show", "--json")[1])
 
 
 def test_hosts_begin_cases_at_once(url_of: Callable[[str], str], tmp_path: Path) -> None:
-    """Who begins a case of the same name at the same time gets one of their own, under a name of its own."""
+    """Two hosts that start a case of the same name at the same time get separate cases."""
     url = url_of("postgresql")
-    begun: list[str] = []
+    started: list[str] = []
 
     def begin(number: int) -> None:
         with all_cases(tmp_path / str(number), url) as cases:
-            begun.append(cases.begin_empty("Ann Pell"))
+            started.append(cases.begin_empty("Ann Pell"))
 
     hosts = [threading.Thread(target=begin, args=(number,)) for number in range(4)]
     for host in hosts:
@@ -517,20 +519,20 @@ def test_hosts_begin_cases_at_once(url_of: Callable[[str], str], tmp_path: Path)
     for host in hosts:
         host.join()
     with all_cases(tmp_path / "home", url) as cases:
-        assert set(cases.ids()) == set(begun)
-        assert {cases.place(one).title for one in begun} == {"ann-pell", *(f"ann-pell-{n}" for n in (2, 3, 4))}
+        assert set(cases.ids()) == set(started)
+        assert {cases.location(one).title for one in started} == {"ann-pell", *(f"ann-pell-{n}" for n in (2, 3, 4))}
 
 
 @pytest.mark.parametrize(
     ("url", "problem"),
     [
         ("postgresql://me:secret@127.0.0.1:1/x", "cannot be reached"),
-        ("mysql://x", "is no kind of database"),
-        ("sqlite:///", "names no file"),
+        ("mysql://x", "'mysql' is not a supported kind of database"),
+        ("sqlite:///", "'sqlite:///' is not a valid address of a file"),
     ],
 )
-def test_a_store_that_cannot_be_used_is_told(
-    kiwi: Told, here: Path, monkeypatch: pytest.MonkeyPatch, url: str, problem: str
+def test_a_store_that_cannot_be_used_is_reported(
+    kiwi: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch, url: str, problem: str
 ) -> None:
     """A command on a case says what is wrong with the store, and not its password."""
     monkeypatch.setenv("KIWIRESEARCH_STORE", url)

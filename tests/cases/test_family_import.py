@@ -78,7 +78,7 @@ def ged(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="module")
 def joined(tmp_path_factory: pytest.TempPathFactory, book: OpenBook) -> Iterator[tuple[CaseStore, Path]]:
-    """A case begun with the file, after it ran to its end."""
+    """A case started with the file, after it ran to its end."""
     folder = tmp_path_factory.mktemp("joined")
     file = written(folder, "1 _ROOT @I2@\n")
     with CaseStore.create(folder / "case.sqlite", plain(CaseSettings(generations=2)), lambda: NOW) as store:
@@ -117,7 +117,7 @@ def test_a_file_says_whose_family_it_is(
 
 
 @pytest.mark.parametrize(
-    ("person", "problem", "words"), [("Zoe", NothingFound, "Zoe"), ("Penhallow", BadUsage, "may be 4 people")]
+    ("person", "problem", "words"), [("Zoe", NothingFound, "Zoe"), ("Penhallow", BadUsage, "matches 4 people")]
 )
 def test_a_home_person_who_is_not_there_leaves_the_case_alone(
     store: CaseStore, ged: Callable[[str], Path], person: str, problem: type[Exception], words: str
@@ -170,7 +170,7 @@ def test_the_same_file_again_asks_nothing_again(joined: tuple[CaseStore, Path], 
 
 
 def test_a_file_taken_into_a_case_keeps_its_seed(tmp_path: Path, ged: Callable[[str], Path], book: OpenBook) -> None:
-    """Into a case that was begun with somebody by name, a file brings people and no other seed; they are resolved."""
+    """Into a case that was started with somebody by name, a file brings people and no other seed; they are resolved."""
     settings = CaseSettings(seeds=("Dorothea Vance",), generations=2)
     with CaseStore.create(tmp_path / "named.sqlite", plain(settings), lambda: NOW) as store:
         run(researcher(store, book))

@@ -1,4 +1,4 @@
-"""How a person is told with the people next to them."""
+"""How a person is shown with their closest relatives."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ TIES = (
 def test_parents_and_children_say_if_they_are_not_so_by_blood() -> None:
     """Nobody takes a stepmother for the mother."""
     tree = Tree({name: Person(id=name, name=name) for name in PEOPLE}, TIES, (), {})
-    told = person_record(tree, "Jo")
-    assert {row.name: row.note for row in told.parents} == {"Sarah": "", "Elvera": "step"}
-    assert [(row.name, row.note) for row in told.children] == [("Max", "adoptive")]
+    result = person_record(tree, "Jo")
+    assert {row.name: row.note for row in result.parents} == {"Sarah": "", "Elvera": "step"}
+    assert [(row.name, row.note) for row in result.children] == [("Max", "adoptive")]

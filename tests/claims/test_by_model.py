@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims.claimed import extract
+from tests.claims.claim_examples import extract
 from tests.llm.scripted import ScriptedModel, ScriptLine
 from tests.page.pages import a_page
 
@@ -151,20 +151,20 @@ def test_a_high_temperature_is_refused() -> None:
         ([a_claim()], "wrong form"),
     ],
 )
-def test_what_the_page_does_not_say_is_dropped_with_its_reason(proposed: object, reason: str) -> None:
-    """A claim whose quotes, facts, type or form do not hold is dropped, and the others beside it stay (R129)."""
+def test_claims_that_the_page_does_not_support_are_dropped_with_a_reason(proposed: object, reason: str) -> None:
+    """A claim whose quotes, facts, type or format are wrong is dropped, and the others beside it stay (R129)."""
     result = found(proposed, a_claim())
     assert [claim.text for claim in result.claims] == [WALLS]
     assert [one.reason for one in result.dropped] == [reason]
 
 
-def test_what_was_dropped_is_told() -> None:
+def test_dropped_claims_are_reported() -> None:
     """The log of a page says how many claims were taken, and why the others were not."""
-    said: list[str] = []
+    reports: list[str] = []
     wrong = a_claim("The walls of Mycenae are thick.")
     model = ScriptedModel(by={"are up to 17": reply(a_claim(), wrong, wrong, None), "The section is": reply()})
-    extract(page(), model, log=said.append)
-    assert said == ["claims by the model from 'Tiryns': 1 taken, dropped: 2 name not in its sources, 1 wrong form"]
+    extract(page(), model, log=reports.append)
+    assert reports == ["claims by the model from 'Tiryns': 1 taken, dropped: 2 name not in its sources, 1 wrong form"]
 
 
 def test_white_space_in_a_quote_may_differ_and_nothing_else() -> None:
@@ -192,7 +192,7 @@ def test_tags_and_scope_are_words_of_the_page() -> None:
     assert claim.scope == "Tiryns"
 
 
-def test_what_is_said_twice_counts_once() -> None:
+def test_a_repeated_claim_counts_once() -> None:
     """The same claim from the same quote is one claim."""
     result = found(a_claim(), a_claim())
     assert len(result.claims) == 1
@@ -224,7 +224,7 @@ def test_a_page_cannot_speak_through_the_model() -> None:
 
 
 def test_sections_that_point_elsewhere_are_not_asked_about() -> None:
-    """Lists of references hold no claims."""
+    """Lists of references have no claims."""
     model = ScriptedModel(by={"The section is": reply()})
     extract(page(), model)
     assert all("a book about the palace" not in asked.text for asked in model.asked)
@@ -246,7 +246,7 @@ def test_long_sections_are_cut_between_paragraphs() -> None:
 
 
 def test_a_paragraph_that_does_not_fit_is_cut_between_sentences() -> None:
-    """Chunks of a long paragraph hold whole sentences."""
+    """Chunks of a long paragraph have whole sentences."""
     long = page(f"<p>{'This sentence is one of very many here. ' * 100}</p>")
     texts = [long.text[chunk.start : chunk.end] for chunk in chunks_of(long, 200)]
     assert len(texts) > 4
@@ -262,7 +262,7 @@ def test_chunks_fit_what_the_model_reads() -> None:
 
 
 def test_a_model_that_reads_too_little_is_given_up_at_once() -> None:
-    """Where not even a paragraph fits, nothing is asked and the reason is told."""
+    """If not even a paragraph fits, nothing is asked and the reason is reported."""
     model = ScriptedModel(context_tokens=300)
     reader = ClaimReader(model)
     assert reader.extract(page()).claims == ()
@@ -281,26 +281,26 @@ def test_a_chunk_without_a_reply_is_counted_and_the_next_is_asked() -> None:
 
 def test_a_model_that_cannot_be_reached_is_given_up_with_one_note() -> None:
     """After a dead connection no page of the run asks again."""
-    said: list[str] = []
+    reports: list[str] = []
     model = ScriptedModel(ModelUnreachable("Nobody listens at that address."))
-    reader = ClaimReader(model, log=said.append)
+    reader = ClaimReader(model, log=reports.append)
     first, second = reader.extract(page()), reader.extract(page())
     assert len(model.asked) == 1
     assert [one.reason for one in first.dropped] == ["no reply", "no reply"]
     assert second == Extraction()
     assert "Nobody listens at that address." in reader.note
-    assert said.count(reader.note) == 1
+    assert reports.count(reader.note) == 1
 
 
 def test_three_failures_in_a_row_are_enough() -> None:
-    """A model that answers nonsense three times running is given up; a good reply between begins the count anew."""
+    """A model that answers nonsense three times running is given up; a good reply in between resets the count."""
     bad: list[ScriptLine] = [BadReply("no JSON")]
     model = ScriptedModel(*bad * 2, reply(), *bad * 3, reply())
     reader = ClaimReader(model)
     for _ in range(5):
         reader.extract(page())
     assert len(model.asked) == 6
-    assert "3 times in a row" in reader.note
+    assert "3 of its replies in a row could not be used" in reader.note
 
 
 def test_rules_and_model_are_merged_without_duplicates() -> None:

@@ -1,9 +1,9 @@
-"""Claims by rule: whole sentences in words that stand alone, with what the page shows about them."""
+"""Claims by rule: complete sentences that can be understood alone, with what the page shows about them."""
 
 from __future__ import annotations
 
 import pytest
-from tests.claims.claimed import CITY, below, claims_below, texts, the_claim
+from tests.claims.claim_examples import CITY, below, claims_below, texts, the_claim
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
@@ -33,7 +33,7 @@ WEAVERS = "the Green Tower was built in 1930 by the guild of the weavers and the
         "<p>{{cite}} The Red Tower was built in 1905.</p>",
     ],
 )
-def test_what_is_torn_is_not_claimed(html: str) -> None:
+def test_incomplete_sentences_make_no_claim(html: str) -> None:
     """Half a sentence, half a bracket, half a quotation, the head of a list and code make no claim."""
     assert texts(html) == []
 
@@ -99,8 +99,8 @@ def test_semicolons_in_brackets_and_quotations_do_not_part(left: str, right: str
         "After this, the Red Tower was burned in 1905.",
     ],
 )
-def test_what_points_elsewhere_is_not_claimed(sentence: str) -> None:
-    """A sentence that points at something outside it, which no name can stand for, makes no claim."""
+def test_sentences_that_point_elsewhere_make_no_claim(sentence: str) -> None:
+    """A sentence that refers to something outside it, which no name can replace, makes no claim."""
     assert texts(f"<p>{sentence}</p>") == []
 
 
@@ -127,7 +127,7 @@ def test_how_a_name_is_said_is_left_out() -> None:
 
 
 def test_every_claim_has_its_sentence_as_quote() -> None:
-    """A claim quotes its sentence as it stands, and a second place only where a name came from there (R62, R122)."""
+    """A claim quotes its sentence unchanged, and a second place only where a name came from there (R62, R122)."""
     html = f"<p>{BUILT} Its roof weighs 20 tonnes. However, the city was burned in 1950.</p>"
     page, claims = below(html), claims_below(html)
     assert [[quote.text for quote in claim.quotes] for claim in claims] == [
@@ -138,7 +138,7 @@ def test_every_claim_has_its_sentence_as_quote() -> None:
     assert all(is_on_page(quote, page) and quote.ref == page.ref for claim in claims for quote in claim.quotes)
 
 
-def test_references_are_counted_where_they_stand() -> None:
+def test_references_are_counted_at_their_places() -> None:
     """A claim knows the references of its own sentence, its section and its page (R64, R124)."""
     html = (
         f"<p>{BUILT}{REFERENCE}{REFERENCE} The Green Tower was built in 1906.</p><h2>Arts</h2><p>None.{REFERENCE}</p>"
@@ -155,7 +155,7 @@ def test_a_reference_inside_a_sentence_is_its_own() -> None:
 
 
 def test_marks_of_doubt_are_kept() -> None:
-    """'Citation needed' and 'dubious' are kept with the sentence they stand behind, and lower its confidence (R64)."""
+    """'Citation needed' and 'dubious' are kept with the sentence they are after, and lower its confidence (R64)."""
     html = f"<p>{BUILT} The Green Tower was built in 1906.{NEEDED} The Blue Tower was built in 1907.{DUBIOUS}</p>"
     plain, needed, dubious = claims_below(html)
     assert [(one.signals.citation_needed, one.signals.disputed) for one in (plain, needed, dubious)] == [
@@ -214,7 +214,7 @@ def test_names_are_those_of_the_sentence() -> None:
 
 @pytest.mark.parametrize("heading", ["See also", "References", "External links"])
 def test_sections_that_point_elsewhere_are_not_read(heading: str) -> None:
-    """What stands under 'See also' and 'References' is no claim of the page."""
+    """What is under 'See also' and 'References' is not a claim of the page."""
     page = a_page(f"{CITY}<h2>{heading}</h2><p>{BUILT}</p>", title="Norbury")
     assert [claim.section for claim in claims_of(page)] == [""]
 

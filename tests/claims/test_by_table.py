@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.claims.claimed import CITY
+from tests.claims.claim_examples import CITY
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
@@ -38,7 +38,7 @@ def box(*rows: str) -> str:
 
 
 def texts(html: str) -> list[str]:
-    """The words of the claims that are no sentences."""
+    """The words of the claims that are not sentences."""
     return [claim.text for claim in claims_of_html(html) if " — " in claim.text]
 
 
@@ -137,12 +137,12 @@ def test_a_box_is_claimed_row_by_row(rows: list[str], expected: list[str]) -> No
 
 
 def test_a_row_is_quoted_with_its_label() -> None:
-    """A claim of a box quotes label and value as they stand behind the article (R62, R122)."""
+    """A claim of a box quotes label and value as they are after the article (R62, R122)."""
     page = a_page(box("Height | 40 m", "Founded | 1240"), title="Norbury")
     claims = [claim for claim in claims_of(page) if claim.section]
     assert [[quote.text for quote in claim.quotes] for claim in claims] == [["Height\t40 m"], ["Founded\t1240"]]
     assert all(is_on_page(quote, page) for claim in claims for quote in claim.quotes)
-    assert {claim.citation.words for claim in claims} == {"Norbury — facts box"}
+    assert {claim.citation.words for claim in claims} == {"Norbury — infobox"}
 
 
 def test_a_box_measures_the_page() -> None:
@@ -154,7 +154,7 @@ def test_a_box_measures_the_page() -> None:
 
 
 def test_a_number_of_a_box_knows_its_year() -> None:
-    """The year that stands beside a number in its row says when it was so."""
+    """The year that is beside a number in its row says when it was so."""
     claim = claims_of_html(box("Population | 5,000 (1805)"))[-1]
     (measure,) = claim.measures
     assert claim.type == "numeric"
@@ -163,14 +163,14 @@ def test_a_number_of_a_box_knows_its_year() -> None:
 
 
 def test_rows_show_where_they_come_from() -> None:
-    """The terms of a row's confidence say that it is no sentence (R65, R125)."""
+    """The terms of a row's confidence say that it is not a sentence (R65, R125)."""
     sentence, row = claims_of_html(box("Height | 40 m"))
     assert "a row of the page" in str(row.score)
     assert "a row of the page" not in str(sentence.score)
     assert 0 < row.confidence < 1
 
 
-def test_what_two_tables_say_is_claimed_once_for_each_place() -> None:
+def test_the_same_row_in_two_tables_is_two_claims() -> None:
     """The same words at two places are two claims, with ids of their own."""
     claims = claims_of_html(LAKES + LAKES)
     assert [claim.text for claim in claims[:4]] == [claim.text for claim in claims[4:]]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.claims.claimed import below, claims_below
+from tests.claims.claim_examples import below, claims_below
 from tests.page.pages import BOOK
 
 from kiwiresearch.claims.claim import (
@@ -81,14 +81,14 @@ def test_the_record_has_the_fields_of_the_seed(field: str, expected: object) -> 
 
 def test_the_record_has_an_id() -> None:
     """The record of a claim has its id, which names its algorithm (R116)."""
-    record = claim_record(the_claim())
+    record: dict[str, Any] = claim_record(the_claim())
     assert record["claim_id"] == the_claim().id
     assert record["claim_id"].startswith("sha256:")
     assert len(record["claim_id"]) == len("sha256:") + 32
 
 
 def test_the_record_shows_the_evidence() -> None:
-    """The record tells references in the sentence, its section and its page, and the marks of doubt (R64, R124)."""
+    """The record says references in the sentence, its section and its page, and the marks of doubt (R64, R124)."""
     assert claim_record(the_claim())["evidence_signals"] == {
         "references": 1,
         "section_references": 1,
@@ -101,7 +101,7 @@ def test_the_record_shows_the_evidence() -> None:
 
 def test_the_record_explains_the_confidence() -> None:
     """The confidence lies between 0 and 1 and is the sum of the terms beside it (R65, R125)."""
-    record = claim_record(the_claim())
+    record: dict[str, Any] = claim_record(the_claim())
     terms = tuple(ScoreTerm(**line) for line in record["confidence_terms"])
     assert 0 < record["confidence"] < 1
     assert record["confidence"] == confidence_of(Score(terms))
@@ -114,16 +114,16 @@ def test_the_record_explains_the_confidence() -> None:
 
 
 def test_the_record_has_quotes_that_are_spans() -> None:
-    """Each quote of a record stands where it says and is hashed (R62, R122)."""
+    """Each quote of a record is where it says and is hashed (R62, R122)."""
     page = below(HTML)
-    record = claim_record(the_claim())
+    record: dict[str, Any] = claim_record(the_claim())
     assert [page.text[one["start"] : one["end"]] for one in record["spans"]] == record["support_snippets"]
     assert [one["sha"] for one in record["spans"]] == [quote.sha for quote in the_claim().quotes]
 
 
 def test_the_record_has_numbers_and_dates() -> None:
     """The record has value, unit, what is measured and when, and the dates, in forms other programs read."""
-    record = claim_record(the_claim())
+    record: dict[str, Any] = claim_record(the_claim())
     assert [TEXT[one["start"] : one["end"]] for one in record["measures"]] == ["120 metres", "20 metres"]
     assert [one["what"] for one in record["measures"]] == ["height", "width"]
     measure = record["measures"][0]
@@ -135,7 +135,7 @@ def test_the_record_has_numbers_and_dates() -> None:
 
 def test_a_record_is_plain_data() -> None:
     """The record can be written as JSON, and is the same when it is read (R57)."""
-    record = claim_record(the_claim())
+    record: dict[str, Any] = claim_record(the_claim())
     assert json.loads(canonical_json(record)) == record
     assert claim_from_record(json.loads(canonical_json(record))) == the_claim()
 
@@ -172,7 +172,7 @@ def test_another_content_has_another_id(change: dict[str, Any]) -> None:
         {"scope": ""},
     ],
 )
-def test_what_is_thought_of_a_claim_does_not_change_its_id(change: dict[str, Any]) -> None:
+def test_confidence_and_tags_do_not_change_the_id(change: dict[str, Any]) -> None:
     """How far a claim is believed, its tags and who found it are not what it says (R116)."""
     assert replace(a_claim(), **change).id == a_claim().id
 
@@ -278,8 +278,8 @@ def test_claims_with_one_id_say_the_same(one: Claim, other: Claim) -> None:
 @settings(max_examples=30)
 @given(claims(), st.data())
 def test_half_a_record_is_refused(claim: Claim, data: st.DataObject) -> None:
-    """A record that lacks a field a claim is made of is no claim, and that is said by an error one can catch."""
-    record = claim_record(claim)
+    """A record that lacks a field of a claim is refused with an error that can be caught."""
+    record: dict[str, Any] = claim_record(claim)
     derived = {"claim_id", "section_heading", "hedging_flags", "confidence"}
     lost = data.draw(st.sampled_from(sorted(record.keys() - derived)))
     del record[lost]

@@ -1,4 +1,4 @@
-"""What holds of the claims of every page, whatever its sentences are."""
+"""What is true of the claims of every page, whatever its sentences are."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def words_of(text: str) -> set[str]:
 
 
 def strange(claim: Claim, page: PageDoc) -> set[str]:
-    """The words of a claim that neither its quotes nor the title have; the label of a box may stand elsewhere."""
+    """The words of a claim that neither its quotes nor the title have; the label of a box may be elsewhere."""
     known = page.text if claim.section == FACTS_BOX else " ".join(quote.text for quote in claim.quotes)
     return words_of(claim.text) - words_of(known) - words_of(page.title) - ADDED
 
@@ -156,6 +156,6 @@ def real_pages(shared_data: Path) -> list[PageDoc]:
 
 
 def test_claims_of_real_pages_are_sound(real_pages: list[PageDoc]) -> None:
-    """What holds of odd pages holds of real ones, and those say something (R57, R62, R116)."""
+    """What is true of odd pages is true of real ones, and those say something (R57, R62, R116)."""
     assert [f"{page.title}: {fault}" for page in real_pages for fault in faults(page)] == []
     assert [len(claims_of(page)) > 0 for page in real_pages[:5]] == [True] * 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.claims.claimed import BUILDER, CITY, claims_below, extract, texts, the_claim
+from tests.claims.claim_examples import BUILDER, CITY, claims_below, extract, texts, the_claim
 from tests.llm.scripted import ScriptedModel
 from tests.page.pages import BOOK, a_page
 
@@ -31,11 +31,11 @@ def test_half_a_word_is_not_found(words: str) -> None:
 def test_half_a_number_does_not_pass_the_firewall() -> None:
     """A model that cuts a number short has changed the evidence."""
     page = a_page("<p>Norbury is a city in Avonia. The great flood of Norbury killed 1200 people.</p>", title="Norbury")
-    said = "The great flood of Norbury killed 12"
+    result = "The great flood of Norbury killed 12"
     one = {
-        "claim": f"{said}.",
+        "claim": f"{result}.",
         "claim_type": "numeric",
-        "quotes": [said],
+        "quotes": [result],
         "topic_tags": [],
         "confidence": 1,
         "scope": "",
@@ -43,8 +43,8 @@ def test_half_a_number_does_not_pass_the_firewall() -> None:
     assert extract(page, ScriptedModel(by={"The section is": json.dumps({"claims": [one]})})).claims == ()
 
 
-def test_a_place_behind_the_page_does_not_hold() -> None:
-    """A quote ends where its words end, and no words hold nowhere."""
+def test_a_place_beyond_the_page_is_refused() -> None:
+    """A quote ends where its words end, and an empty quote has no place."""
     page = a_page("<p>Salt is white.</p>")
     ref = EntryRef(BOOK, "Page")
     assert not is_on_page(recorded_quote(ref, 0, 9_999, "Salt is white."), page)
@@ -77,7 +77,7 @@ def test_a_person_is_not_a_building() -> None:
 
 
 def test_he_is_not_whom_she_was() -> None:
-    """A name that 'she' stood for is not whom 'he' stands for."""
+    """A name that 'she' refers to is not what 'he' refers to."""
     html = "<p>Anna Holm sold the house in 1872. She moved to Berlin in 1873. He left Germany in the year 1874.</p>"
     assert "Anna Holm left Germany in the year 1874." not in texts(html, title="Peter Lang", lead=BUILDER)
 
@@ -90,8 +90,8 @@ def test_he_is_not_whom_she_was() -> None:
         "is believed to have 5,000 people.",
     ],
 )  # fmt: skip
-def test_an_it_that_stands_for_the_page_is_named(rest: str) -> None:
-    """No claim begins with an 'It' that stands for something."""
+def test_an_it_that_refers_to_the_page_is_named(rest: str) -> None:
+    """No claim begins with an 'It' that refers to something."""
     claims = claims_of(a_page(CITY.replace("</p>", f" It {rest}</p>"), title="Norbury"))
     assert [claim.text for claim in claims][1:] in ([f"Norbury {rest}"], [])
 
@@ -133,7 +133,7 @@ def test_a_label_with_a_colon_is_quoted() -> None:
     assert "Built" in claim.quotes[0].text
 
 
-def test_a_record_without_quotes_is_no_claim() -> None:
+def test_a_record_without_quotes_is_not_a_claim() -> None:
     """A record without quotes is refused by the errors that its reader catches."""
     record = claim_record(the_claim(BUILT)) | {"spans": [], "support_snippets": []}
     with pytest.raises((ValueError, KeyError, TypeError)):

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.claims.conflicts.comparison import compare, compare_texts
+from kiwiresearch.claims.conflicts.comparison import compare_sentences, compare_texts
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 
 
 def kind(a: str, b: str, subject: str = "") -> str | None:
     """The kind of the disagreement of two sentences."""
-    found = compare(ComparedSentence.of(a, subject), ComparedSentence.of(b, subject))
+    found = compare_sentences(ComparedSentence.of(a, subject), ComparedSentence.of(b, subject))
     return found.kind if found else None
 
 
@@ -98,7 +98,7 @@ def test_a_denial_contradicts(a: str, b: str) -> None:
     ],
 )
 def test_other_differences_have_their_kind(a: str, b: str, expected: str) -> None:
-    """What time, scope, rounding or estimating explains is no contradiction (R140)."""
+    """What time, scope, rounding or estimating explains is not a contradiction (R140)."""
     assert kind(a, b) == expected
 
 
@@ -120,15 +120,15 @@ def test_other_differences_have_their_kind(a: str, b: str, expected: str) -> Non
         ("It rained.", "It did not snow."),
     ],
 )
-def test_what_agrees_or_is_of_other_things_is_silent(a: str, b: str) -> None:
-    """Other measures, other subjects, other precision and other calendars are no disagreement (R139)."""
+def test_agreeing_or_unrelated_values_give_no_conflict(a: str, b: str) -> None:
+    """Other measures, other subjects, other precision and other calendars are not a disagreement (R139)."""
     assert kind(a, b) is None
 
 
 def test_a_disagreement_points_at_both_values() -> None:
     """The offsets lead to the values that differ, and the reason is a sentence."""
     a, b = "The school was founded in 1901.", "The school was established in 1911."
-    found = compare(ComparedSentence.of(a), ComparedSentence.of(b))
+    found = compare_sentences(ComparedSentence.of(a), ComparedSentence.of(b))
     assert found is not None
     assert (a[slice(*found.a)], b[slice(*found.b)], found.what) == ("1901", "1911", "a date")
     assert found.why.endswith(".")
@@ -136,7 +136,7 @@ def test_a_disagreement_points_at_both_values() -> None:
 
 
 def test_texts_are_compared_sentence_by_sentence() -> None:
-    """The quotes are the two sentences, and a pronoun stands for what the text is about."""
+    """The quotes are the two sentences, and a pronoun refers to the subject of the text."""
     a = "Ada Moore was a painter. She was born on 5 May 1815. She lived in Orsk."
     b = "Ada Moore (born 9 May 1815) painted ships. Her house is lost."
     outcome = compare_texts(a, b)
@@ -148,7 +148,7 @@ def test_texts_are_compared_sentence_by_sentence() -> None:
 
 
 def test_only_a_contradiction_is_a_conflict() -> None:
-    """Other kinds are told and are no conflict."""
+    """Other kinds are reported and are not a conflict."""
     outcome = compare_texts("In 1950 Orsk had 40,000 inhabitants.", "In 1990 Orsk had 90,000 inhabitants.")
     assert (outcome.conflict, outcome.kind) == (False, "different year")
 
@@ -180,8 +180,8 @@ SENTENCES = st.lists(st.sampled_from(WORDS.split()), max_size=18).map(" ".join)
 def test_the_order_of_two_sayings_makes_no_difference(a: str, b: str) -> None:
     """Any two texts can be compared, both ways with the same result, and the offsets are inside them."""
     found, turned = (
-        compare(ComparedSentence.of(a), ComparedSentence.of(b)),
-        compare(ComparedSentence.of(b), ComparedSentence.of(a)),
+        compare_sentences(ComparedSentence.of(a), ComparedSentence.of(b)),
+        compare_sentences(ComparedSentence.of(b), ComparedSentence.of(a)),
     )
     assert (found.reversed() if found else None) == turned
     if found:
@@ -192,7 +192,7 @@ def test_the_order_of_two_sayings_makes_no_difference(a: str, b: str) -> None:
 @given(st.one_of(st.text(max_size=80), SENTENCES), st.text(max_size=10))
 def test_a_saying_never_contradicts_itself(text: str, subject: str) -> None:
     """A sentence agrees with itself, whatever it is said to be about."""
-    assert compare(ComparedSentence.of(text, subject), ComparedSentence.of(text)) is None
+    assert compare_sentences(ComparedSentence.of(text, subject), ComparedSentence.of(text)) is None
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=20))

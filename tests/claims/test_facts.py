@@ -7,7 +7,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims.claimed import unsupported
+from tests.claims.claim_examples import unsupported
 
 from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.claims.language import fact_language
@@ -40,7 +40,7 @@ SOURCES = (
         "ŁÓDŹ",
     ],
 )
-def test_what_the_sources_have_is_supported(text: str) -> None:
+def test_facts_in_the_sources_are_supported(text: str) -> None:
     """Numbers and dates count by value and names by their letters, however they are written."""
     assert unsupported(text, SOURCES) == ()
 
@@ -73,7 +73,7 @@ def test_what_the_sources_have_is_supported(text: str) -> None:
         ("Near Kad\u200besh he fought.", "name", "Kad"),
     ],
 )
-def test_what_the_sources_lack_is_seen(text: str, kind: str, words: str) -> None:
+def test_facts_missing_in_the_sources_are_found(text: str, kind: str, words: str) -> None:
     """Other values, eras, units, doubts, regnal numbers, accents and look-alike letters are other facts."""
     found = unsupported_facts(text, SOURCES)
     assert (kind, words) in found
@@ -81,12 +81,12 @@ def test_what_the_sources_lack_is_seen(text: str, kind: str, words: str) -> None
 
 
 def test_a_source_without_words_supports_nothing() -> None:
-    """Where there are no sources, every fact of a sentence is unsupported."""
+    """If there are no sources, every fact of a sentence is unsupported."""
     assert unsupported("In 1944 Kadesh had 12 walls.", ()) == ("1944", "12", "Kadesh")
 
 
 def test_scripts_without_capitals_are_taken_word_by_word() -> None:
-    """Where no capital shows a name, every word must stand in the sources."""
+    """If no capital shows a name, every word must be in the sources."""
     assert unsupported("東京は日本の首都", ["東京は日本の首都である。"], "jpn") == ()
     assert unsupported("京都は日本の首都", ["東京は日本の首都である。"], "jpn") != ()
     assert unsupported("القاهرة عاصمة مصر", ["القاهرة عاصمة مصر."], "ara") == ()
@@ -141,7 +141,7 @@ def test_a_sentence_supports_itself(made: tuple[str, str]) -> None:
 
 @given(sentences(), st.data())
 def test_one_other_digit_is_caught(made: tuple[str, str], data: st.DataObject) -> None:
-    """A single changed digit that makes a number the sentence did not have is unsupported, wherever it stands."""
+    """A single changed digit that makes a number the sentence did not have is unsupported, wherever it is."""
     text = made[0]
     at = data.draw(st.sampled_from([place for place, char in enumerate(text) if char.isdigit()]))
     other = data.draw(st.sampled_from([digit for digit in string.digits if digit != text[at]]))
@@ -152,7 +152,7 @@ def test_one_other_digit_is_caught(made: tuple[str, str], data: st.DataObject) -
 
 @given(sentences(), st.data())
 def test_one_other_letter_of_a_name_is_caught(made: tuple[str, str], data: st.DataObject) -> None:
-    """A single changed letter of a name is unsupported, unless it is no name any more."""
+    """A single changed letter of a name is unsupported, unless it is not a name any more."""
     text, name = made
     at = data.draw(st.integers(0, len(name) - 1))
     other = data.draw(st.sampled_from([letter for letter in LETTERS if letter != name[at].lower()]))
@@ -167,7 +167,7 @@ def test_one_other_letter_of_a_name_is_caught(made: tuple[str, str], data: st.Da
     st.sampled_from(["eng", "deu", "jpn", "", "x/y"]),
 )
 def test_any_text_can_be_checked(text: str, sources: list[str], language: str) -> None:
-    """No text raises, and every word that is named stands in it, without the stops of initials."""
+    """No text raises, and every word that is named is in it, without the stops of initials."""
     for words in unsupported(text, sources, language):
         assert words.replace(".", "") in text.replace(".", "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.claims.claimed import the_claim
+from tests.claims.claim_examples import the_claim
 
 from kiwiresearch.claims.claim import Measure
 from kiwiresearch.text.quantity import quantity_relation
@@ -21,14 +21,14 @@ from kiwiresearch.text.quantity import quantity_relation
     ],
 )
 def test_dates_are_read(phrase: str, expected: str) -> None:
-    """The dates of a claim are found where they stand, whatever their form."""
+    """The dates of a claim are found at their places, whatever their form."""
     claim = the_claim(f"The Red Tower was built {phrase}.")
     (date,) = claim.dates
     assert date.when.words() == expected
     assert claim.text[date.start : date.end] in phrase
 
 
-def told(measure: Measure) -> str:
+def measure_line(measure: Measure) -> str:
     """A measure in a line: what, of what, how much, when."""
     quantity = measure.quantity
     value = f"{quantity.low:g}" if quantity.low == quantity.high else f"{quantity.low:g} to {quantity.high:g}"
@@ -54,7 +54,7 @@ def told(measure: Measure) -> str:
 )
 def test_a_measure_says_what_of_what_and_when(sentence: str, expected: str) -> None:
     """A number of a claim has its value in a base unit, what is measured, of what, and when it was so."""
-    assert [told(measure) for measure in the_claim(sentence).measures] == [expected]
+    assert [measure_line(measure) for measure in the_claim(sentence).measures] == [expected]
 
 
 def test_measures_point_into_the_claim() -> None:
@@ -66,7 +66,7 @@ def test_measures_point_into_the_claim() -> None:
 
 
 def test_numbers_in_other_words_are_comparable() -> None:
-    """'about 12 million people in 1950' and '12.1 million (1951)' can be held against each other."""
+    """'about 12 million people in 1950' and '12.1 million (1951)' can be compared."""
     first, second = (
         the_claim(sentence).measures[0]
         for sentence in (

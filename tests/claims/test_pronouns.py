@@ -56,7 +56,7 @@ def test_a_longer_name_is_not_always_the_same_thing() -> None:
 
 
 @pytest.mark.parametrize(("pronoun", "words", "has_title"), [("he", "In 1990 he", False), ("Its", "Its mayor", True)])
-def test_he_is_no_town(pronoun: str, words: str, *, has_title: bool) -> None:
+def test_he_does_not_refer_to_a_town(pronoun: str, words: str, *, has_title: bool) -> None:
     """The title of a page about a thing is nobody."""
     page = a_page(TOWN, title="Varn", path="Varn")
     context = context_on(page, *place_of(page, words, pronoun))
@@ -64,7 +64,7 @@ def test_he_is_no_town(pronoun: str, words: str, *, has_title: bool) -> None:
 
 
 def test_a_pronoun_gets_its_name() -> None:
-    """What is likely of a name and of the same name as title is told as one."""
+    """The probabilities of a name and of the same name as title are added."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
     she = likely_referent(shared_reader(), context_on(page, *place_of(page, "She was born", "She")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.claims.claimed import CITY, PAINTER, below
+from tests.claims.claim_examples import CITY, PAINTER, below
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, claim_from_record, claim_record
@@ -42,10 +42,10 @@ def test_a_sentence_of_no_type_is_a_statement_only_where_wanted() -> None:
     assert [one.type for one in said(html)] == ["statement"] * 3
 
 
-def test_a_sentence_of_a_type_is_no_statement() -> None:
+def test_a_sentence_of_a_type_is_not_a_statement() -> None:
     """A sentence that names its subject and has a type is filed once."""
     (claim,) = said("<p>Norbury was founded in 1204 by monks from the coast.</p>")
-    assert (claim.type, claim.put_in, claim.depends_on) == ("timeline", "", "")
+    assert (claim.type, claim.inserted_name_from, claim.depends_on) == ("timeline", "", "")
 
 
 def test_a_statement_is_verbatim_and_quoted_whole() -> None:
@@ -59,7 +59,7 @@ def test_a_statement_is_verbatim_and_quoted_whole() -> None:
 
 
 def test_a_word_that_only_ties_is_left_out_of_words_and_quote() -> None:
-    """'However,' before a sentence that stands alone goes, and then it depends on nothing."""
+    """'However,' before a sentence that is complete alone is removed, and then it depends on nothing."""
     (claim,) = statements(f"<p>However, t{MARKET[1:]}</p>")
     assert (claim.text, claim.depends_on) == (MARKET, "")
     assert claim.quotes[0].text == f"t{MARKET[1:]}"
@@ -110,13 +110,13 @@ def test_on_a_page_about_a_person_another_one_is_not_taken_for_her() -> None:
     assert (first.subject, second.subject) == ("Peter Lang", "Peter Lang")
 
 
-def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
-    """A typed claim tells where its name comes from; beside it is the sentence as the page has it."""
+def test_the_origin_of_an_inserted_name_is_recorded() -> None:
+    """A typed claim says where its name comes from; beside it is the sentence as the page has it."""
     html = "<p>The Red Tower burned down. It was built in 1905 by monks.</p>"
     typed, stated = said(html)[-2:]
-    assert (typed.type, typed.put_in, typed.depends_on) == ("timeline", "before", "")
+    assert (typed.type, typed.inserted_name_from, typed.depends_on) == ("timeline", "before", "")
     assert typed.text == "The Red Tower was built in 1905 by monks."
-    assert (stated.type, stated.put_in, stated.depends_on) == ("statement", "", "previous")
+    assert (stated.type, stated.inserted_name_from, stated.depends_on) == ("statement", "", "previous")
     assert stated.text == "It was built in 1905 by monks."
     assert stated.quotes[0] == typed.quotes[0]
     assert claim_record(typed)["name_put_in"] == "before"
@@ -126,21 +126,25 @@ def test_where_a_name_was_put_in_is_recorded_and_the_sentence_stays() -> None:
 def test_the_name_of_the_title_is_recorded_as_put_in() -> None:
     """Where a name is put in for "the city" or "she", the sentence itself stays, and depends on the subject."""
     named, kept = said("<p>The city was founded in 1204 by monks.</p>")
-    assert (named.text, named.put_in) == ("Norbury was founded in 1204 by monks.", "title")
-    assert (kept.text, kept.put_in, kept.depends_on) == ("The city was founded in 1204 by monks.", "", "subject")
+    assert (named.text, named.inserted_name_from) == ("Norbury was founded in 1204 by monks.", "title")
+    assert (kept.text, kept.inserted_name_from, kept.depends_on) == (
+        "The city was founded in 1204 by monks.",
+        "",
+        "subject",
+    )
     typed, stated = said("<p>She moved to Kiel in 1840.</p>", title="Anna Holm", lead=PAINTER)
-    assert (typed.text, typed.put_in) == ("Anna Holm moved to Kiel in 1840.", "title")
-    assert (stated.text, stated.put_in, stated.depends_on) == ("She moved to Kiel in 1840.", "", "subject")
+    assert (typed.text, typed.inserted_name_from) == ("Anna Holm moved to Kiel in 1840.", "title")
+    assert (stated.text, stated.inserted_name_from, stated.depends_on) == ("She moved to Kiel in 1840.", "", "subject")
 
 
-def test_what_opens_a_paragraph_can_be_read_there() -> None:
-    """A sentence whose subject no rule finds stands alone if it opens a paragraph and begins with no pronoun."""
+def test_a_sentence_that_opens_a_paragraph_can_be_used_alone() -> None:
+    """A sentence whose subject no rule finds can be used alone if it opens a paragraph and starts with no pronoun."""
     (opener,) = said("<p>By far the largest part of the land is bare rock.</p>")
     assert opener.depends_on in ("", "subject")
     assert said("<p>Neither gave way until late in October.</p>") == []
 
 
-def test_the_headings_above_are_told_from_the_outermost() -> None:
+def test_headings_are_listed_from_the_outermost() -> None:
     """A claim knows its whole path of headings; a heading of the same level ends the one before."""
     html = f"<p>{PARK}</p><h3>Trade</h3><h4>Food</h4><p>{MARKET}</p><h3>Life</h3><p>Visitors like the view.</p>"
     page = below(f"{html}<h2>Sea</h2><p>Wooden boats lie on the beach.</p>")
@@ -158,7 +162,7 @@ ITEMS = "<ul><li>Fish of the sea.</li><li>Bread and butter;</li><li>Cloth</li></
 
 
 def test_a_list_with_its_introduction_is_one_statement() -> None:
-    """The items stand behind the sentence that introduces them, and the quote is all of it."""
+    """The items are after the sentence that introduces them, and the quote is all of it."""
     (claim,) = statements(f"<p>The goods of the market are:</p>{ITEMS}")
     page = below(f"<p>The goods of the market are:</p>{ITEMS}")
     (quote,) = claim.quotes
@@ -181,8 +185,8 @@ def test_a_list_with_its_introduction_is_one_statement() -> None:
         "<ul><li>Fish</li><li>Bread</li></ul>",
     ],
 )
-def test_what_is_no_list_with_an_introduction_is_no_statement(html: str) -> None:
-    """One item, an introduction that points elsewhere or depends on nothing, and a list further down are none."""
+def test_other_lists_are_not_statements(html: str) -> None:
+    """One item, an introduction that points elsewhere or depends on nothing, and a list further down do not count."""
     assert statements(html) == []
 
 
@@ -238,8 +242,8 @@ def test_a_sentence_that_sends_elsewhere_is_none(sentence: str) -> None:
         f"<h2>References</h2><p>{MARKET}</p>",
     ],
 )
-def test_what_is_no_whole_sentence_is_none(html: str) -> None:
-    """Scraps, torn sentences, items without a verb and what stands below references are no statements."""
+def test_an_incomplete_sentence_is_not_a_statement(html: str) -> None:
+    """Scraps, torn sentences, items without a verb and what is below references are not statements."""
     assert statements(html) == []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.claims.claimed import BUILDER, CITY, PAINTER, claims_below, texts
+from tests.claims.claim_examples import BUILDER, CITY, PAINTER, claims_below, texts
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
@@ -39,6 +39,9 @@ def lead_texts(title: str, more: str) -> list[str]:
         ("Peter Lang", "However, he moved to Hamburg in 1830.", "Peter Lang moved to Hamburg in 1830."),
         ("Peter Lang", "But he moved to Hamburg in 1830.", "Peter Lang moved to Hamburg in 1830."),
         ("Peter Lang", "Lang moved to Hamburg in 1830.", "Peter Lang moved to Hamburg in 1830."),
+        ("Peter Lang", "Lang married Ida Berg, who left him.", "Peter Lang married Ida Berg, who left him."),
+        ("Peter Lang", "Lang met Ida Berg, and she married him.", "Peter Lang met Ida Berg, and she married him."),
+        ("Anna Holm", "Holm died in July 1850, and she survived him.", "Holm died in July 1850, and she survived him."),
         ("Anna Holm", "She moved to Hamburg in 1830.", "Anna Holm moved to Hamburg in 1830."),
         ("Anna Holm", "Her last picture was sold in 1869.", "Anna Holm’s last picture was sold in 1869."),
         ("Anna Holm", "On June 5, 1830, she moved to Hamburg.", "On June 5, 1830, Anna Holm moved to Hamburg."),
@@ -60,8 +63,8 @@ def lead_texts(title: str, more: str) -> list[str]:
         ("Stone Kings", "Their capital was burned in 1300.", "The Stone Kings’ capital was burned in 1300."),
     ],
 )
-def test_a_leading_word_is_what_it_stands_for(title: str, sentence: str, expected: str) -> None:
-    """He, she, it, they, their possessives and 'the city' are put by the name of the page's subject."""
+def test_a_leading_pronoun_is_replaced_by_its_noun(title: str, sentence: str, expected: str) -> None:
+    """He, she, it, they, their possessives and 'the city' are replaced by the name of the page's subject."""
     assert lead_texts(title, sentence) == [expected]
 
 
@@ -94,8 +97,8 @@ def test_a_leading_word_is_what_it_stands_for(title: str, sentence: str, expecte
         ("Norbury", "We know that Norbury was rebuilt in 1905."),
     ],
 )
-def test_what_cannot_be_named_is_not_claimed(title: str, sentence: str) -> None:
-    """A word that stands for nothing the page has named makes no claim."""
+def test_a_subject_that_cannot_be_named_makes_no_claim(title: str, sentence: str) -> None:
+    """A word that refers to nothing the page has named makes no claim."""
     assert lead_texts(title, sentence) == []
 
 
@@ -118,7 +121,7 @@ def test_what_cannot_be_named_is_not_claimed(title: str, sentence: str) -> None:
     ],
 )
 def test_a_subject_that_names_itself_stays(sentence: str, subject: str) -> None:
-    """Names, with or without an article, are left as they stand and are what the claim is about."""
+    """Names, with or without an article, are left unchanged and are what the claim is about."""
     (claim,) = claims_below(f"<p>{sentence}</p>")
     assert (claim.text, claim.subject) == (sentence, subject)
 
@@ -133,8 +136,8 @@ def test_a_subject_that_names_itself_stays(sentence: str, subject: str) -> None:
         "There were 40 churches in Norbury in 1805.",
     ],
 )
-def test_words_that_stand_for_nothing_stay(sentence: str) -> None:
-    """The 'it' of 'it is believed that' stands for nothing, and no name is put in its place."""
+def test_words_that_refer_to_nothing_stay(sentence: str) -> None:
+    """The 'it' of 'it is believed that' refers to nothing, and no name replaces it."""
     assert lead_texts("Norbury", sentence) == [sentence]
 
 
@@ -240,7 +243,7 @@ def test_items_of_a_list_do_not_name_what_the_next_one_is_about() -> None:
     assert texts(html) == ["The Red Tower was built in 1905."]
 
 
-def test_what_stands_between_ends_the_search() -> None:
+def test_another_subject_in_between_ends_the_search() -> None:
     """An 'it' is not what was spoken of before something else came between."""
     html = (
         "<p>The Red Tower was built in 1905. Many people came to see the feast. It was burned by soldiers in 1950.</p>"
@@ -257,7 +260,7 @@ def test_what_stands_between_ends_the_search() -> None:
     ],
 )
 def test_a_bracket_behind_the_title_is_not_part_of_the_name(title: str, subject: str) -> None:
-    """What a title has in brackets at its end tells pages apart and is no part of the name."""
+    """What a title has in brackets at its end distinguishes pages and is not a part of the name."""
     lead = f"<p>{subject} is a planet without any moons. It was first seen by Karl Holm in 1639.</p>"
     page = a_page(lead, title=title)
     second = claims_of(page)[-1]

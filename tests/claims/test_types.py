@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
-from tests.claims.claimed import below, claims_below, the_claim
+from tests.claims.claim_examples import below, claims_below, the_claim
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
@@ -106,7 +106,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("kind", "sentence"), [(kind, one) for kind, several in SENTENCES.items() for one in several])
 def test_a_clear_sentence_has_its_type(kind: str, sentence: str) -> None:
-    """A sentence is filed under the type it clearly is of; one that is of none is no claim (R59, R118)."""
+    """A sentence gets the type it clearly has; one without a type is not a claim (R59, R118)."""
     assert [claim.type for claim in claims_below(f"<p>{sentence}</p>")] == ([kind] if kind else [])
 
 
@@ -119,13 +119,13 @@ def test_there_are_seven_types_and_statements() -> None:
 
 @pytest.mark.parametrize(("kind", "sentence"), [(kind, one) for kind, several in SENTENCES.items() for one in several])
 def test_a_statement_is_a_sentence_of_no_type(kind: str, sentence: str) -> None:
-    """Where all sentences are wanted, a typed one keeps its type, and one of no type is a statement (R59, R118)."""
+    """If all sentences are wanted, a typed one keeps its type, and one of no type is a statement (R59, R118)."""
     page = below(f"<p>{sentence}</p>")
     assert [claim.type for claim in claims_of(page, "", all_sentences) if claim.headings] == [kind or "statement"]
 
 
 def test_the_first_sentence_defines() -> None:
-    """What the page says first of its subject is a definition, whatever dates it holds."""
+    """What the page says first of its subject is a definition, whatever dates it has."""
     page = a_page("<p>The Red Tower (built in 1905, burned in 1950) was a tower in Norbury.</p>", title="Red Tower")
     assert [claim.type for claim in claims_of(page)] == ["definition"]
 
@@ -162,8 +162,8 @@ def test_a_sentence_may_be_filed_twice(sentence: str, kind: str, other: str) -> 
     ],
 )
 def test_hedges_are_flagged(sentence: str, flags: list[str], cues: list[str]) -> None:
-    """A claim tells which words hedge it and where, and raises the flags they mean and no other (R61, R123)."""
-    record = claim_record(the_claim(sentence))
+    """A claim says which words hedge it and where, and raises the flags they mean and no other (R61, R123)."""
+    record: dict[str, Any] = claim_record(the_claim(sentence))
     assert sorted(flag for flag, raised in record["hedging_flags"].items() if raised) == flags
     assert set(record["hedging_flags"]) == {"may", "some", "debated", "uncertain"}
     assert [hedge["cue"] for hedge in record["hedging"]] == cues

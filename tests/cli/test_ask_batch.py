@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 Batch = Callable[..., tuple[int, list[dict[str, Any]]]]
 KEYS = {"question", "route", "grounded", "answer", "citations", "passages", "pages", "conflicts"}
 EINSTEIN = '{"question": "When was Einstein born?"}'
@@ -17,7 +17,7 @@ CURLING = '{"question": "Who wins the world cup in curling?"}'
 
 
 @pytest.fixture
-def batch(home: Path, tmp_path: Path, kiwi: Told, sample_zim: Path) -> Batch:
+def batch(home: Path, tmp_path: Path, kiwi: RunCommand, sample_zim: Path) -> Batch:
     """Runs a batch of these lines; returns the exit code and the rows that came out."""
 
     def start(content: str | bytes, *options: object) -> tuple[int, list[dict[str, Any]]]:
@@ -31,7 +31,7 @@ def batch(home: Path, tmp_path: Path, kiwi: Told, sample_zim: Path) -> Batch:
 
 
 def test_each_row_gets_a_line_with_the_promised_keys(batch: Batch) -> None:
-    """Rows come out in order, answered or refused; a refusal is no failure of the batch."""
+    """Rows come out in order, answered or refused; a refusal is not a failure of the batch."""
     code, rows = batch(f"{EINSTEIN}\n{CURLING}\n{EINSTEIN}\n")
     assert code == 0
     assert [row["grounded"] for row in rows] == [True, False, True]
@@ -47,7 +47,7 @@ def test_each_row_gets_a_line_with_the_promised_keys(batch: Batch) -> None:
     assert rows[1]["route"] == "none"
 
 
-def test_a_row_is_answered_as_it_would_be_alone(batch: Batch, kiwi: Told, sample_zim: Path) -> None:
+def test_a_row_is_answered_as_it_would_be_alone(batch: Batch, kiwi: RunCommand, sample_zim: Path) -> None:
     """The document of a row is the one that --json gives for its question."""
     _, rows = batch(f"{EINSTEIN}\n{CURLING}\n")
     alone = [kiwi("ask", json.loads(row)["question"], "-b", sample_zim, "--json")[1] for row in (EINSTEIN, CURLING)]
@@ -75,7 +75,7 @@ def test_a_bad_row_says_so_and_the_rest_goes_on(batch: Batch) -> None:
     assert "error" not in first
 
 
-def test_options_hold_for_all_rows(batch: Batch) -> None:
+def test_options_apply_to_all_rows(batch: Batch) -> None:
     """Page, mode and passages are those of the command."""
     code, rows = batch(f"{EINSTEIN}\n{EINSTEIN}\n", "--page", "Albert Einstein", "-k", 1, "--mode", "quiz")
     assert code == 0
@@ -86,4 +86,4 @@ def test_a_page_that_is_not_there_fails_each_row(batch: Batch) -> None:
     """Each row says what is missing."""
     code, rows = batch(f"{EINSTEIN}\n", "--page", "Nowhere")
     assert code == 1
-    assert "There is no page 'Nowhere'" in rows[0]["error"]
+    assert "No page named 'Nowhere'" in rows[0]["error"]

@@ -16,14 +16,14 @@ from tests.cli.processes import SCRIPT, on_terminal
 from kiwiresearch.ask.answer import AnswerText, Done, Event, EvidenceFound
 from kiwiresearch.cli.answer_output import show_answer
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 Ask = Callable[..., tuple[int, str, str]]
 EINSTEIN = "When was Einstein born?"
 CURLING = "Who wins the world cup in curling?"
 
 
 @pytest.fixture
-def ask(kiwi: Told, home: Path, sample_zim: Path) -> Ask:
+def ask(kiwi: RunCommand, home: Path, sample_zim: Path) -> Ask:
     """Runs `ask` on the sample book."""
 
     def start(*words: object) -> tuple[int, str, str]:
@@ -44,19 +44,19 @@ def test_citations_are_printed_before_the_answer(ask: Ask) -> None:
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[0].startswith("[1] Albert Einstein")
-    told = [number for number, line in enumerate(lines) if line.endswith("[1]")]
+    rows = [number for number, line in enumerate(lines) if line.endswith("[1]")]
     cited = [number for number, line in enumerate(lines) if line.startswith("[")]
-    assert told
-    assert max(cited) < min(told)
+    assert rows
+    assert max(cited) < min(rows)
     assert "**14 March 1879**" in out
 
 
-def test_the_route_the_book_and_its_date_stand_beside_the_answer(ask: Ask) -> None:
+def test_the_route_the_book_and_its_date_are_shown_with_the_answer(ask: Ask) -> None:
     """How it was found, how sure it is and how old the book is are part of what is shown."""
     answer = record(ask, EINSTEIN)
     _, out, _ = ask(EINSTEIN)
     assert f"Route: {answer['route']}. {answer['why']}" in out
-    assert re.search(r"^Confidence: (?:high|medium|low) \(about [0-9]+ %\)\.$", out, re.MULTILINE)
+    assert re.search(r"^Confidence: (?:high|medium|low) \(about [0-9]+%\)\.$", out, re.MULTILINE)
     (book,) = answer["books"]
     assert f"From {book['title']}, {book['date']}" in out
 
@@ -104,23 +104,23 @@ def test_json_of_a_refusal_is_a_document_too(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
-        ([], "Give either a question or --batch FILE."),
-        (["  "], "Give either a question or --batch FILE."),
-        (["?!"], "The question has no words."),
-        ([EINSTEIN, "--batch", "rows.jsonl"], "Give either a question or --batch FILE."),
-        ([EINSTEIN, "--mode", "loud"], "There is no mode 'loud'."),
-        ([EINSTEIN, "-k", "-1"], "-1 passages cannot be shown."),
-        ([EINSTEIN, "-k", "9999"], "9999 passages cannot be shown."),
+        ([], "Enter either a question or --batch FILE."),
+        (["  "], "Enter either a question or --batch FILE."),
+        (["?!"], "The question is empty."),
+        ([EINSTEIN, "--batch", "rows.jsonl"], "Enter either a question or --batch FILE."),
+        ([EINSTEIN, "--mode", "loud"], "Unknown mode 'loud'."),
+        ([EINSTEIN, "-k", "-1"], "Cannot show -1 passages."),
+        ([EINSTEIN, "-k", "9999"], "Cannot show 9999 passages."),
         (["why " * 1_001], "characters."),
     ],
 )
-def test_bad_usage_is_said_and_ends_with_2(ask: Ask, words: list[str], said: str) -> None:
+def test_bad_usage_is_said_and_ends_with_2(ask: Ask, words: list[str], expected: str) -> None:
     """What cannot be asked is refused before anything is printed, with a reason."""
     code, out, err = ask(*words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert expected in err
     assert "Traceback" not in err
 
 
@@ -136,7 +136,7 @@ def test_a_page_that_is_not_there_is_said(ask: Ask) -> None:
     """The page is named, and nothing is printed."""
     code, out, err = ask(EINSTEIN, "--page", "Nowhere")
     assert (code, out) == (3, "")
-    assert "There is no page 'Nowhere' in the books." in err
+    assert "No page named 'Nowhere' in your books." in err
 
 
 def test_earlier_questions_are_gone_on_from(ask: Ask) -> None:
@@ -159,7 +159,7 @@ def test_fewer_passages_may_be_asked_for(ask: Ask) -> None:
     assert len(record(ask, EINSTEIN, "-k", 2)["passages"]) == 2
 
 
-def test_what_was_looked_at_is_shown_on_wish(ask: Ask) -> None:
+def test_explain_lists_pages_and_passages(ask: Ask) -> None:
     """`--explain` lists pages and passages below the answer; without it they are not shown."""
     _, plain, _ = ask(EINSTEIN)
     _, explained, _ = ask(EINSTEIN, "--explain")
@@ -173,18 +173,18 @@ def test_words_need_no_quotes(ask: Ask) -> None:
     assert record(ask, "When", "was", "Einstein", "born?") == record(ask, EINSTEIN)
 
 
-def test_a_conflict_is_shown_with_both_quotes(kiwi: Told, home: Path, a_book: Callable[..., Path]) -> None:
-    """Where sources do not agree, both sentences stand below the answer."""
+def test_a_conflict_is_shown_with_both_quotes(kiwi: RunCommand, home: Path, a_book: Callable[..., Path]) -> None:
+    """If sources do not agree, both sentences are below the answer."""
     html = "<p>The Green Tower was built in 1889.</p><h2>History</h2><p>The Green Tower was built in 1887.</p>"
     code, out, _ = kiwi("ask", "When was the Green Tower built?", "-b", a_book({"Green_Tower": html}))
     assert code == 0
-    _, _, behind = out.partition("Sources do not agree.")
+    _, _, behind = out.partition("The sources disagree.")
     assert "“The Green Tower was built in 1889.”" in behind
     assert "“The Green Tower was built in 1887.”" in behind
 
 
-def test_codes_in_a_book_never_reach_the_output(kiwi: Told, home: Path, a_book: Callable[..., Path]) -> None:
-    """A page cannot move the cursor or colour the terminal; nor does piped output hold codes of ours."""
+def test_codes_in_a_book_never_reach_the_output(kiwi: RunCommand, home: Path, a_book: Callable[..., Path]) -> None:
+    """A page cannot move the cursor or colour the terminal, and piped output has no codes of ours."""
     html = "<p>The heron &#27;[31m nests \x1b]0;owned\x07 in reeds near Kent.</p>"
     code, out, err = kiwi("ask", "Where does the heron nest?", "-b", a_book({"Heron": html}))
     assert code == 0
@@ -194,7 +194,7 @@ def test_codes_in_a_book_never_reach_the_output(kiwi: Told, home: Path, a_book: 
 
 
 def test_codes_in_an_answer_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever a quote, a title or a notice holds, the terminal only gets words."""
+    """Whatever characters a quote, a title or a notice has, the terminal only gets text."""
     cited = a_cited("Ships\x1b[31m sail\x07 here.", title="Sea\x1b]0;x\x07", section="A\x1b[2J")
     answer = replace(an_answer(cited), short="sail\x07", notices=("Mind\x1b[1m this.",), why="So\x1b[0m.")
     events: list[Event] = [EvidenceFound(answer), AnswerText(answer.text), Done(answer)]
@@ -205,8 +205,8 @@ def test_codes_in_an_answer_are_not_printed(capsys: pytest.CaptureFixture[str]) 
     assert not set("\x1b\x07") & set(shown)
 
 
-def test_a_terminal_shows_the_short_answer_in_bold_unless_told_not_to(home: Path, sample_zim: Path) -> None:
-    """NO_COLOR leaves out every code; without it the few words that answer stand out, without stars."""
+def test_a_terminal_shows_the_short_answer_in_bold_unless_no_color_is_set(home: Path, sample_zim: Path) -> None:
+    """NO_COLOR leaves out every code; without it the short answer is bold, without stars."""
     command = [SCRIPT, "ask", EINSTEIN, "-b", str(sample_zim)]
     code, plain = on_terminal(command, TERM="xterm", NO_COLOR="1")
     assert code == 0

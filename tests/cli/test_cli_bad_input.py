@@ -10,12 +10,12 @@ import pytest
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good book and the bad ones made of it, and a home that has looked at each of them once."""
     folder = tmp_path_factory.mktemp("furnished")
     metadata = {"Name": "sea_en", "Title": "Sea book", "Language": "eng", "Date": "2026-01-01"}
@@ -41,34 +41,36 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def bad(furnished: Path, home: Path) -> Path:
+def bad(prepared_home: Path, home: Path) -> Path:
     """The folder of bad books."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-    return furnished
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
+    return prepared_home
 
 
 FILES = [
-    ("missing.zim", "There is no file {path!r}. Check the path; "),
-    ("missing/deep/book.zim", "There is no file {path!r}. Check the path; "),
+    ("missing.zim", "The file {path!r} does not exist. Check the path. "),
+    ("missing/deep/book.zim", "The file {path!r} does not exist. Check the path. "),
     ("empty.zim", "The file {path!r} is empty. Copy or download it again."),
-    ("text.zim", "The file {path!r} is no ZIM file. Give the path of a .zim file."),
-    ("picture.png", "The file {path!r} is no ZIM file. Give the path of a .zim file."),
-    ("page.zim", "The file {path!r} is no ZIM file but a web page: the download probably failed."),
-    ("pointer.zim", "The file {path!r} is no ZIM file but a Git LFS pointer: "),
+    ("text.zim", "The file {path!r} is not a ZIM file. Enter the path of a .zim file."),
+    ("picture.png", "The file {path!r} is not a ZIM file. Enter the path of a .zim file."),
+    ("page.zim", "The file {path!r} is not a ZIM file. It is a web page: the download probably failed."),
+    ("pointer.zim", "The file {path!r} is not a ZIM file. It is a Git LFS pointer: "),
     ("cut.zim", "The ZIM file {path!r} cannot be opened: "),
     ("gone.zimaa", "The ZIM file {path!r} cannot be opened: "),
     ("flipped.zim", "The ZIM file {path!r} is damaged: its bytes do not match its checksum."),
-    ("folder", "There is no .zim file in the folder {path!r}. Name another folder."),
-    ("library.xml", "{path!r} is no library of Kiwix: "),
-    ("entities.xml", "{path!r} is no library of Kiwix: it declares a document type."),
-    ("nothing.xml", "The library {path!r} names no file."),
-    ("missing.xml", "The library {path!r} cannot be read: No such file or directory."),
+    ("folder", "No .zim files in the folder {path!r}. Choose another folder."),
+    ("library.xml", "{path!r} is not a Kiwix library: "),
+    ("entities.xml", "{path!r} is not a Kiwix library: it contains a DOCTYPE or ENTITY declaration."),
+    ("nothing.xml", "The library {path!r} lists no files."),
+    ("missing.xml", "Could not read the library {path!r}: No such file or directory."),
 ]
 
 
 @pytest.mark.parametrize(("name", "message"), FILES, ids=[name for name, _ in FILES])
-def test_what_is_no_book_is_named_in_one_sentence(kiwi: Told, bad: Path, home: Path, name: str, message: str) -> None:
-    """Whatever a user takes for a book, the answer is one line with its path, and exit code 1."""
+def test_a_file_that_is_not_a_book_is_named_in_one_sentence(
+    kiwi: RunCommand, bad: Path, home: Path, name: str, message: str
+) -> None:
+    """Whatever a user passes as a book, the error is one line with its path, and exit code 1."""
     code, out, err = kiwi("books", "add", bad / name)
     assert (code, out) == (1, "")
     assert err.startswith("kiwiresearch: " + message.format(path=str(bad / name)))
@@ -78,7 +80,7 @@ def test_what_is_no_book_is_named_in_one_sentence(kiwi: Told, bad: Path, home: P
 
 @pytest.mark.parametrize("name", ["missing.zim", "empty.zim", "cut.zim", "flipped.zim", "folder"])
 @pytest.mark.parametrize("command", [("books", "info"), ("page", "Sea", "--book")], ids=["info", "page"])
-def test_every_command_says_the_same_of_it(kiwi: Told, bad: Path, command: tuple[str, ...], name: str) -> None:
+def test_every_command_says_the_same_of_it(kiwi: RunCommand, bad: Path, command: tuple[str, ...], name: str) -> None:
     """A file that cannot be added cannot be read either, and for the same reason."""
     assert kiwi(*command, bad / name) == kiwi("books", "add", bad / name)
 
@@ -86,33 +88,43 @@ def test_every_command_says_the_same_of_it(kiwi: Told, bad: Path, command: tuple
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("http://", "'http://' is no address of a kiwix-serve. Give one like http://host:8080."),
-        ("https:///x", "'https:///x' is no address of a kiwix-serve."),
-        ("ftp://127.0.0.1/x", "There is no file "),
+        ("http://", "'http://' is not the address of a kiwix-serve server. Example: http://host:8080"),
+        ("https:///x", "'https:///x' is not the address of a kiwix-serve server."),
+        ("ftp://127.0.0.1/x", "The file "),
     ],
 )
-def test_an_address_that_is_none(kiwi: Told, home: Path, address: str, message: str) -> None:
+def test_an_address_that_is_none(kiwi: RunCommand, home: Path, address: str, message: str) -> None:
     """What looks like an address but is none is refused without a connection."""
     code, _, err = kiwi("books", "add", address)
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith(f"kiwiresearch: {message}")
 
 
+@pytest.mark.parametrize(
+    "command", [("books", "add"), ("page", "Sea", "--book"), ("kin", "import"), ("atlas", "overview")], ids=" ".join
+)
+def test_a_path_with_an_unknown_user_is_refused(kiwi: RunCommand, home: Path, command: tuple[str, ...]) -> None:
+    """'~nobody-here/x' is refused in one line with exit code 2, without a traceback."""
+    code, out, err = kiwi(*command, "~nobody-here/x")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "The home folder in '~nobody-here/x' does not exist. Enter another path." in err
+
+
 @pytest.mark.parametrize("command", [("books", "list"), ("page", "Sea"), ("books", "remove", "x")])
 def test_a_broken_setting_is_named(
-    kiwi: Told, home: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    kiwi: RunCommand, home: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     """A setting that cannot be used stops every command with its name and exit code 1."""
     monkeypatch.setenv("KIWIRESEARCH_SERVE_TIMEOUT_S", "soon")
     assert kiwi(*command) == (
         1,
         "",
-        "kiwiresearch: KIWIRESEARCH_SERVE_TIMEOUT_S is 'soon', which is no number. Set it right.\n",
+        "kiwiresearch: KIWIRESEARCH_SERVE_TIMEOUT_S cannot be 'soon'. It must be a number.\n",
     )
 
 
 @pytest.mark.parametrize(("file", "content"), [("shelf.json", "{"), ("settings.toml", "x = ")])
-def test_the_doctor_sees_what_stops_the_others(kiwi: Told, home: Path, file: str, content: str) -> None:
+def test_the_doctor_sees_what_stops_the_others(kiwi: RunCommand, home: Path, file: str, content: str) -> None:
     """A list of books or a settings file that is broken is a finding of the doctor, with exit code 1."""
     home.mkdir()
     (home / file).write_text(content)
@@ -124,7 +136,7 @@ def test_the_doctor_sees_what_stops_the_others(kiwi: Told, home: Path, file: str
 @pytest.mark.parametrize("word", ["\x1b[31mred", "\x9b31m\x07\x7f", "line\nbreak\udcff"], ids=["esc", "c1", "line"])
 @pytest.mark.parametrize("command", [("page", "{}", "-b", "{good}"), ("page", "Sea", "-b", "{}"), ("{}",)], ids=len)
 def test_codes_in_what_a_user_typed_do_not_come_back(
-    kiwi: Told, bad: Path, command: tuple[str, ...], word: str
+    kiwi: RunCommand, bad: Path, command: tuple[str, ...], word: str
 ) -> None:
     """An error repeats the user's words without codes that would change the terminal, on one line."""
     code, out, err = kiwi(*(part.format(word, good=bad / "good.zim") for part in command))

@@ -12,11 +12,11 @@ from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.shelf import listed_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book, and a home that has it on the shelf and the sample book in its cache."""
     folder = tmp_path_factory.mktemp("furnished")
     ready = tmp_path_factory.getbasetemp() / "ready"  # the sample book is built there once for all tests
@@ -31,10 +31,10 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def book(furnished: Path, home: Path) -> Path:
+def book(prepared_home: Path, home: Path) -> Path:
     """A book that is on the shelf."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-    return furnished / "sea.zim"
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
+    return prepared_home / "sea.zim"
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_json_is_one_document_and_alone(kiwi: Told, book: Path, command: tuple[str, ...]) -> None:
+def test_json_is_one_document_and_alone(kiwi: RunCommand, book: Path, command: tuple[str, ...]) -> None:
     """With --json every command writes one JSON object on one line of standard output, and no word more."""
     code, out, err = kiwi(*(word.format(book=book) for word in command), "--json")
     assert (code, err) == (0, "")
@@ -67,7 +67,7 @@ def test_json_is_one_document_and_alone(kiwi: Told, book: Path, command: tuple[s
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_without_json_the_output_is_for_people(kiwi: Told, book: Path, command: tuple[str, ...]) -> None:
+def test_without_json_the_output_is_for_people(kiwi: RunCommand, book: Path, command: tuple[str, ...]) -> None:
     """Without --json every command writes words and nothing to standard error when all is well."""
     code, out, err = kiwi(*(word.format(book=book) for word in command))
     assert (code, err) == (0, "")
@@ -78,7 +78,7 @@ def test_without_json_the_output_is_for_people(kiwi: Told, book: Path, command: 
 @pytest.mark.parametrize(
     "command", [("page", "Qqqq"), ("page", "Sea", "-b", "other"), ("books", "remove", "other")], ids=" ".join
 )
-def test_json_of_a_failure_leaves_the_output_empty(kiwi: Told, book: Path, command: tuple[str, ...]) -> None:
+def test_json_of_a_failure_leaves_the_output_empty(kiwi: RunCommand, book: Path, command: tuple[str, ...]) -> None:
     """A command that fails with --json writes its one sentence to standard error and nothing else."""
     code, out, err = kiwi(*command, "--json")
     assert code in (1, 3)
@@ -87,7 +87,7 @@ def test_json_of_a_failure_leaves_the_output_empty(kiwi: Told, book: Path, comma
     assert err.count("\n") == 1
 
 
-def test_json_is_the_same_on_every_run(kiwi: Told, book: Path) -> None:
+def test_json_is_the_same_on_every_run(kiwi: RunCommand, book: Path) -> None:
     """Equal questions give equal bytes."""
     assert kiwi("page", "Sea", "--json") == kiwi("page", "Sea", "--json")
     assert kiwi("books", "info", "--json") == kiwi("books", "info", "--json")
@@ -99,7 +99,7 @@ SAMPLED = [("books", "list"), ("books", "info"), ("page", "Sunset")]
 @pytest.mark.parametrize("command", SAMPLED, ids=" ".join)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["words", "json"])
 def test_an_empty_shelf_is_said_once(
-    kiwi: Told, no_book: Path, command: tuple[str, ...], form: tuple[str, ...]
+    kiwi: RunCommand, no_book: Path, command: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
     """A command that uses the sample book says so in one line, beside its output."""
     code, out, err = kiwi(*command, *form)
@@ -109,34 +109,36 @@ def test_an_empty_shelf_is_said_once(
         assert isinstance(json.loads(out), dict)
 
 
-def test_the_doctor_tells_of_an_empty_shelf(kiwi: Told, no_book: Path) -> None:
+def test_the_doctor_reports_an_empty_shelf(kiwi: RunCommand, no_book: Path) -> None:
     """The doctor finds the shelf empty and says what commands use instead."""
-    assert "No books yet: commands use the sample book." in kiwi("doctor")[1]
+    assert "Your library is empty, so commands use the sample book." in kiwi("doctor")[1]
 
 
-def test_the_line_helps_also_when_the_page_is_missing(kiwi: Told, no_book: Path) -> None:
-    """Who looks for a page of a book that is not on the shelf learns why it is not found."""
+def test_the_line_helps_also_when_the_page_is_missing(kiwi: RunCommand, no_book: Path) -> None:
+    """A search for a page of a book that is not on the shelf explains why it is not found."""
     code, out, err = kiwi("page", "Qqqq")
     assert (code, out) == (3, "")
     assert err.splitlines()[0] == SAMPLE_NOTICE
-    assert err.splitlines()[1].startswith("kiwiresearch: There is no page 'Qqqq' in 'kiwiresearch sample book'.")
+    assert err.splitlines()[1].startswith("kiwiresearch: No page named 'Qqqq' in 'kiwiresearch sample book'.")
 
 
 @pytest.mark.parametrize(
     "command", [("page", "Sea", "-b", "{book}"), ("page", "Sunset", "-b", "sample"), ("books", "add", "{book}")]
 )
-def test_a_named_book_needs_no_such_line(kiwi: Told, no_book: Path, command: tuple[str, ...]) -> None:
-    """Who names a book is not told of the empty shelf."""
+def test_a_named_book_needs_no_note_about_an_empty_shelf(
+    kiwi: RunCommand, no_book: Path, command: tuple[str, ...]
+) -> None:
+    """A command with a named book does not mention the empty shelf."""
     assert kiwi(*(word.format(book=no_book) for word in command))[2] == ""
 
 
-def test_the_sample_book_can_be_asked_for(kiwi: Told, book: Path) -> None:
+def test_the_sample_book_can_be_asked_for(kiwi: RunCommand, book: Path) -> None:
     """`--book sample` reads the sample book though the shelf has another; a redirect leads on."""
     code, out, err = kiwi("page", "Einstein", "-b", "sample")
     assert (code, out.splitlines()[0], err) == (0, "Albert Einstein", "")
 
 
-def test_the_line_goes_with_the_first_book(kiwi: Told, no_book: Path) -> None:
+def test_the_line_goes_with_the_first_book(kiwi: RunCommand, no_book: Path) -> None:
     """After the first `books add` the sample book is out of the way, and after the last `remove` it is back."""
     kiwi("books", "add", no_book)
     assert kiwi("books", "list")[2] == ""
@@ -173,7 +175,7 @@ def test_the_line_goes_with_the_first_book(kiwi: Told, no_book: Path) -> None:
         ("page Sea --section Tides", 3),
     ],
 )
-def test_exit_codes(kiwi: Told, book: Path, command: str, code: int) -> None:
+def test_exit_codes(kiwi: RunCommand, book: Path, command: str, code: int) -> None:
     """0 is done, 1 is a book or setting, 2 is a command that makes no sense, 3 is a page that is not there."""
     assert kiwi(*command.split())[0] == code
 
@@ -181,8 +183,8 @@ def test_exit_codes(kiwi: Told, book: Path, command: str, code: int) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["pag", "Sea"], "'pag' is no command. Did you mean 'page'? If it is part of a topic"),
-        (["book", "list"], "'book' is no command. Did you mean 'books'?"),
+        (["pag", "Sea"], "'pag' is not a command. Did you mean 'page'? To research this as a topic"),
+        (["book", "list"], "'book' is not a command. Did you mean 'books'?"),
         (["page", ""], "The title is empty."),
         (["page", " \t\n"], "The title is empty."),
         (["page", "Sea", "--colour"], "No such option: --colour"),
@@ -191,14 +193,16 @@ def test_exit_codes(kiwi: Told, book: Path, command: str, code: int) -> None:
         (["page", "Sea", "Land"], "unexpected extra argument"),
     ],
 )
-def test_a_command_that_makes_no_sense_is_explained(kiwi: Told, book: Path, command: list[str], message: str) -> None:
+def test_a_command_that_makes_no_sense_is_explained(
+    kiwi: RunCommand, book: Path, command: list[str], message: str
+) -> None:
     """Exit code 2 comes with what is wrong, on standard error only."""
     code, out, err = kiwi(*command)
     assert (code, out) == (2, "")
     assert message in err
 
 
-def test_the_version(kiwi: Told, home: Path) -> None:
+def test_the_version(kiwi: RunCommand, home: Path) -> None:
     """--version is the name and the version, and touches no folder."""
     assert kiwi("--version") == (0, f"kiwiresearch {__version__}\n", "")
     assert not home.exists()
@@ -213,7 +217,7 @@ def test_the_version(kiwi: Told, home: Path) -> None:
         (["books", "add", "--help"], ["--json", "library.xml", "kiwix-serve"]),
     ],
 )
-def test_help_names_everything(kiwi: Told, home: Path, command: list[str], names: list[str]) -> None:
+def test_help_names_everything(kiwi: RunCommand, home: Path, command: list[str], names: list[str]) -> None:
     """--help lists the commands or options, on standard output, and touches no folder."""
     code, out, err = kiwi(*command)
     assert (code, err) == (0, "")
@@ -221,7 +225,7 @@ def test_help_names_everything(kiwi: Told, home: Path, command: list[str], names
     assert not home.exists()
 
 
-def test_a_broken_book_makes_the_doctor_fail(kiwi: Told, book: Path, tmp_path: Path) -> None:
+def test_a_broken_book_makes_the_doctor_fail(kiwi: RunCommand, book: Path, tmp_path: Path) -> None:
     """The doctor's exit code is 1 when something on the shelf is broken, and its output is complete."""
     shutil.copy2(book, tmp_path / "lost.zim")
     kiwi("books", "add", tmp_path / "lost.zim")

@@ -11,7 +11,7 @@ from kiwiresearch.cli.start import run
 from kiwiresearch.ids import page_id
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 HARBOUR = """<html><body><div id="mw-content-text"><div class="mw-parser-output">
 <table class="infobox"><tr><th>Depth</th><td>12 m</td></tr><tr><th>Country</th><td>Norway</td></tr></table>
@@ -44,12 +44,12 @@ Trade
   • Herring
   • Timber from the forest
 
-3 sections · 2 pages linked · 0 references
+3 sections · links to 2 pages · 0 references
 """
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with two books on its shelf."""
     folder = tmp_path_factory.mktemp("furnished")
     for name, title, html in (("first", "First book", HARBOUR), ("second", "Second book", "<p>Sea.</p>")):
@@ -66,13 +66,13 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kiwi(kiwi: Told, furnished: Path, home: Path) -> Told:
+def kiwi(kiwi: RunCommand, prepared_home: Path, home: Path) -> RunCommand:
     """Runs a command with the two books on the shelf; returns exit code, output and error."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
     return kiwi
 
 
-def test_a_page_is_pleasant_to_read(kiwi: Told) -> None:
+def test_a_page_is_pleasant_to_read(kiwi: RunCommand) -> None:
     """A page is shown with its book, facts, sections by depth, lists and counts, and nothing else."""
     code, out, err = kiwi("page", "Harbour")
     assert (code, err) == (0, "")
@@ -88,7 +88,7 @@ def test_a_page_is_pleasant_to_read(kiwi: Told) -> None:
         ("Trade", ["Trade", "• Herring", "• Timber from the forest"]),
     ],
 )
-def test_a_section_is_shown_with_those_below_it(kiwi: Told, section: str, shown: list[str]) -> None:
+def test_a_section_is_shown_with_those_below_it(kiwi: RunCommand, section: str, shown: list[str]) -> None:
     """--section picks a heading in any case, with its own sections and no others."""
     code, out, err = kiwi("page", "Harbour", "--section", section)
     lines = [line.strip() for line in out.splitlines() if line.strip()]
@@ -96,22 +96,22 @@ def test_a_section_is_shown_with_those_below_it(kiwi: Told, section: str, shown:
     assert lines[2:] == shown
 
 
-def test_an_unknown_section_names_those_there_are(kiwi: Told) -> None:
+def test_an_unknown_section_names_those_there_are(kiwi: RunCommand) -> None:
     """A heading that the page lacks is exit code 3, with the headings it has."""
     assert kiwi("page", "Harbour", "-s", "Histories") == (
         3,
         "",
-        "kiwiresearch: The page 'Harbour' has no section 'Histories'. Its sections: 'History', 'War', 'Trade'.\n",
+        "kiwiresearch: The page 'Harbour' has no section named 'Histories'. Its sections: 'History', 'War', 'Trade'.\n",
     )
 
 
-def test_a_page_without_sections_says_so(kiwi: Told) -> None:
-    """Where there is nothing but the lead, the error says that."""
+def test_a_page_without_sections_says_so(kiwi: RunCommand) -> None:
+    """If there is nothing but the lead, the error says that."""
     code, _, err = kiwi("page", "Sea", "-b", "second", "-s", "History")
-    assert (code, err.endswith("Its sections: none but the lead.\n")) == (3, True)
+    assert (code, err.endswith("Its sections: only the introduction.\n")) == (3, True)
 
 
-def test_links_are_shown_with_their_words_and_place(kiwi: Told) -> None:
+def test_links_are_shown_with_their_words_and_place(kiwi: RunCommand) -> None:
     """--links adds a table of where the page leads to."""
     code, out, _ = kiwi("page", "Harbour", "--links")
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
@@ -120,7 +120,7 @@ def test_links_are_shown_with_their_words_and_place(kiwi: Told) -> None:
     assert ["Forest", "forest", "Trade", "list"] in rows
 
 
-def test_json_has_the_fields_of_a_page(kiwi: Told) -> None:
+def test_json_has_the_fields_of_a_page(kiwi: RunCommand) -> None:
     """--json has the fields every page must have (R109, R110, R111, R112, R113, R114, R115)."""
     code, out, err = kiwi("page", "Harbour", "--json")
     page = json.loads(out)
@@ -146,7 +146,7 @@ def test_json_has_the_fields_of_a_page(kiwi: Told) -> None:
 
 
 @pytest.mark.parametrize("words", ["Harbour", "harbour", "HARBOUR", " Harbour ", "Port", "port", "PORT"])
-def test_a_title_need_not_be_exact(kiwi: Told, words: str) -> None:
+def test_a_title_need_not_be_exact(kiwi: RunCommand, words: str) -> None:
     """A page is found whatever the case, and by a redirect's title."""
     code, out, _ = kiwi("page", words, "--json")
     assert (code, json.loads(out)["title"]) == (0, "Harbour")
@@ -165,30 +165,30 @@ def test_a_title_need_not_be_exact(kiwi: Told, words: str) -> None:
         (("Sea", "-b", "first.zim"), "First book"),
     ],
 )
-def test_the_books_are_asked_in_order(kiwi: Told, words: tuple[str, ...], book: str) -> None:
+def test_the_books_are_asked_in_order(kiwi: RunCommand, words: tuple[str, ...], book: str) -> None:
     """The first book that has the page shows it; --book picks and orders the books."""
     code, out, _ = kiwi("page", *words)
     assert (code, out.splitlines()[1]) == (0, f"{book} · 2026-01-01")
 
 
-def test_a_book_goes_by_uuid_and_path(kiwi: Told, furnished: Path) -> None:
+def test_a_book_goes_by_uuid_and_path(kiwi: RunCommand, prepared_home: Path) -> None:
     """--book takes the UUID that `books list` shows, and the file itself."""
     uuid = json.loads(kiwi("books", "list", "--json")[1])["books"][1]["id"]
-    for name in (uuid, uuid.upper(), furnished / "second.zim"):
+    for name in (uuid, uuid.upper(), prepared_home / "second.zim"):
         assert "Second book" in kiwi("page", "Sea", "-b", name)[1]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("Harb", "There is no page 'Harb' in your 2 books. Near it are: 'Harbour'."),
-        ("Only", "There is no page 'Only' in your 2 books. Near it are: 'Only first', 'Only second'."),
-        ("Qqqq", "There is no page 'Qqqq' in your 2 books. Try another title."),
-        ("../Harbour", "There is no page '../Harbour' in your 2 books."),
-        ("🙃", "There is no page '🙃' in your 2 books. Try another title."),
+        ("Harb", "No page named 'Harb' in your 2 books. Similar titles: 'Harbour'."),
+        ("Only", "No page named 'Only' in your 2 books. Similar titles: 'Only first', 'Only second'."),
+        ("Qqqq", "No page named 'Qqqq' in your 2 books. Try another title."),
+        ("../Harbour", "No page named '../Harbour' in your 2 books."),
+        ("🙃", "No page named '🙃' in your 2 books. Try another title."),
     ],
 )
-def test_an_unknown_page_names_near_ones(kiwi: Told, words: str, message: str) -> None:
+def test_an_unknown_page_names_near_ones(kiwi: RunCommand, words: str, message: str) -> None:
     """A title that no book has is exit code 3 and one sentence with titles near it."""
     code, out, err = kiwi("page", words)
     assert (code, out) == (3, "")
@@ -196,17 +196,17 @@ def test_an_unknown_page_names_near_ones(kiwi: Told, words: str, message: str) -
     assert err.count("\n") == 1
 
 
-def test_an_unknown_book_names_a_near_one(kiwi: Told) -> None:
+def test_an_unknown_book_names_a_near_one(kiwi: RunCommand) -> None:
     """A book that nobody added is exit code 1, with a guess."""
     assert kiwi("page", "Sea", "-b", "secnd book") == (
         1,
         "",
-        "kiwiresearch: There is no book 'secnd book' on your shelf. "
-        "Did you mean 'Second book'? 'kiwiresearch books list' shows them all.\n",
+        "kiwiresearch: No book named 'secnd book' in your library. "
+        "Did you mean 'Second book'? To list your books, run 'kiwiresearch books list'.\n",
     )
 
 
-def test_a_real_book_of_2015_is_read(kiwi: Told, shared_data: Path) -> None:
+def test_a_real_book_of_2015_is_read(kiwi: RunCommand, shared_data: Path) -> None:
     """A published ZIM file with old paths needs no adding, and its pages go by title (R32, R34, R35)."""
     file = shared_data / "zims" / "real" / "wikipedia_en_ray_charles_2015-06.zim"
     code, out, _ = kiwi("page", "ray charles", "-b", file, "--json")

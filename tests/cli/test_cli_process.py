@@ -21,7 +21,7 @@ from kiwiresearch.zim.book_writer import NewPage, write_book
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book, and a home that knows it to be sound."""
     folder = tmp_path_factory.mktemp("furnished")
     pages = [NewPage("Bay", "Bay", b"<h2 id='Waves'>Waves</h2><p>Low.</p>")]
@@ -32,9 +32,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def book(furnished: Path, home: Path) -> Path:
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-    return furnished / "sea.zim"
+def book(prepared_home: Path, home: Path) -> Path:
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
+    return prepared_home / "sea.zim"
 
 
 def _run(*words: object) -> subprocess.CompletedProcess[str]:
@@ -53,7 +53,7 @@ def test_the_exit_code_is_the_process_s(book: Path) -> None:
     """The installed command ends with the code of its error, and prints no traceback."""
     done = _run("page", "Land", "-b", book)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("kiwiresearch: There is no page 'Land' in 'Sea book'.")
+    assert done.stderr.startswith("kiwiresearch: No page named 'Land' in 'Sea book'.")
 
 
 def test_ctrl_c_ends_a_command(home: Path) -> None:
@@ -115,15 +115,15 @@ Change = Callable[[Path], None]
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
-        (lambda file: os.truncate(file, 1_000), "and has 1,000 now."),
-        (lambda file: file.unlink(), "and is gone."),
+        (lambda file: os.truncate(file, 1_000), "and now has 1,000."),
+        (lambda file: file.unlink(), "and is now missing."),
     ],
     ids=["cut", "gone"],
 )
-def test_an_accident_is_told_at_the_next_start(
-    killed: Path, book: Path, capsys: pytest.CaptureFixture[str], change: Change, told: str
+def test_a_crash_is_explained_at_the_next_start(
+    killed: Path, book: Path, capsys: pytest.CaptureFixture[str], change: Change, expected: str
 ) -> None:
     """A command that died while its book was cut or deleted is explained by the next one, once, beside its output."""
     before = f"{killed.stat().st_size:,}"
@@ -132,14 +132,14 @@ def test_an_accident_is_told_at_the_next_start(
     shown = capsys.readouterr()
     assert json.loads(shown.out)["books"]
     assert shown.err.startswith(
-        f"An earlier command ended while reading {str(killed)!r}: the file had {before} bytes {told}"
+        f"An earlier command stopped while reading {str(killed)!r}: the file had {before} bytes {expected}"
     )
     assert shown.err.count("\n") == 1
     assert run(["books", "info", str(book), "--json"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_a_death_without_an_accident_is_not_told(killed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A process that was only killed, its books unharmed, is no news."""
+def test_a_killed_process_is_not_reported(killed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A process that was only killed, with its books intact, is not reported."""
     assert run(["books", "info", str(killed)]) == 0
     assert capsys.readouterr().err == ""

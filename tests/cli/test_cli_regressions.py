@@ -32,8 +32,8 @@ def test_json_of_an_unknown_section(a_book: BookMaker, home: Path, capsys: pytes
     assert capsys.readouterr().out == ""
 
 
-def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path) -> None:
-    """`kiwiresearch … | head` is no error: code 0 and not a word about the closed pipe."""
+def test_a_reader_that_closes_the_pipe_is_not_an_error(a_book: BookMaker, home: Path) -> None:
+    """`kiwiresearch … | head` has exit code 0 and no message about the closed pipe."""
     command = [SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>More than a buffer.</p>" * 1000}))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
@@ -43,7 +43,7 @@ def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path) 
         assert process.wait() == 0
 
 
-def test_a_closed_output_is_no_traceback(a_book: BookMaker, home: Path) -> None:
+def test_a_closed_output_gives_no_traceback(a_book: BookMaker, home: Path) -> None:
     """A command started without standard output (`>&-`) does not crash."""
     command = ["sh", "-c", '"$@" >&-', "sh", SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>x</p>"}))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -61,10 +61,10 @@ def test_a_full_disk_is_one_sentence(a_book: BookMaker, home: Path, form: list[s
 
 
 @pytest.mark.parametrize("command", [["books", "list"], ["page", "Moon", "-b", "{book}"], ["books", "add", "{book}"]])
-def test_a_cache_that_cannot_be_written_is_no_traceback(
+def test_a_cache_that_cannot_be_written_gives_no_traceback(
     a_book: BookMaker, home: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where nothing can be kept, a command works all the same or says so in one sentence."""
+    """If nothing can be saved, a command works all the same or says so in one sentence."""
     home.mkdir()
     (home / "cache").touch()
     book = a_book({"Moon": "<p>x</p>"})
@@ -73,7 +73,7 @@ def test_a_cache_that_cannot_be_written_is_no_traceback(
 
 
 def test_the_doctor_sees_a_file_in_place_of_a_folder(home: Path, tmp_path: Path) -> None:
-    """A cache folder below something that is no folder cannot be written."""
+    """A cache folder below a file cannot be written."""
     (tmp_path / "file").touch()
     desk = open_workspace()
     desk = replace(desk, folders=replace(desk.folders, cache=tmp_path / "file" / "cache"))
@@ -81,7 +81,7 @@ def test_the_doctor_sees_a_file_in_place_of_a_folder(home: Path, tmp_path: Path)
     assert [f.state for f in findings if f.subject == "cache"] == ["broken"]
 
 
-def test_a_name_that_is_no_text_is_a_name(a_book: BookMaker, home: Path) -> None:
+def test_a_file_name_that_is_not_utf8_is_accepted_or_refused(a_book: BookMaker, home: Path) -> None:
     """A file whose name is not UTF-8 is added like any other, or refused in one sentence."""
     book = a_book({"Moon": "<p>x</p>"})
     odd = Path(os.fsdecode(bytes(book.parent) + b"/\xff.zim"))
@@ -122,18 +122,20 @@ def test_a_check_goes_on_after_a_lost_book(a_book: BookMaker, home: Path, capsys
 
 
 @pytest.mark.parametrize("command", [["books", "add", ""], ["page", "Moon", "-b", ""]])
-def test_an_empty_name_is_no_folder(
+def test_an_empty_name_is_not_a_folder(
     a_book: BookMaker, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
-    """An empty name (an unset variable in a script) does not stand for all books below the user's folder."""
+    """An empty name (an unset variable in a script) does not mean all books below the user's folder."""
     a_book({"Moon": "<p>x</p>"})
     monkeypatch.chdir(tmp_path)
     assert run(command) in (1, 2)
     assert not (home / "shelf.json").exists()
 
 
-def test_a_book_that_was_not_asked_is_named(a_book: BookMaker, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """When a page is not found, or found further on, the books that could not be opened are told."""
+def test_a_book_that_could_not_be_searched_is_named(
+    a_book: BookMaker, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When a page is not found, or found further on, the books that could not be opened are named."""
     one = a_book({"Moon": "<p>1</p>"}, name="one.zim", Title="One")
     two = a_book({"Moon": "<p>2</p>"}, name="two.zim", Title="Two")
     run(["books", "add", str(one), str(two)])
@@ -160,7 +162,7 @@ def test_libzim_is_not_heard(home: Path, tmp_path: Path) -> None:
     metadata = {"Name": "be", "Title": "Be", "Language": "bel"}
     write_book(book, [NewPage("A", "A", b"<p>x</p>")], metadata=metadata, language="bel")
     done = subprocess.run([SCRIPT, "page", "Qqqq", "-b", str(book)], capture_output=True, text=True, check=False)
-    assert done.stderr == "kiwiresearch: There is no page 'Qqqq' in 'Be'. Try another title.\n"
+    assert done.stderr == "kiwiresearch: No page named 'Qqqq' in 'Be'. Try another title.\n"
 
 
 def test_a_pipe_gets_whole_list_items(a_book: BookMaker, home: Path, capsys: pytest.CaptureFixture[str]) -> None:

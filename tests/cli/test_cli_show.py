@@ -13,7 +13,7 @@ from kiwiresearch.cli.output import safe
 from kiwiresearch.cli.start import run
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 EVIL = "\x1b[31mred\x1b[0m\x1b]0;owned\x07\x9b2J\x08\x7f"
@@ -33,7 +33,7 @@ LONG = " ".join(f"word{number}" for number in range(100))
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with one book on its shelf, whose every text tries to be more than text."""
     folder = tmp_path_factory.mktemp("furnished")
     pages = [
@@ -51,9 +51,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def kiwi(kiwi: Told, furnished: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
+def kiwi(kiwi: RunCommand, prepared_home: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
     """Runs a command with that book on the shelf; returns exit code, output and error."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     return kiwi
 
@@ -77,15 +77,15 @@ def kiwi(kiwi: Told, furnished: Path, home: Path, monkeypatch: pytest.MonkeyPatc
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_codes_in_a_book_do_not_reach_the_terminal(
-    kiwi: Told, furnished: Path, command: tuple[str, ...], code: int
+    kiwi: RunCommand, prepared_home: Path, command: tuple[str, ...], code: int
 ) -> None:
     """Titles, texts and metadata are printed without the codes a terminal would obey."""
-    got, out, err = kiwi(*(word.format(book=furnished / "evil.zim") for word in command))
+    got, out, err = kiwi(*(word.format(book=prepared_home / "evil.zim") for word in command))
     assert got == code
     assert CODES.findall(out + err) == []
 
 
-def test_markup_in_a_page_is_printed_as_text(kiwi: Told) -> None:
+def test_markup_in_a_page_is_printed_as_text(kiwi: RunCommand) -> None:
     """Square brackets mean nothing: what a page says in them is shown, letter by letter."""
     out = kiwi("page", "Storm", "--links")[1]
     assert "Storm" in out
@@ -95,21 +95,21 @@ def test_markup_in_a_page_is_printed_as_text(kiwi: Told) -> None:
     assert squeezed.count("[link=http://a.example]y[/link]:smile:[/]") >= 6
 
 
-def test_markup_in_metadata_is_printed_as_text(kiwi: Told) -> None:
-    """The same holds for what a book says of itself."""
+def test_markup_in_metadata_is_printed_as_text(kiwi: RunCommand) -> None:
+    """The same is true for the metadata of a book."""
     assert "[red]x[/red]" in kiwi("books", "list")[1]
     assert "[red]x[/red]" in kiwi("books", "info")[1]
 
 
-def test_a_pipe_gets_no_escape_codes(kiwi: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Output that is no terminal has no styles, whatever TERM says."""
+def test_a_pipe_gets_no_escape_codes(kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output that is not a terminal has no styles, whatever TERM says."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
     for command in (("page", "Calm"), ("books", "list"), ("books", "info")):
         assert "\x1b" not in "".join(map(str, kiwi(*command)))
 
 
-def test_a_pipe_gets_whole_paragraphs(kiwi: Told) -> None:
+def test_a_pipe_gets_whole_paragraphs(kiwi: RunCommand) -> None:
     """A paragraph is one line in a pipe, so that grep and wc see what the page has."""
     assert LONG in kiwi("page", "Long")[1].splitlines()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.diff.compared_runs import run_over, two_snapshots
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +17,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return two_snapshots(tmp_path_factory.mktemp("compare"))
 
 
-def test_changed_numbers_come_first(kiwi: Told, home: Path, runs: tuple[Path, Path]) -> None:
+def test_changed_numbers_come_first(kiwi: RunCommand, home: Path, runs: tuple[Path, Path]) -> None:
     """Then other words, what is new and what is gone, each with the words of both runs."""
     code, out, err = kiwi("compare", *runs)
     assert (code, err) == (0, "")
-    assert "Book: Road book, snapshots of 2026-01-01 and 2026-03-01" in out
+    assert "Book: Road book, editions of 2026-01-01 and 2026-03-01" in out
     places = [
         out.index(words) for words in ("- The Salt road was 118 km", "+ The Salt road was 121 km", "may have been")
     ]
@@ -31,17 +31,17 @@ def test_changed_numbers_come_first(kiwi: Told, home: Path, runs: tuple[Path, Pa
     assert "17 the same." in out
 
 
-def test_a_page_of_one_run_is_named_once(kiwi: Told, home: Path, runs: tuple[Path, Path], tmp_path: Path) -> None:
-    """All that it says stands below it, and which of the two runs has read it."""
+def test_a_page_of_one_run_is_named_once(kiwi: RunCommand, home: Path, runs: tuple[Path, Path], tmp_path: Path) -> None:
+    """Its claims are below it, and which of the two runs has read it."""
     small = run_over(runs[0].parent / "road_2026-01.zim", tmp_path / "small", max_pages=1)
     for order, which in (((small, runs[0]), "new"), ((runs[0], small), "old")):
         out = kiwi("compare", *order)[1]
-        headings = [row for row in out.splitlines() if row.endswith(f" (read by the {which} run only)")]
+        headings = [row for row in out.splitlines() if row.endswith(f" (read only for the {which} run)")]
         assert headings
         assert len(set(headings)) == len(headings)
 
 
-def test_a_comparison_as_data(kiwi: Told, home: Path, runs: tuple[Path, Path]) -> None:
+def test_a_comparison_as_data(kiwi: RunCommand, home: Path, runs: tuple[Path, Path]) -> None:
     """One document, the same every time."""
     first = kiwi("compare", *runs, "--json")
     found = json.loads(first[1])
@@ -50,8 +50,10 @@ def test_a_comparison_as_data(kiwi: Told, home: Path, runs: tuple[Path, Path]) -
     assert kiwi("compare", *runs, "--json") == first
 
 
-def test_what_is_no_run_is_told(kiwi: Told, home: Path, runs: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_run_is_reported(
+    kiwi: RunCommand, home: Path, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
     code, out, err = kiwi("compare", runs[0], tmp_path / "nothing")
     assert (code, out) == (1, "")
-    assert "Name a folder that a run of kiwiresearch has written." in err
+    assert "Enter the folder of a finished run." in err
     assert kiwi("compare", runs[0], "")[0] == 2

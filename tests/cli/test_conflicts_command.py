@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from tests.brief.briefs import bronze_age
-from tests.verify.proved_runs import a_finished_run
+from tests.verify.verified_runs import a_finished_run
 
 from kiwiresearch.api import open_shelf
-from kiwiresearch.brief.brief import record_of
+from kiwiresearch.brief.brief import brief_record
 from kiwiresearch.claims.conflicts.comparison import compare_texts
 from kiwiresearch.ids import canonical_json
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 FIELDS = {"conflict", "kind", "a_quote", "b_quote", "why"}
 BORN = {"a": "Margarete Voss was born in 1411.", "b": "Margarete Voss was born in 1463.", "title": "Margarete Voss"}
 LONG = {"a": "The Salt road was 118 km long.", "b": "The Salt road was 186 km long."}
@@ -46,7 +46,7 @@ def rows(out: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
-def test_each_pair_gets_a_line(kiwi: Told, home: Path, tmp_path: Path, form: tuple[str, ...]) -> None:
+def test_each_pair_gets_a_line(kiwi: RunCommand, home: Path, tmp_path: Path, form: tuple[str, ...]) -> None:
     """Whether the two contradict each other, of which kind that is, and both sentences, in order (R69, R139)."""
     code, out, err = kiwi("conflicts", "--pairs", a_file(tmp_path, BORN, ALIKE, LONG), *form)
     first, second, third = rows(out)
@@ -68,7 +68,7 @@ def test_each_pair_gets_a_line(kiwi: Told, home: Path, tmp_path: Path, form: tup
         "[" * 5000,
     ],
 )  # fmt: skip
-def test_a_bad_row_says_so_and_the_rest_goes_on(kiwi: Told, home: Path, tmp_path: Path, line: str) -> None:
+def test_a_bad_row_says_so_and_the_rest_goes_on(kiwi: RunCommand, home: Path, tmp_path: Path, line: str) -> None:
     """A row that cannot be used gets a line with the reason and its number; the exit code is 1."""
     (tmp_path / "pairs.jsonl").write_text(f"{json.dumps(BORN)}\n{line}\n{json.dumps(ALIKE)}\n")
     code, out, err = kiwi("conflicts", "--pairs", tmp_path / "pairs.jsonl")
@@ -79,10 +79,10 @@ def test_a_bad_row_says_so_and_the_rest_goes_on(kiwi: Told, home: Path, tmp_path
     assert "error" not in found[0] | found[2]
 
 
-def test_the_contradictions_of_a_run(kiwi: Told, run: Path) -> None:
-    """Each is told with what it is about, its kind, and both sides with their places; JSON has the quotes too."""
+def test_the_contradictions_of_a_run(kiwi: RunCommand, run: Path) -> None:
+    """Each is shown with what it is about, its kind, and both sides with their places; JSON has the quotes too."""
     brief = bronze_age()
-    (run / "brief.json").write_text(canonical_json(record_of(brief)))
+    (run / "brief.json").write_text(canonical_json(brief_record(brief)))
     code, out, err = kiwi("conflicts", run, "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
@@ -95,17 +95,17 @@ def test_the_contradictions_of_a_run(kiwi: Told, run: Path) -> None:
         assert all(side["quote"] and side["claim"].startswith("sha256:") for side in one["sides"])
 
 
-def test_a_run_without_contradictions_says_so(kiwi: Told, run: Path) -> None:
-    """Nothing to tell is told."""
+def test_a_run_without_contradictions_says_so(kiwi: RunCommand, run: Path) -> None:
+    """One line says that there are none."""
     brief = json.loads((run / "brief.json").read_text()) | {"disputes": []}
     (run / "brief.json").write_text(json.dumps(brief))
     code, out, _ = kiwi("conflicts", run)
-    assert (code, out) == (0, "The pages of this run do not contradict each other, as far as the rules see.\n")
+    assert (code, out) == (0, "No contradictions found between the pages of this run.\n")
     assert json.loads(kiwi("conflicts", run, "--json")[1])["conflicts"] == []
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b"[" * 99_999, b"null", None])
-def test_a_brief_that_cannot_be_read_is_told(kiwi: Told, run: Path, content: bytes | None) -> None:
+def test_a_brief_that_cannot_be_read_is_reported(kiwi: RunCommand, run: Path, content: bytes | None) -> None:
     """A brief that was edited or is gone is an error with one sentence."""
     (run / "brief.json").unlink()
     if content is not None:
@@ -119,18 +119,24 @@ def test_a_brief_that_cannot_be_read_is_told(kiwi: Told, run: Path, content: byt
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ([], 2, "Give either a run or --pairs FILE."),
-        (["run", "--pairs", "a.jsonl"], 2, "Give either a run or --pairs FILE."),
-        ([""], 2, "The name of the run's folder is empty."),
-        (["nowhere"], 1, "There is no folder 'nowhere'."),
-        (["--pairs", "none.jsonl"], 2, "The file 'none.jsonl' cannot be read: No such file or directory."),
-        (["--pairs", "."], 2, "The file '.' cannot be read: Is a directory."),
+        ([], 2, "Enter either a run or --pairs FILE."),
+        (["run", "--pairs", "a.jsonl"], 2, "Enter either a run or --pairs FILE."),
+        ([""], 2, "The folder name is empty."),
+        (["nowhere"], 1, "The folder 'nowhere' was not found."),
+        (["--pairs", "none.jsonl"], 2, "Could not read the file 'none.jsonl': No such file or directory."),
+        (["--pairs", "."], 2, "Could not read the file '.': Is a directory."),
     ],
 )
-def test_what_makes_no_sense_is_explained(
-    kiwi: Told, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, message: str
+def test_invalid_arguments_are_explained(
+    kiwi: RunCommand,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: int,
+    message: str,
 ) -> None:
-    """What is wrong stands on standard error, and nothing else is written."""
+    """The error is on standard error, and nothing else is written."""
     monkeypatch.chdir(tmp_path)
     found, out, err = kiwi("conflicts", *words)
     assert (found, out) == (code, "")

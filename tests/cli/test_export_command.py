@@ -12,7 +12,7 @@ import pytest
 from kiwiresearch.cli.start import run
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 FILES = [
     ("markdown", ["brief.md"]),
@@ -54,61 +54,78 @@ def a_run(finished: Path, home: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("form", "names"), FILES)
-def test_a_run_is_exported(kiwi: Told, a_run: Path, form: str, names: list[str]) -> None:
-    """Each format's files are written below the run and named, and they hold its pages."""
-    code, told, err = kiwi("export", a_run, "--to", form)
+def test_a_run_is_exported(kiwi: RunCommand, a_run: Path, form: str, names: list[str]) -> None:
+    """Each format's files are written below the run and named, and they have its pages."""
+    code, out, err = kiwi("export", a_run, "--to", form)
     assert (code, err) == (0, "")
-    assert told.splitlines() == [f"Written: {a_run}/export/{name}" for name in names]
+    assert out.splitlines() == [f"Saved: {a_run}/export/{name}" for name in names]
     assert "Salt road" in (a_run / "export" / names[0]).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("form", "start"), [("epub", b"PK"), ("zim", b"ZIM\x04")])
-def test_books_are_written_too(kiwi: Told, a_run: Path, form: str, start: bytes) -> None:
-    """A format that is no text is one file, under the name that was given."""
-    code, told, err = kiwi("export", a_run, "--to", form, "--out", f"salt.{form}")
-    assert (code, told, err) == (0, f"Written: salt.{form}\n", "")
+@pytest.mark.parametrize(("form", "start"), [("epub", b"PK"), ("docx", b"PK"), ("zim", b"ZIM\x04")])
+def test_books_are_written_too(kiwi: RunCommand, a_run: Path, form: str, start: bytes) -> None:
+    """A format that is not text is one file, under the given name."""
+    code, out, err = kiwi("export", a_run, "--to", form, "--out", f"salt.{form}")
+    assert (code, out, err) == (0, f"Saved: salt.{form}\n", "")
     assert Path(f"salt.{form}").read_bytes().startswith(start)
 
 
-def test_notes_are_a_folder(kiwi: Told, a_run: Path) -> None:
+def test_notes_are_a_folder(kiwi: RunCommand, a_run: Path) -> None:
     """Every note is named, the index first."""
-    code, told, _ = kiwi("export", a_run, "--to", "obsidian")
-    lines = told.splitlines()
-    assert (code, lines[0]) == (0, f"Written: {a_run}/export/obsidian/Index.md")
-    assert f"Written: {a_run}/export/obsidian/Pages/Salt road.md" in lines
+    code, out, _ = kiwi("export", a_run, "--to", "obsidian")
+    lines = out.splitlines()
+    assert (code, lines[0]) == (0, f"Saved: {a_run}/export/obsidian/Index.md")
+    assert f"Saved: {a_run}/export/obsidian/Pages/Salt road.md" in lines
 
 
-def test_json_names_the_files(kiwi: Told, a_run: Path) -> None:
+def test_json_names_the_files(kiwi: RunCommand, a_run: Path) -> None:
     """With --json the files are a list in one document."""
-    code, told, _ = kiwi("export", a_run, "--to", "csv", "--out", "tables", "--json")
-    assert (code, json.loads(told)) == (0, {"files": ["tables/nodes.csv", "tables/edges.csv"]})
+    code, out, _ = kiwi("export", a_run, "--to", "csv", "--out", "tables", "--json")
+    assert (code, json.loads(out)) == (0, {"files": ["tables/nodes.csv", "tables/edges.csv"]})
     assert len(Path("tables/nodes.csv").read_text(encoding="utf-8").splitlines()) == 4
 
 
-def test_an_exported_run_is_still_finished(kiwi: Told, a_run: Path, finished: Path) -> None:
+def test_an_exported_run_is_still_finished(kiwi: RunCommand, a_run: Path, finished: Path) -> None:
     """The files of an export do not make the folder another one: the run is still found finished there."""
     assert kiwi("export", a_run, "--to", "gexf")[0] == 0
-    code, told, _ = kiwi("salt road", "--fast", "-b", finished.parent / "road.zim", "--out", a_run)
-    assert (code, told.splitlines()[0]) == (0, "This run was finished before: 3 pages on 'salt road'.")
+    code, out, _ = kiwi("salt road", "--fast", "-b", finished.parent / "road.zim", "--out", a_run)
+    assert (code, out.splitlines()[0]) == (0, "This research was already finished: 3 pages about 'salt road'.")
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("run", "--to", "pdf"), 2, "'pdf'"),
+        (("run", "--to", "odt"), 2, "'odt'"),
         (("run",), 2, "--to"),
         (("--to", "csv"), 2, "RUN"),
-        (("missing", "--to", "csv"), 1, "There is no folder 'missing'."),
-        ((".", "--to", "csv"), 1, "The folder '.' holds no run."),
+        (("missing", "--to", "csv"), 1, "The folder 'missing' was not found."),
+        ((".", "--to", "csv"), 1, "The folder '.' does not contain a run."),
         (("run", "--to", "csv", "--out", "run/report.md/x"), 1, "report.md"),
     ],
 )
-def test_what_cannot_be_exported_is_named(
-    kiwi: Told, a_run: Path, words: tuple[str, ...], code: int, message: str
+def test_an_impossible_export_is_explained(
+    kiwi: RunCommand, a_run: Path, words: tuple[str, ...], code: int, message: str
 ) -> None:
     """An unknown format, a missing run and an impossible place are refused, and nothing is written."""
     before = sorted(Path().rglob("*"))
-    found, told, err = kiwi("export", *words)
-    assert (found, told, "Traceback" in err) == (code, "", False)
+    found, out, err = kiwi("export", *words)
+    assert (found, out, "Traceback" in err) == (code, "", False)
     assert message in err
     assert sorted(Path().rglob("*")) == before
+
+
+def test_a_page_becomes_a_worksheet(
+    kiwi: RunCommand, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this folder under the page's title, or where --out says; what cannot be had is named."""
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = kiwi("worksheet", "Late Bronze Age collapse", "-b", "sample")
+    assert (code, out) == (0, "Saved: Late Bronze Age collapse-worksheet.html\n")
+    assert "Answer sheet" in Path("Late Bronze Age collapse-worksheet.html").read_text(encoding="utf-8")
+    words = ("worksheet", "Late Bronze Age collapse", "-b", "sample", "--format")
+    code, out, _ = kiwi(*words, "docx", "--out", "sheet.docx", "--json")
+    assert (code, json.loads(out)) == (0, {"files": ["sheet.docx"]})
+    assert Path("sheet.docx").read_bytes().startswith(b"PK")
+    code, out, err = kiwi(*words, "odt")
+    assert (code, out) == (2, "")
+    assert "html, docx, markdown" in err

@@ -17,12 +17,12 @@ from tests.cli.processes import INTERRUPTIBLE
 
 from kiwiresearch.cli.start import run as start
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A case that has begun, and the same after it ran through."""
+def started_case(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A case that was started, and the same after it was completed."""
     folder = tmp_path_factory.mktemp("killed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KIWIRESEARCH_HOME", str(folder / "home"))
@@ -35,12 +35,12 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def here(begun: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return copied(begun, home, tmp_path / "place", monkeypatch)
+def here(started_case: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return copied(started_case, home, tmp_path / "place", monkeypatch)
 
 
 @pytest.mark.parametrize(("how", "after"), [(signal.SIGKILL, 4), (signal.SIGINT, 3)], ids=["killed", "Ctrl-C"])
-def test_nothing_is_lost(kiwi: Told, here: Path, how: signal.Signals, after: int) -> None:
+def test_nothing_is_lost(kiwi: RunCommand, here: Path, how: signal.Signals, after: int) -> None:
     """Ended after some steps, the case is sound; the next run goes on and finds what the whole one found."""
     command = [sys.executable, "-c", INTERRUPTIBLE, "kin", "run", "--case", "stopped", "--json"]
     with subprocess.Popen(

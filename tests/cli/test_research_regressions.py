@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 PROGRAM = "from kiwiresearch.cli.start import main; main()"
 
 
@@ -35,11 +35,11 @@ def test_a_run_needs_no_standard_error(home: Path, tmp_path: Path, sample_zim: P
         line = f"exec 3> >(true); sleep 0.3; {line.removesuffix(end)} 2>&3"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0
-    assert done.stdout.startswith("3 pages on 'Sunset'.")
+    assert done.stdout.startswith("Read 3 pages about 'Sunset'.")
 
 
-def test_an_unknown_user_in_out_is_told(
-    kiwi: Told, home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_unknown_user_in_out_is_reported(
+    kiwi: RunCommand, home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """--out '~nosuchuser/x' gets one sentence."""
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ def test_an_unknown_user_in_out_is_told(
 
 
 def test_a_name_that_is_too_long_leaves_no_parents(
-    kiwi: Told, home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kiwi: RunCommand, home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder that cannot be made leaves none of the folders above it."""
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ def test_a_name_that_is_too_long_leaves_no_parents(
 
 
 @pytest.mark.parametrize("value", ["1" + "0" * 400, "1" + "0" * 5_000, "[" * 5_000 + "]" * 5_000])
-def test_a_weight_beyond_all_numbers_gets_one_sentence(kiwi: Told, home: Path, value: str) -> None:
+def test_a_weight_beyond_all_numbers_gets_one_sentence(kiwi: RunCommand, home: Path, value: str) -> None:
     """Numbers too large for a float or for Python, and lists too deep, are bad settings, no traceback."""
     home.mkdir()
     (home / "settings.toml").write_text(f"[scoring_weights]\nnovelty = {value}\n")

@@ -16,12 +16,12 @@ from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 PAGES = {"Harbour": "<p>Ships rest in a harbour.</p>", "Tide": "<p>The tide rises.</p>", "Été": "<p>Une saison.</p>"}
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("batch")
     metadata = {"Name": "sea_eng", "Title": "Sea book", "Language": "eng", "Date": "2026-01-01"}
     write_book(folder / "sea.zim", [NewPage(t, t, html.encode()) for t, html in PAGES.items()], metadata=metadata)
@@ -32,14 +32,16 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def batch(furnished: Path, home: Path, tmp_path: Path, kiwi: Told) -> Callable[..., tuple[int, list[dict[str, Any]]]]:
+def batch(
+    prepared_home: Path, home: Path, tmp_path: Path, kiwi: RunCommand
+) -> Callable[..., tuple[int, list[dict[str, Any]]]]:
     """Runs a batch of these lines; returns the exit code and the rows that came out."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
 
     def start(content: str | bytes, *options: object) -> tuple[int, list[dict[str, Any]]]:
         file = tmp_path / "rows.jsonl"
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-        code, out, err = kiwi("search", "--batch", file, "-b", furnished / "sea.zim", *options)
+        code, out, err = kiwi("search", "--batch", file, "-b", prepared_home / "sea.zim", *options)
         assert err == ""
         return code, [json.loads(line) for line in out.splitlines()]
 
@@ -64,10 +66,10 @@ def test_each_row_gets_a_line_in_the_same_order(batch: Batch) -> None:
     assert [first(row) for row in rows] == ["Tide", "Harbour", "Tide", "Tide"]
 
 
-def test_a_row_is_searched_as_it_would_be_alone(batch: Batch, furnished: Path, kiwi: Told) -> None:
+def test_a_row_is_searched_as_it_would_be_alone(batch: Batch, prepared_home: Path, kiwi: RunCommand) -> None:
     """The document of a row is the one that --json gives for its query."""
     _, rows = batch('{"query": "harbour"}\n{"query": "tide"}\n')
-    alone = [json.loads(kiwi("search", q, "-b", furnished / "sea.zim", "--json")[1]) for q in ("harbour", "tide")]
+    alone = [json.loads(kiwi("search", q, "-b", prepared_home / "sea.zim", "--json")[1]) for q in ("harbour", "tide")]
     assert rows == alone
 
 
@@ -118,15 +120,17 @@ def test_letters_of_all_scripts_pass_through(batch: Batch) -> None:
     assert (rows[0]["query"], first(rows[0])) == ("été", "Été")
 
 
-def test_a_dash_is_standard_input(batch: Batch, furnished: Path, kiwi: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dash_is_standard_input(
+    batch: Batch, prepared_home: Path, kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows may come through a pipe."""
     monkeypatch.setattr("sys.stdin", io.StringIO('{"query": "tide"}\n\n{"query": "harbour"}\n'))
-    code, out, _ = kiwi("search", "--batch", "-", "-b", furnished / "sea.zim")
+    code, out, _ = kiwi("search", "--batch", "-", "-b", prepared_home / "sea.zim")
     assert code == 0
     assert [first(json.loads(line)) for line in out.splitlines()] == ["Tide", "Harbour"]
 
 
-def test_options_hold_for_all_rows(batch: Batch) -> None:
+def test_options_apply_to_all_rows(batch: Batch) -> None:
     """The limit and the quick search are those of the command."""
     _, rows = batch('{"query": "ships harbour tide"}\n{"query": "tide harbour"}\n', "--limit", 1, "--fast")
     assert [len(row["hits"]) for row in rows] == [1, 1]
@@ -135,17 +139,17 @@ def test_options_hold_for_all_rows(batch: Batch) -> None:
 
 @pytest.mark.parametrize("file", ["gone.jsonl", ""])
 def test_a_file_that_cannot_be_read_is_an_error(
-    batch: Batch, furnished: Path, tmp_path: Path, kiwi: Told, file: str
+    batch: Batch, prepared_home: Path, tmp_path: Path, kiwi: RunCommand, file: str
 ) -> None:
-    """A missing file and a folder are said to be so, with exit code 2."""
-    code, out, err = kiwi("search", "--batch", tmp_path / file, "-b", furnished / "sea.zim")
+    """A missing file and a folder are reported as such, with exit code 2."""
+    code, out, err = kiwi("search", "--batch", tmp_path / file, "-b", prepared_home / "sea.zim")
     assert (code, out) == (2, "")
-    assert f"The file {str(tmp_path / file)!r} cannot be read: " in err
+    assert f"Could not read the file {str(tmp_path / file)!r}: " in err
 
 
-def test_a_query_and_a_batch_are_one_too_many(batch: Batch, tmp_path: Path, kiwi: Told) -> None:
+def test_a_query_and_a_batch_are_one_too_many(batch: Batch, tmp_path: Path, kiwi: RunCommand) -> None:
     """Either one is searched or many, not both, and not neither."""
     for words in (("tide", "--batch", tmp_path / "rows.jsonl"), ()):
         code, out, err = kiwi("search", *words)
         assert (code, out) == (2, "")
-        assert "Give either a query or --batch FILE." in err
+        assert "Enter either something to search for or --batch FILE." in err

@@ -20,7 +20,7 @@ from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.shelf import listed_book
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 BOOKS: dict[str, tuple[str, str, dict[str, str]]] = {
     "sea": (
@@ -42,7 +42,7 @@ BOOKS: dict[str, tuple[str, str, dict[str, str]]] = {
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three books, and a home that has them on its shelf and knows them to be sound."""
     folder = tmp_path_factory.mktemp("searching")
     desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
@@ -62,10 +62,10 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shelf(furnished: Path, home: Path) -> Path:
+def shelf(prepared_home: Path, home: Path) -> Path:
     """The folder of the three books, which the user has on the shelf."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-    return furnished
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
+    return prepared_home
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def rows(text: str) -> list[dict[str, Any]]:
     return hits
 
 
-def test_a_search_shows_titles_snippets_and_scores(shelf: Path, kiwi: Told) -> None:
-    """Each page has a number, its title, its score and a line that shows why; nothing else is said."""
+def test_a_search_shows_titles_snippets_and_scores(shelf: Path, kiwi: RunCommand) -> None:
+    """Each page has a number, its title, its score and a line that shows why; there is no other output."""
     code, out, err = kiwi("search", "tide", "-b", "sea_eng")
     assert (code, err) == (0, "")
     lines = out.splitlines()
@@ -91,17 +91,17 @@ def test_a_search_shows_titles_snippets_and_scores(shelf: Path, kiwi: Told) -> N
     assert lines[1] == "    The tide lifts the ships in the harbour."
 
 
-def test_a_first_user_searches_the_sample_book(newcomer: Path, kiwi: Told) -> None:
-    """Without any book on the shelf the sample book is searched, and the user is told once."""
+def test_a_first_user_searches_the_sample_book(newcomer: Path, kiwi: RunCommand) -> None:
+    """Without any book on the shelf, the sample book is searched, and the user is informed once."""
     code, out, err = kiwi("search", "what is mercury")
     assert (code, err) == (0, f"{SAMPLE_NOTICE}\n")
-    senses = out.partition("has several senses here:")[2]
+    senses = out.partition("has several meanings in your books:")[2]
     assert "Mercury (planet) — " in senses
     assert "Mercury (element) — " in senses
     assert "--focus" in senses
 
 
-def test_json_has_all_that_is_known_of_a_hit(shelf: Path, kiwi: Told) -> None:
+def test_json_has_all_that_is_known_of_a_hit(shelf: Path, kiwi: RunCommand) -> None:
     """A hit has its book, path, title, snippet, score and lines, and the lines add up to the score."""
     code, out, err = kiwi("search", "port", "-b", "sea_eng", "--json")
     assert (code, err, out.count("\n")) == (0, "", 1)
@@ -118,8 +118,8 @@ def test_json_has_all_that_is_known_of_a_hit(shelf: Path, kiwi: Told) -> None:
         assert one["score"] == round(sum(line["points"] for line in one["lines"]), 2)
 
 
-def test_explain_shows_the_lines_of_each_score(shelf: Path, kiwi: Told) -> None:
-    """What a score is made of stands under each page."""
+def test_explain_shows_the_lines_of_each_score(shelf: Path, kiwi: RunCommand) -> None:
+    """The terms of a score are below each page."""
     plain = kiwi("search", "tide", "-b", "sea_eng")[1]
     code, out, _ = kiwi("search", "tide", "-b", "sea_eng", "--explain")
     lines = json.loads(kiwi("search", "tide", "-b", "sea_eng", "--json")[1])["hits"][0]["lines"]
@@ -129,7 +129,7 @@ def test_explain_shows_the_lines_of_each_score(shelf: Path, kiwi: Told) -> None:
         assert line["signal"] not in plain
 
 
-def test_several_books_are_searched_together(shelf: Path, kiwi: Told) -> None:
+def test_several_books_are_searched_together(shelf: Path, kiwi: RunCommand) -> None:
     """Books of different languages answer in one list, and each row says which book it is of."""
     code, out, _ = kiwi("search", "harbour", "-b", "sea_eng", "--book", "land_eng", "-b", "meer_deu", "--json")
     assert code == 0
@@ -139,7 +139,9 @@ def test_several_books_are_searched_together(shelf: Path, kiwi: Told) -> None:
     assert "meer_deu" in kiwi("search", "harbour", "-b", "sea_eng", "-b", "meer_deu")[1]
 
 
-def test_books_that_were_not_named_are_never_opened(shelf: Path, kiwi: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_books_that_were_not_named_are_never_opened(
+    shelf: Path, kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With --book, no other book of the shelf is opened, for searching or for anything else."""
     opened: list[str] = []
     original = LibzimArchive.__init__
@@ -155,8 +157,8 @@ def test_books_that_were_not_named_are_never_opened(shelf: Path, kiwi: Told, mon
     assert set(opened) == {"land.zim"}
 
 
-def test_a_broken_book_among_several_is_left_out(shelf: Path, home: Path, kiwi: Told) -> None:
-    """A book whose file is gone or is no book costs its pages, not the search, and the user is told."""
+def test_a_broken_book_among_several_is_left_out(shelf: Path, home: Path, kiwi: RunCommand) -> None:
+    """A book whose file is gone or is not a book costs its pages, not the search, and the user is informed."""
     listing = json.loads((home / "shelf.json").read_text())
     (home / "broken.zim").write_bytes(b"no book at all")
     for row in listing["books"]:
@@ -168,53 +170,52 @@ def test_a_broken_book_among_several_is_left_out(shelf: Path, home: Path, kiwi: 
     code, out, err = kiwi("search", "harbour", "--json")
     assert code == 0
     assert {hit["book"] for hit in rows(out)} == {"sea_eng"}
-    assert err.count("Left out: ") == 2
+    assert err.count("Skipped: ") == 2
     assert "broken.zim" in err
     assert "gone.zim" in err
 
 
-def test_nothing_found_is_said_in_a_sentence(shelf: Path, kiwi: Told) -> None:
+def test_nothing_found_is_said_in_a_sentence(shelf: Path, kiwi: RunCommand) -> None:
     """Exit code 3, the query, where it was looked for, and what to do; nothing on standard output."""
     code, out, err = kiwi("search", "zeppelin", "-b", "sea_eng")
     assert (code, out) == (3, "")
     assert err == (
-        "kiwiresearch: There is nothing about 'zeppelin' in 'Sea book'. "
-        "Try fewer or other words, or add a book that has it.\n"
+        "kiwiresearch: No results for 'zeppelin' in 'Sea book'. Try fewer or different words, or add a book about it.\n"
     )
     assert "in your 3 books" in kiwi("search", "zeppelin")[2]
 
 
-def test_nothing_found_offers_what_is_near(shelf: Path, kiwi: Told) -> None:
+def test_nothing_found_offers_what_is_near(shelf: Path, kiwi: RunCommand) -> None:
     """Titles that begin alike are named."""
     code, _, err = kiwi("search", "harzz", "-b", "sea_eng")
     assert code == 3
-    assert "Near it are: 'Harbour'." in err
+    assert "Similar titles: 'Harbour'." in err
 
 
-def test_nothing_found_is_json_too(shelf: Path, kiwi: Told) -> None:
+def test_nothing_found_is_json_too(shelf: Path, kiwi: RunCommand) -> None:
     """With --json there is a document without hits, and the exit code and the sentence are the same."""
     code, out, err = kiwi("search", "zeppelin", "-b", "sea_eng", "--json")
     assert (code, rows(out)) == (3, [])
-    assert "There is nothing about 'zeppelin'" in err
+    assert "No results for 'zeppelin'" in err
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "1001", "99999999999999999999"])
-def test_an_impossible_limit_is_refused(shelf: Path, kiwi: Told, limit: str) -> None:
-    """The user is told what can be asked for."""
+def test_an_impossible_limit_is_refused(shelf: Path, kiwi: RunCommand, limit: str) -> None:
+    """The error says what can be asked for."""
     code, out, err = kiwi("search", "harbour", "--limit", limit)
     assert (code, out) == (2, "")
-    assert err == f"kiwiresearch: {limit} results cannot be shown. Ask for 1 to 1000.\n"
+    assert err == f"kiwiresearch: Cannot show {limit} results. Use 1 to 1000.\n"
 
 
 @pytest.mark.parametrize("limit", [1, 2, 1000])
-def test_the_limit_is_kept(shelf: Path, kiwi: Told, limit: int) -> None:
+def test_the_limit_is_kept(shelf: Path, kiwi: RunCommand, limit: int) -> None:
     """No more pages are shown than asked for, and all there are if more are."""
     found = rows(kiwi("search", "harbour", "-b", "sea_eng", "-n", limit, "--json")[1])
     assert len(found) == min(limit, 2)
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\n", "?!…", "—"])
-def test_a_query_without_words_is_refused(shelf: Path, kiwi: Told, query: str) -> None:
+def test_a_query_without_words_is_refused(shelf: Path, kiwi: RunCommand, query: str) -> None:
     """Exit code 2 and a sentence that says what to give."""
     code, out, err = kiwi("search", query)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -228,7 +229,7 @@ def test_a_query_without_words_is_refused(shelf: Path, kiwi: Told, query: str) -
         "harbour\x1b[31m", "harbour " * 3000, "[bold]harbour[/bold]", "harbour\nsea", "title:harbour", "{harbour}",
     ],
 )  # fmt: skip
-def test_strange_queries_are_searched_as_words(shelf: Path, kiwi: Told, query: str) -> None:
+def test_strange_queries_are_searched_as_words(shelf: Path, kiwi: RunCommand, query: str) -> None:
     """Marks of other search languages, control characters, broken text and endless text do no harm."""
     code, out, err = kiwi("search", query, "-b", "sea_eng", "--json")
     assert (code, err) == (0, "")
@@ -236,20 +237,20 @@ def test_strange_queries_are_searched_as_words(shelf: Path, kiwi: Told, query: s
     assert kiwi("search", query, "-b", "sea_eng")[0] == 0
 
 
-def test_what_books_say_cannot_move_the_cursor(shelf: Path, kiwi: Told) -> None:
+def test_text_of_books_cannot_move_the_cursor(shelf: Path, kiwi: RunCommand) -> None:
     """Titles and snippets are printed as text, not as terminal codes and not as markup."""
     out = kiwi("search", "sea", "-b", "sea_eng")[1] + kiwi("search", "forest", "-b", "land_eng")[1]
     assert "\x1b" not in out
     assert "Trees [bold]stand[/bold]." in out
 
 
-def test_a_mistyped_query_says_what_was_searched(shelf: Path, kiwi: Told) -> None:
+def test_a_mistyped_query_says_what_was_searched(shelf: Path, kiwi: RunCommand) -> None:
     """Where words were taken for others, the first line says so, in JSON as well."""
-    assert "Searched for: forest\n" in kiwi("search", "forrest", "-b", "land_eng")[1]
+    assert "Showing results for: forest\n" in kiwi("search", "forrest", "-b", "land_eng")[1]
     assert json.loads(kiwi("search", "forrest", "-b", "land_eng", "--json")[1])["corrected"] == "forest"
 
 
-def test_a_quick_search_reads_no_page(shelf: Path, kiwi: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quick_search_reads_no_page(shelf: Path, kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     """--fast shows titles without opening any of the pages."""
     read: list[str] = []
     original = LibzimArchive.read
@@ -282,7 +283,7 @@ def test_the_same_search_gives_the_same_bytes(shelf: Path, home: Path) -> None:
     assert rows(outputs.pop().decode())
 
 
-def test_a_hint_is_part_of_the_search(newcomer: Path, kiwi: Told) -> None:
+def test_a_hint_is_part_of_the_search(newcomer: Path, kiwi: RunCommand) -> None:
     """--focus puts another sense first than the bare word does (R76)."""
     bare, hinted = (rows(kiwi("search", "galaxy", "--json", *hint)[1]) for hint in ((), ("--focus", "chocolate")))
     assert (bare[0]["title"], hinted[0]["title"]) == ("Galaxy", "Galaxy (chocolate)")

@@ -1,12 +1,18 @@
-"""The commands about users and the audit: what they make is shown once, what is wrong is told."""
+"""The commands about users and the audit: secrets are shown once, and mistakes are explained."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import pty
+import select
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests.cli.processes import SCRIPT
 
 from kiwiresearch.cli.start import run
 
@@ -45,7 +51,7 @@ def test_a_user_is_changed_and_removed(capsys: pytest.CaptureFixture[str]) -> No
     """Role, limits and tokens change; a user who is removed is gone with all tokens."""
     said(capsys, "users", "add", "olga", "--role", "owner")
     said(capsys, "users", "add", "rita")
-    assert "rita is researcher now." in said(capsys, "users", "role", "rita", "researcher")
+    assert "rita now has the role 'researcher'." in said(capsys, "users", "role", "rita", "researcher")
     assert "questions_a_day 3" in said(capsys, "users", "limit", "rita", "questions_a_day=3", "queued=1")
     assert "questions_a_day" not in said(capsys, "users", "limit", "rita", "questions_a_day=")
     token = json.loads(said(capsys, "users", "token", "rita", "--label", "library PC", "--json"))
@@ -66,39 +72,66 @@ def test_a_user_is_changed_and_removed(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["add", "olga"], "already"),
-        (["add", ""], "cannot be the name"),
-        (["add", "x\ny"], "cannot be the name"),
+        (["add", ""], "not allowed as a user name"),
+        (["add", "x\ny"], "not allowed as a user name"),
         (["add", "x  y"], "single spaces"),
-        (["add", "x", "--role", "boss"], "is no role"),
+        (["add", "x", "--role", "boss"], "Unknown role"),
         (["add", "x", "--label", "x" * 200], "label"),
-        (["add", "a/b"], "cannot be the name"),
-        (["add", ".."], "cannot be the name"),
-        (["role", "nobody", "reader"], "no user"),
+        (["add", "a/b"], "not allowed as a user name"),
+        (["add", ".."], "not allowed as a user name"),
+        (["role", "nobody", "reader"], "No user"),
         (["role", "olga", "reader"], "only owner"),
         (["remove", "olga"], "only owner"),
-        (["remove", "nobody"], "no user"),
-        (["limit", "olga", "foo=1"], "no limit"),
-        (["limit", "olga", "queued"], "is no limit"),
-        (["limit", "olga", "queued=-1"], "is no limit"),
-        (["token", "nobody"], "no user"),
+        (["remove", "nobody"], "No user"),
+        (["limit", "olga", "foo=1"], "Unknown limit"),
+        (["limit", "olga", "queued"], "is not a valid limit"),
+        (["limit", "olga", "queued=-1"], "is not a valid limit"),
+        (["token", "nobody"], "No user"),
         (["token", "olga", "--label", "x" * 200], "label"),
         (["revoke", "olga", "0000"], "no token"),
+        (["link", "nobody"], "No user"),
+        (["link", "olga", "--valid", "year"], "Use one of: hour, day, week"),
+        (["password", "nobody", "--generate"], "No user"),
+        (["password", "olga", "--remove"], "no password"),
+        (["password", "olga", "--remove", "--generate"], "together"),
     ],
 )
-def test_what_cannot_be_is_told(capsys: pytest.CaptureFixture[str], words: list[str], told: str) -> None:
-    """A slip ends with a sentence and changes nothing."""
+def test_invalid_arguments_are_explained(capsys: pytest.CaptureFixture[str], words: list[str], expected: str) -> None:
+    """A mistake ends with a sentence and changes nothing."""
     said(capsys, "users", "add", "olga", "--role", "owner")
     before = said(capsys, "users", "list", "--json")
     assert run(["users", *words]) == 2
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert said(capsys, "users", "list", "--json") == before
 
 
-def test_the_audit_tells_of_each_change_and_is_proved(capsys: pytest.CaptureFixture[str], home: Path) -> None:
-    """Rows by action and time; the chain holds, until somebody touches a row."""
+def test_a_link_is_printed_once_listed_and_revoked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It starts with the address of the server; the list shows until when it works, and not its secret."""
+    said(capsys, "users", "add", "olga", "--role", "owner")
+    assert run(["users", "link", "olga"]) == 0
+    printed = capsys.readouterr()
+    assert "Sign-in link" in printed.out
+    assert "http://127.0.0.1:8321/link/" in printed.out
+    assert "It works once and expires at 20" in printed.err
+    assert "set 'users = true'" in printed.err
+    monkeypatch.setenv("KIWIRESEARCH_SERVE_PUBLIC_URL", "https://books.school.example")
+    made = json.loads(said(capsys, "users", "link", "olga", "--valid", "week", "--json"))
+    assert made["link"].startswith("https://books.school.example/link/")
+    listed = said(capsys, "users", "list")
+    assert f"{made['link_id']}  sign-in link  created" in listed
+    assert f"valid until {made['expires_at']}" in listed
+    assert made["link"].rpartition("/")[2] not in listed
+    assert "Revoked sign-in link" in said(capsys, "users", "revoke", "olga", made["link_id"])
+    assert "sign-in link" not in said(capsys, "users", "list")
+
+
+def test_the_audit_lists_each_change_and_is_verified(capsys: pytest.CaptureFixture[str], home: Path) -> None:
+    """Rows by action and time; the chain is intact until somebody changes a row."""
     said(capsys, "users", "add", "olga", "--role", "owner")
     said(capsys, "users", "add", "rita")
     rows = [json.loads(line) for line in said(capsys, "audit", "--json").splitlines()]
@@ -111,18 +144,18 @@ def test_the_audit_tells_of_each_change_and_is_proved(capsys: pytest.CaptureFixt
     assert said(capsys, "audit", "--since", "2999-01-01") == ""
     assert said(capsys, "audit", "--user", "nobody") == ""
     assert "user added  olga" in said(capsys, "audit", "--action", "user")
-    told = said(capsys, "audit", "--check")
-    assert "whole" in told
+    text = said(capsys, "audit", "--check")
+    assert "complete and unchanged" in text
     head = json.loads(said(capsys, "audit", "--check", "--json"))["head"]
-    assert head in told
+    assert head in text
     said(capsys, "users", "token", "rita")
-    assert "whole" in said(capsys, "audit", "--check", "--head", head)
+    assert "complete and unchanged" in said(capsys, "audit", "--check", "--head", head)
     assert run(["audit", "--check", "--head", "0" * 63 + "1"]) == 1
-    assert "written anew" in capsys.readouterr().err
+    assert "rewritten" in capsys.readouterr().err
     assert run(["audit", "--head", head]) == 2
     assert "--check" in capsys.readouterr().err
     assert run(["audit", "--check", "--head", head[:4]]) == 2
-    assert "Give all 64 characters" in capsys.readouterr().err
+    assert "Enter all 64 characters" in capsys.readouterr().err
     with sqlite3.connect(home / "state" / "store.sqlite") as store:
         store.execute("DELETE FROM kiwi_audit WHERE seq = 2")
     store.close()
@@ -133,16 +166,58 @@ def test_the_audit_tells_of_each_change_and_is_proved(capsys: pytest.CaptureFixt
 
 
 def test_an_audit_without_rows_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing at all, and nothing of what was asked for, are told apart; and the way to switch users on is named."""
+    """An empty audit and an empty selection have different messages; and the output says how to switch users on."""
     assert run(["audit"]) == 0
-    assert "below [serve]" in capsys.readouterr().err
+    assert "under [serve]" in capsys.readouterr().err
     assert run(["users", "add", "olga", "--role", "owner"]) == 0
-    assert "until 'users = true' stands below [serve]" in capsys.readouterr().err
+    assert "until you set 'users = true' under [serve]" in capsys.readouterr().err
     assert run(["audit", "--user", "nobody"]) == 0
-    assert capsys.readouterr().err == "Nothing like that was written down.\n"
+    assert capsys.readouterr().err == "No matching rows.\n"
 
 
-def test_a_date_that_is_none_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """--since wants a date."""
+def test_an_invalid_date_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """--since needs a date."""
     assert run(["audit", "--since", "yesterday"]) == 2
-    assert "is no date" in capsys.readouterr().err
+    assert "is not a date" in capsys.readouterr().err
+
+
+def test_a_password_is_set_and_removed(
+    capsys: pytest.CaptureFixture[str], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read from standard input in a script, or generated and shown once; no file, list or audit has it."""
+    said(capsys, "users", "add", "olga", "--role", "owner")
+    monkeypatch.setattr("sys.stdin", io.StringIO("sun over the sea\n"))
+    assert said(capsys, "users", "password", "olga") == "Set the password of olga.\n"
+    made = json.loads(said(capsys, "users", "password", "olga", "--generate", "--json"))
+    listed = said(capsys, "users", "list")
+    assert "password set 20" in listed
+    audit = said(capsys, "audit")
+    assert audit.count("user password  olga") == 2
+    files = [file.read_bytes() for file in (home / "state").rglob("*") if file.is_file()]
+    for secret in ("sun over the sea", made["password"]):
+        assert secret not in listed + audit
+        assert all(secret.encode() not in content for content in files)
+    assert "Removed" in said(capsys, "users", "password", "olga", "--remove")
+    assert "password set" not in said(capsys, "users", "list")
+
+
+def test_a_password_is_typed_without_echo(home: Path) -> None:
+    """It is asked for twice on a terminal, and never seen there."""
+    environment = os.environ | {"KIWIRESEARCH_HOME": str(home)}
+    assert run(["users", "add", "olga", "--role", "owner"]) == 0
+    ours, theirs = pty.openpty()
+    command = [SCRIPT, "users", "password", "olga"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        for asked in (b"New password for olga: ", b"Confirm password: "):
+            while asked not in shown:
+                assert select.select([ours], [], [], 60)[0], shown
+                shown += os.read(ours, 4096)
+            os.write(ours, b"sun over the sea\n")
+        while b"Set the password" not in shown:
+            shown += os.read(ours, 4096)
+        process.wait(60)
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"sun over" not in shown

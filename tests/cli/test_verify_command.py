@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.verify.proved_runs import a_finished_run, changed
+from tests.verify.verified_runs import a_finished_run, changed
 
 from kiwiresearch.cli.start import run as start
 
-Told = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -28,50 +28,50 @@ def run(finished: Path, home: Path, tmp_path: Path) -> Path:
     return tmp_path / "place" / "run"
 
 
-def test_a_run_that_holds(kiwi: Told, run: Path) -> None:
-    """What was proved is counted in one line, and the exit code is 0."""
+def test_a_run_that_passes(kiwi: RunCommand, run: Path) -> None:
+    """What was verified is counted in one line, and the exit code is 0."""
     code, out, err = kiwi("verify", run, "--book", run.parent / "road.zim")
     assert (code, err) == (0, "")
     first, second = out.splitlines()
-    assert re.fullmatch(r"Proved: \d+ quotes, \d+ claims, \d+ statements, 4 pages, 9 files\.", first)
-    assert second == "Everything holds."
+    assert re.fullmatch(r"Checked: \d+ quotes, \d+ claims, \d+ statements, 4 pages, 9 files\.", first)
+    assert second == "Everything checks out."
 
 
-def test_the_shelf_has_the_book(kiwi: Told, run: Path) -> None:
+def test_the_shelf_has_the_book(kiwi: RunCommand, run: Path) -> None:
     """Without --book the run's books are found on the shelf, by their UUIDs."""
     kiwi("books", "add", run.parent / "road.zim")
     assert kiwi("verify", run)[0] == 0
 
 
-def test_each_failure_is_a_line(kiwi: Told, run: Path) -> None:
-    """A changed number is told with its file, its line and its claim; the exit code is 1."""
+def test_each_failure_is_a_line(kiwi: RunCommand, run: Path) -> None:
+    """A changed number is reported with its file, its line and its claim; the exit code is 1."""
     content = (run / "claims.jsonl").read_bytes().replace(b"7,400 inhabitants", b"7,500 inhabitants")
     with changed(run / "claims.jsonl", content):
         code, out, err = kiwi("verify", run, "--book", run.parent / "road.zim")
     lines = out.splitlines()
     assert (code, err) == (1, "")
-    assert lines[0] == "✗ claims.jsonl: it was changed: its SHA-256 is not the manifest's."
+    assert lines[0] == "✗ claims.jsonl: it was changed: its SHA-256 does not match the manifest."
     quoted = [line for line in lines if "the page does not say" in line and "7,500" in line]
     assert re.match(r"✗ claims\.jsonl, line \d+, sha256:[0-9a-f]{32}: the page does not say ", quoted[0])
-    assert lines[-2].startswith("Proved: ")
-    assert re.fullmatch(r"\d+ things did not hold\.", lines[-1])
+    assert lines[-2].startswith("Checked: ")
+    assert re.fullmatch(r"\d+ problems found\.", lines[-1])
 
 
-def test_a_book_that_is_not_there(kiwi: Told, run: Path) -> None:
+def test_a_book_that_is_not_there(kiwi: RunCommand, run: Path) -> None:
     """The book is named with what to do about it, and all else is proved; the exit code is 1."""
     code, out, err = kiwi("verify", run)
     assert (code, err) == (1, "")
     first, proved, last = out.splitlines()
     assert first.startswith("✗ manifest.json: the book 'Road book' (")
     assert first.endswith(
-        "is not there. Put it on your shelf with 'kiwiresearch books add', or name it with --book, and verify again."
+        "was not found. Add it with 'kiwiresearch books add' or give it with --book, then verify again."
     )
     assert proved.endswith("0 pages, 9 files.")
-    assert last == "1 thing did not hold."
+    assert last == "1 problem found."
 
 
-def test_json_is_one_document(kiwi: Told, run: Path) -> None:
-    """With --json there are counts and all failures, in one document, whether the run holds or not."""
+def test_json_is_one_document(kiwi: RunCommand, run: Path) -> None:
+    """With --json there are counts and all failures, in one document, whether the run passes or not."""
     book = ("--book", run.parent / "road.zim", "--json")
     code, out, err = kiwi("verify", run, *book)
     found = json.loads(out)
@@ -86,21 +86,21 @@ def test_json_is_one_document(kiwi: Told, run: Path) -> None:
     assert found["failures"][0].keys() == {"file", "what", "line", "claim", "remedy"}
 
 
-def test_what_a_file_says_cannot_command_the_terminal(kiwi: Told, run: Path) -> None:
+def test_text_of_a_file_cannot_control_the_terminal(kiwi: RunCommand, run: Path) -> None:
     """Codes in an edited file are not printed, and a failure stays on one line."""
     row = '{"claim_id": "\\u001b[31m\\nred", "claim": 3}\n'
     with (run / "claims.jsonl").open("a") as stream:
         stream.write(row)
     _, out, _ = kiwi("verify", run, "--book", run.parent / "road.zim")
     assert "\x1b" not in out
-    assert all(line.startswith(("✗ ", "Proved: ")) for line in out.splitlines()[:-1])
+    assert all(line.startswith(("✗ ", "Checked: ")) for line in out.splitlines()[:-1])
 
 
-def test_a_file_of_failures_is_cut_short(kiwi: Told, run: Path) -> None:
+def test_a_file_of_failures_is_cut_short(kiwi: RunCommand, run: Path) -> None:
     """A file that is wrong from end to end does not fill the screen."""
     (run / "claims.jsonl").write_text("{}\n" * 500)
     _, out, _ = kiwi("verify", run, "--book", run.parent / "road.zim")
-    assert re.search(r"^✗ claims\.jsonl: \d+ more, which --json lists\.$", out, re.MULTILINE)
+    assert re.search(r"^✗ claims\.jsonl: \d+ more\. Use --json to see all\.$", out, re.MULTILINE)
     assert out.count("✗ claims.jsonl") == 41
 
 
@@ -108,22 +108,28 @@ def test_a_file_of_failures_is_cut_short(kiwi: Told, run: Path) -> None:
     ("words", "code", "message"),
     [
         (["verify"], 2, "Missing argument 'RUN'"),
-        (["verify", ""], 2, "The name of the run's folder is empty."),
+        (["verify", ""], 2, "The folder name is empty."),
         (
             ["verify", "nowhere"],
             1,
-            "There is no folder 'nowhere'. Name a folder that a run of kiwiresearch has written.",
+            "The folder 'nowhere' was not found. Enter the folder of a finished run.",
         ),
         (["verify", "a", "b"], 2, "unexpected extra argument"),
-        (["verify", "."], 1, "There is no run in '.'"),
-        (["verify", "a\0b"], 1, "There is no folder"),
-        (["verify", "~nobody-here/run"], 2, "There is no home for"),
+        (["verify", "."], 1, "The folder '.' does not contain a run"),
+        (["verify", "a\0b"], 1, "was not found"),
+        (["verify", "~nobody-here/run"], 2, "The home folder in"),
     ],
 )
-def test_what_cannot_be_proved_is_explained(
-    kiwi: Told, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, message: str
+def test_a_run_that_cannot_be_verified_is_explained(
+    kiwi: RunCommand,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    code: int,
+    message: str,
 ) -> None:
-    """Where there is no run, one sentence says so, on standard error."""
+    """If there is no run, one sentence says so, on standard error."""
     monkeypatch.chdir(tmp_path)
     found, out, err = kiwi(*words)
     assert (found, out) == (code, "")
@@ -131,12 +137,12 @@ def test_what_cannot_be_proved_is_explained(
 
 
 def test_a_run_over_the_sample_book(
-    kiwi: Told, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kiwi: RunCommand, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A first run on a fresh machine can be proved as it stands: the sample book needs no shelf."""
+    """A first run on a fresh machine can be verified without adding a book: the sample book needs no shelf."""
     monkeypatch.setenv("KIWIRESEARCH_HOME", str(tmp_path_factory.getbasetemp() / "ready"))
     assert start(["Bronze Age collapse", "--fast", "--max-pages", "3", "--out", str(tmp_path / "run")]) == 0
     kiwi("books", "list")  # what the run printed is of no interest
     code, out, err = kiwi("verify", tmp_path / "run")
     assert (code, err) == (0, "")
-    assert out.endswith("Everything holds.\n")
+    assert out.endswith("Everything checks out.\n")

@@ -1,4 +1,4 @@
-"""Small books of all shapes and settings of all kinds, for laws that hold for any of them."""
+"""Small books of all shapes and settings of all kinds, for laws that are true for any of them."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def branching() -> CrawlPlan:
 
 
 def test_a_crawl_whose_branches_change_goes_on_after_any_step() -> None:
-    """Where a page of vectors changes its branch, the steps that were done still decide the rest (R7)."""
+    """If a page of vectors changes its branch, the steps that were done still decide the rest (R7)."""
     crawl = branching()
     goes_on(crawl, steps_of(crawl))
 
 
-def test_a_page_whose_branch_has_room_again_is_not_held_back() -> None:
+def test_a_page_whose_branch_has_room_again_is_taken() -> None:
     """A candidate that is worth more than when it was placed is taken when it is the best (R53)."""
     assert taken(steps_of(branching())) == ["Salt road", *MINES, "Yard", "Abbey", "Zoo"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, looks, settings, steps_of, taken, visit
+from tests.crawl.trails import TEXT, a_shelf_book, lines, looks, settings, start_step, steps_of, taken, visit
 
 from kiwiresearch.crawl.links import LinkFilter, asks_for_timeline
 from kiwiresearch.crawl.settings import LinkFilters
@@ -24,7 +24,7 @@ def test_each_refusal_is_counted(salt_book: OpenBook) -> None:
     assert dict(page.refused) == {
         "excluded": 1,
         "list page": 1,
-        "no main article": 4,
+        "not an article": 4,
         "not in the book": 1,
         "only a year": 2,
         "outside the text": 3,
@@ -36,7 +36,7 @@ def test_each_refusal_is_counted(salt_book: OpenBook) -> None:
 @pytest.mark.parametrize(
     ("switch", "reason", "followed"),
     [
-        ({"main_articles_only": False}, "no main article", {"Talk:Salt road", "File:Map.jpg", "Category:Roads"}),
+        ({"main_articles_only": False}, "not an article", {"Talk:Salt road", "File:Map.jpg", "Category:Roads"}),
         ({"exclude": ()}, "excluded", {"ISBN 0-00"}),
         ({"years": False}, "only a year", {"1275", "13th century"}),
         ({"outside_text": False}, "outside the text", {"Harbour"}),
@@ -56,7 +56,7 @@ def test_each_filter_can_be_switched_off(
     assert followed.isdisjoint(offer.title for offer in strict.offers)
 
 
-def test_what_is_refused_is_not_taken(salt_book: OpenBook) -> None:
+def test_refused_pages_are_not_taken(salt_book: OpenBook) -> None:
     """No talk page, file, category, help page, number, year or start page becomes part of the corpus (R82, R85)."""
     refused = {"Talk:Salt road", "File:Map.jpg", "Category:Roads", "Help:Reading", "ISBN 0-00", "1275", "Welcome"}
     assert refused.isdisjoint(taken(crawled(salt_book)))
@@ -64,7 +64,7 @@ def test_what_is_refused_is_not_taken(salt_book: OpenBook) -> None:
     assert refused - {"Welcome"} <= set(taken(followed))
 
 
-def test_what_is_refused_as_a_link_is_not_taken_from_the_search(salt_book: OpenBook) -> None:
+def test_pages_refused_as_links_are_not_taken_from_the_search(salt_book: OpenBook) -> None:
     """A year whose page speaks of the topic is found by the search, and stays out all the same (R85)."""
     pages = {"Salt road": f"The salt road began in [[1275]].\n{TEXT}", "1275": f"The salt road is built.\n{TEXT}"}
     book = a_shelf_book(pages)
@@ -101,19 +101,19 @@ def test_a_list_is_known_by_its_content() -> None:
     book = a_shelf_book({"Salt road": f"The salt road had [[Towers]].\n{TEXT}", "Towers": items})
     assert taken(crawled(book, lists="exclude")) == ["Salt road"]
     (look,) = looks(crawled(book, lists="exclude"))
-    assert (look.title, look.why, look.gone) == ("Towers", "it is a list page", True)
+    assert (look.title, look.why, look.is_dropped) == ("Towers", "it is a list page", True)
     assert lines(visit(crawled(book), "Towers"))["list page"] < 0
     assert "list page" not in lines(visit(crawled(book, lists="include"), "Towers"))
 
 
 def test_a_page_of_senses_is_left_and_what_it_lists_is_offered(salt_book: OpenBook) -> None:
-    """A page that only lists senses is not taken; what it lists stands where it stood (R15)."""
+    """A page that only lists senses is not taken; what it lists takes its place (R15)."""
     steps = crawled(salt_book)
     (look,) = [look for look in looks(steps) if look.title == "Pass"]
-    assert look.gone
+    assert look.is_dropped
     assert "Pass" not in taken(steps)
     assert visit(steps, "Letter of pass").depth == 1
-    assert "'Pass' links to it" in visit(steps, "Letter of pass").reason
+    assert "“Pass” links to it" in visit(steps, "Letter of pass").reason
 
 
 def test_a_page_that_was_left_is_not_offered_again() -> None:
@@ -127,7 +127,7 @@ def test_a_page_that_was_left_is_not_offered_again() -> None:
     }
     steps = crawled(a_shelf_book(pages))
     assert sorted(taken(steps)) == ["Inn", "Mill", "Salt road", "Toll"]
-    assert [look.title for look in looks(steps) if look.gone] == ["Abbey"]
+    assert [look.title for look in looks(steps) if look.is_dropped] == ["Abbey"]
     assert {offer.title: offer.is_new for offer in visit(steps, "Toll").offers} == {"Abbey": False}
 
 
@@ -142,9 +142,9 @@ def test_a_page_of_senses_is_taken_where_the_filter_is_off(salt_book: OpenBook) 
 def test_years_stay_where_the_topic_is_a_timeline(salt_book: OpenBook) -> None:
     """A topic that asks for a timeline has years among its pages (R85)."""
     steps = crawled(salt_book, "timeline of the salt road")
-    assert begun(steps).timeline
+    assert start_step(steps).timeline
     assert {"1275", "13th century"} <= set(taken(steps))
-    assert not begun(crawled(salt_book)).timeline
+    assert not start_step(crawled(salt_book)).timeline
 
 
 @pytest.mark.parametrize(
@@ -172,16 +172,16 @@ def test_topics_that_are_about_time(topic: str, expected: bool) -> None:
     ("title", "expected"),
     [
         ("Salt road", ""),
-        ("Talk:Salt road", "no main article"),
-        ("talk:salt road", "no main article"),
-        ("User talk:Ann", "no main article"),
-        ("Template_talk:Box", "no main article"),
-        ("File:Map.jpg", "no main article"),
-        ("Image:Map.jpg", "no main article"),
-        ("Category:Roads", "no main article"),
-        ("Portal:Roads", "no main article"),
-        ("Kategorie:Straßen", "no main article"),
-        ("Catégorie:Routes", "no main article"),
+        ("Talk:Salt road", "not an article"),
+        ("talk:salt road", "not an article"),
+        ("User talk:Ann", "not an article"),
+        ("Template_talk:Box", "not an article"),
+        ("File:Map.jpg", "not an article"),
+        ("Image:Map.jpg", "not an article"),
+        ("Category:Roads", "not an article"),
+        ("Portal:Roads", "not an article"),
+        ("Kategorie:Straßen", "not an article"),
+        ("Catégorie:Routes", "not an article"),
         ("Salt: a history", ""),
         ("Category", ""),
         ("Category:", ""),

@@ -14,10 +14,10 @@ from tests.crawl.trails import (
     Directions,
     ShelfArchive,
     a_shelf_book,
-    begun,
-    ended,
+    end_step,
     looks,
     settings,
+    start_step,
     steps_of,
     taken,
     visit,
@@ -67,7 +67,7 @@ def test_pages_that_cannot_be_read_are_left(strategy: str) -> None:
         "Inn": "it cannot be read: The page is torn out.",
         "Mill": "it cannot be read: It turns.",
     }
-    assert ended(steps).left == 0
+    assert end_step(steps).remaining == 0
 
 
 def test_a_seed_that_cannot_be_read_is_left() -> None:
@@ -92,7 +92,7 @@ def test_pages_without_a_text_of_their_own(page: str) -> None:
     steps = crawled(pages)
     assert {"Salt road", "Mill", "Well"} <= set(taken(steps))
     assert len(taken(steps)) == len({step.ref for step in visits(steps)})
-    assert ended(steps).why == "there were no more candidates"
+    assert end_step(steps).why == "there were no more pages to read"
 
 
 def test_a_page_that_only_leads_to_a_candidate_is_left() -> None:
@@ -101,10 +101,10 @@ def test_a_page_that_only_leads_to_a_candidate_is_left() -> None:
     steps = crawled(pages)
     assert sorted(taken(steps)) == ["Mill", "Salt road", "Well"]
     (look,) = looks(steps)
-    assert (look.title, look.why, look.gone) == ("Inn", "it only leads to 'Mill'", True)
+    assert (look.title, look.why, look.is_dropped) == ("Inn", "it only leads to 'Mill'", True)
 
 
-def test_redirects_in_circles_are_no_candidates() -> None:
+def test_redirects_in_circles_are_not_candidates() -> None:
     """Names that lead to each other and to nothing else are links that lead nowhere."""
     steps = crawled({"Salt road": ROAD, "Well": TEXT}, {"Inn": "Mill", "Mill": "Inn"})
     assert taken(steps) == ["Salt road", "Well"]
@@ -119,7 +119,7 @@ def test_a_page_with_thousands_of_links() -> None:
     page = visit(steps, "Salt road")
     assert (page.links, len(page.offers), sum(offer.is_new for offer in page.offers)) == (5000, 5000, 7)
     assert taken(steps) == ["Salt road", *titles[:4]]
-    assert ended(steps).left == 3
+    assert end_step(steps).remaining == 3
 
 
 def test_titles_of_strange_characters() -> None:
@@ -168,7 +168,7 @@ class Failing(Directions):
 
 @pytest.mark.parametrize("calls", range(6))
 def test_an_embedder_that_fails_ends_the_crawl_where_it_is(salt_book: OpenBook, calls: int) -> None:
-    """Half a crawl with vectors and half without would be no crawl that can be repeated (R7, R46)."""
+    """Half a crawl with vectors and half without could not be repeated (R7, R46)."""
     crawl = CrawlPlan([salt_book], "salt road", settings=settings(max_pages=12), embedder=Failing(calls))
     with pytest.raises(EmbedderError):
         steps_of(crawl)
@@ -197,6 +197,6 @@ def test_no_book_and_no_topic_stops_a_crawl(
     """Whatever the pages and the topic are, a crawl begins, takes each page at most once, and ends."""
     book = OpenBook(MemoryArchive(pages, redirects))
     steps = steps_of(CrawlPlan([book], topic, "word", settings(strategy=strategy, max_depth=3)))
-    assert begun(steps).topic == topic
-    assert ended(steps).why
+    assert start_step(steps).topic == topic
+    assert end_step(steps).why
     assert len(visits(steps)) == len({step.ref for step in visits(steps)}) <= len(pages)

@@ -66,7 +66,7 @@ def test_links_are_taken_from_the_first_sections(sections: int, followed: set[st
     assert page.links == len(followed)
 
 
-def test_what_stands_early_counts_more() -> None:
+def test_an_early_link_counts_more() -> None:
     """A link of the lead is worth most; then the infobox, the text with 'See also', and last a list (R79, R80, R81)."""
     worth = {title: offer.worth for title, offer in offers(ROAD).items()}
     assert worth["Birch"] > worth["Oak"] > worth["Pine"] >= worth["Larch"] > worth["Hazel"]
@@ -97,14 +97,14 @@ def test_an_offer_shows_the_words_of_its_link() -> None:
 
 
 def test_the_sentence_that_speaks_of_the_topic_is_shown() -> None:
-    """Of several links to a page, the one beside the topic's words tells why it is offered (R47)."""
+    """Of several links to a page, the one beside the topic's words says why it is offered (R47)."""
     text = "The salt road is old. An [[Oak]] is a tree.\n== A ==\nThe salt road passed [[Oak|the oak]] twice.\n"
     offer = offers(text)["Oak"]
     assert (offer.anchor, offer.sentence) == ("the oak", "The salt road passed the oak twice.")
 
 
 def test_a_link_beside_the_topic_is_worth_more() -> None:
-    """How much of the topic its sentence speaks of is told, and counts (R47)."""
+    """How much of the topic its sentence mentions is recorded, and counts (R47)."""
     text = "The salt road is old.\n== A ==\nThe salt road has a [[Pine]]. The road has a [[Yew]]. A [[Fir]].\n"
     found = offers(text)
     assert found["Pine"].context == 1.0
@@ -139,6 +139,6 @@ def test_a_picture_that_links_has_no_sentence() -> None:
 
 
 def test_links_that_lead_nowhere_are_counted() -> None:
-    """A link to a page that the book does not have is no offer, nor is one that goes round in circles (R78)."""
+    """A link to a page that the book does not have is not an offer, nor is one that goes round in circles (R78)."""
     page = read("The salt road met [[Nobody]] and [[Round]].\n" + TEXT, {"Round": "Ring", "Ring": "Round"})
     assert (page.offers, page.links, dict(page.refused)) == ((), 0, {"not in the book": 2})

@@ -37,7 +37,7 @@ def test_equal_pages_go_by_path() -> None:
     assert taken(crawled(pages)) == ["Salt road", "Abbey", "Barn", "Zinc"]
 
 
-def test_what_a_leading_page_leads_to_is_taken_once() -> None:
+def test_the_target_of_a_pointing_page_is_taken_once() -> None:
     """A page that only leads elsewhere and the page it leads to are one page of the corpus."""
     pages = {
         "Salt road": f"The salt road had an [[Inn]] and a [[Well]].\n{TEXT}",
@@ -85,7 +85,7 @@ def test_a_near_copy_is_not_called_off_topic() -> None:
 
 
 def test_a_seed_that_lists_senses_gives_three_seeds_at_most() -> None:
-    """What a page of senses lists that only its box tells is no crowd of seeds: only seeds have depth 0 (R77, R91)."""
+    """Targets of a page of senses that only its box mentions do not become seeds, which have depth 0 (R77, R91)."""
     titles = [f"Inn {letter}" for letter in "ABCDEFGH"]
     text = "Salt road.\n" + "".join(f"* [[{title}]]\n" for title in titles) + "<div id='disambigbox'>x</div>"
     steps = crawled({"Salt road": text} | dict.fromkeys(titles, TEXT))
@@ -93,20 +93,20 @@ def test_a_seed_that_lists_senses_gives_three_seeds_at_most() -> None:
 
 
 def test_the_sentence_shown_is_of_the_place_named() -> None:
-    """A reason that says 'in its lead' shows a sentence of the lead (R55)."""
+    """A reason that says 'in its introduction' shows a sentence of the lead (R55)."""
     text = "The salt road is old. An [[Oak]] is a tree.\n== Trees ==\nThe salt road passed [[Oak]] twice.\n"
     reason = visit(crawled({"Salt road": text, "Oak": TEXT}), "Oak").reason
-    assert "in its lead" not in reason or "An Oak is a tree." in reason
+    assert "in its introduction" not in reason or "An Oak is a tree." in reason
 
 
-def test_a_rival_is_told_with_its_own_points() -> None:
+def test_a_rival_is_logged_with_its_own_points() -> None:
     """What another page has, in a reason for putting a page back, is what that page's score says (R55)."""
     pages = {"Salt road": LINKS, "Abbey": PLAIN, "Barn": PLAIN, "Zinc": PLAIN}
     (first, *_) = looks(crawled(pages))
     assert "'Barn' has 60" in first.why, first.why
 
 
-def test_by_depth_a_deeper_page_is_no_rival() -> None:
+def test_by_depth_a_deeper_page_is_not_a_rival() -> None:
     """By depth, a page is not put back for a page of a deeper level, which does not come next (R52)."""
     pages = {
         "Salt road": "The salt road is old.\n== A ==\n* [[Toll]]\n* [[Zinc]]\n",
@@ -135,4 +135,4 @@ def test_refusals_of_a_page_of_senses_are_counted() -> None:
         **dict.fromkeys(("1275", "Talk:Pass", "Inn"), TEXT),
     }
     (look,) = [look for look in looks(crawled(pages)) if look.title == "Pass"]
-    assert dict(look.refused) == {"no main article": 1, "only a year": 1}
+    assert dict(look.refused) == {"not an article": 1, "only a year": 1}

@@ -115,9 +115,9 @@ def test_words_of_the_topic_on_a_page_speak_for_it() -> None:
     """Of two pages linked alike, the one that names the topic goes first (R45)."""
     steps = crawled(linked("Abbey", "Zinc", Abbey=PLAIN, Zinc=f"It came over the salt road.\n{PLAIN}"))
     assert taken(steps) == ["Salt road", "Zinc", "Abbey"]
-    told = lines(visit(steps, "Zinc"))
-    assert told["names the topic"] > 0
-    assert told["topic words on the page"] > 0
+    result = lines(visit(steps, "Zinc"))
+    assert result["names the topic"] > 0
+    assert result["topic words on the page"] > 0
     assert not {"names the topic", "topic words on the page"} & lines(visit(steps, "Abbey")).keys()
 
 
@@ -177,8 +177,8 @@ def test_a_link_beside_the_topic_speaks_for_a_page() -> None:
     pages["Salt road"] += "On the salt road there is [[Zinc]]."
     steps = crawled(pages, max_pages=3)
     assert taken(steps) == ["Salt road", "Zinc", "Hut 000"]
-    told = [lines(visit(steps, title))["links from relevant pages"] for title in ("Zinc", "Hut 000")]
-    assert told[0] > told[1]
+    rows = [lines(visit(steps, title))["links from relevant pages"] for title in ("Zinc", "Hut 000")]
+    assert rows[0] > rows[1]
     blind = crawled(linked(*huts[:5], Zinc=TEXT) | {"Salt road": pages["Salt road"]}, weights={"link_context": 0.0})
     assert taken(blind) == ["Salt road", *huts[:5], "Zinc"]
 
@@ -194,8 +194,8 @@ def test_links_of_relevant_pages_count_more() -> None:
     }
     steps = crawled(pages, strategy="bfs")
     assert visit(steps, "Toll").relevance > visit(steps, "Ore").relevance
-    told = [lines(visit(steps, title))["links from relevant pages"] for title in ("Zinc", "Abbey")]
-    assert told[0] > told[1]
+    rows = [lines(visit(steps, title))["links from relevant pages"] for title in ("Zinc", "Abbey")]
+    assert rows[0] > rows[1]
     assert taken(steps).index("Zinc") < taken(steps).index("Abbey")
 
 
@@ -207,7 +207,7 @@ def test_links_of_relevant_pages_count_more() -> None:
         ("\n".join(f"* A name of a place, number {number}" for number in range(30)), "list page"),
     ],
 )
-def test_what_a_page_is_takes_points_off(text: str, signal: str) -> None:
+def test_the_kind_of_a_page_takes_points_off(text: str, signal: str) -> None:
     """Stubs, pages of senses and lists lose the points of the table when they are read, and go behind others (R48)."""
     pages = linked("Abbey", "Barn", Abbey=text, Barn=PLAIN)
     steps = crawled(pages, filters={"disambiguation": False})
@@ -223,10 +223,10 @@ def test_length_and_references_speak_for_a_page() -> None:
     reference = '<sup class="reference"><a href="#cite_note-1">[1]</a></sup>'
     pages = linked("Abbey", "Barn", "Cellar", Barn=f"{LONG}\n{TEXT}", Cellar=f"<p>Told.{reference * 9}</p>\n{TEXT}")
     steps = crawled(pages)
-    told = {title: lines(visit(steps, title)) for title in ("Abbey", "Barn", "Cellar")}
-    assert told["Barn"]["length"] > told["Abbey"].get("length", 0)
-    assert told["Cellar"]["references"] > 0
-    assert "references" not in told["Abbey"]
+    values = {title: lines(visit(steps, title)) for title in ("Abbey", "Barn", "Cellar")}
+    assert values["Barn"]["length"] > values["Abbey"].get("length", 0)
+    assert values["Cellar"]["references"] > 0
+    assert "references" not in values["Abbey"]
 
 
 def test_pages_that_many_link_to_have_authority() -> None:
@@ -239,13 +239,16 @@ def test_pages_that_many_link_to_have_authority() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("The salt road had an [[Inn]].\n" + TEXT, "'Salt road' links to it in its lead: 'The salt road had an Inn.'"),
-        ("The salt road.\nbox: Sleep = [[Inn]]\n" + TEXT, "'Salt road' links to it in its infobox: 'Sleep Inn'"),
-        ("The salt road.\n== Rest ==\nAt an [[Inn]].\n", "'Salt road' links to it under 'Rest': 'At an Inn.'"),
-        ("The salt road.\n== See also ==\n* [[Inn]]\n", "'Salt road' links to it under 'See also': 'Inn'"),
+        (
+            "The salt road had an [[Inn]].\n" + TEXT,
+            "“Salt road” links to it in its introduction: “The salt road had an Inn.”",
+        ),
+        ("The salt road.\nbox: Sleep = [[Inn]]\n" + TEXT, "“Salt road” links to it in its infobox: “Sleep Inn”"),
+        ("The salt road.\n== Rest ==\nAt an [[Inn]].\n", "“Salt road” links to it under “Rest”: “At an Inn.”"),
+        ("The salt road.\n== See also ==\n* [[Inn]]\n", "“Salt road” links to it under “See also”: “Inn”"),
         (
             'The salt road\'s [[Inn]] was "full".\n' + TEXT,
-            "'Salt road' links to it in its lead: “The salt road's Inn was \"full\".”",
+            '“Salt road” links to it in its introduction: “The salt road\'s Inn was "full".”',
         ),
     ],
 )
@@ -257,14 +260,14 @@ def test_a_page_says_how_the_crawl_came_to_it(text: str, expected: str) -> None:
 def test_seeds_and_search_results_say_so(salt_book: OpenBook) -> None:
     """A seed says why it is one, and a page that the search found says that, beside the best link to it (R55)."""
     steps = steps_of(CrawlPlan([salt_book], "salt road"))
-    assert visit(steps, "Salt road").reason == "seed: its title is the topic"
-    assert visit(steps, "Varn").reason.startswith("found by search; 'Salt road' links to it in its infobox")
+    assert visit(steps, "Salt road").reason == "starting page: its title matches the topic"
+    assert visit(steps, "Varn").reason.startswith("found by search; “Salt road” links to it in its infobox")
     lone = a_shelf_book({"Salt road": TEXT, "Inn": f"An inn of the salt road.\n{TEXT}"})
     assert visit(steps_of(CrawlPlan([lone], "salt road")), "Inn").reason == "found by search"
 
 
 def test_each_choice_names_what_would_have_been_next(salt_book: OpenBook) -> None:
-    """A page that was taken is told with its points and with the next best candidate's (R55)."""
+    """A page that was taken is logged with its points and with the next best candidate's (R55)."""
     first, second, third, *_ = visits(steps_of(CrawlPlan([salt_book], "salt road")))
     assert first.runner_up == ""
     name, points_of_next = second.runner_up.rsplit(" ", 1)

@@ -66,13 +66,13 @@ def test_every_entry_of_the_table_is_explained() -> None:
 
 
 @pytest.mark.parametrize(("group", "key"), TERM_OF_POINTS)
-def test_every_number_stands_beside_its_signal(group: str, key: str) -> None:
+def test_every_number_is_beside_its_signal(group: str, key: str) -> None:
     """The points on the page are those of the file."""
     worth = f"{POINTS[group][key]:g}"
     assert re.search(rf"(?<![\d.-]){re.escape(worth)}(?![\d.]\d)", ROWS[TERM_OF_POINTS[group, key]])
 
 
-def test_the_numbers_of_votes_and_places_are_told() -> None:
+def test_the_numbers_of_votes_and_places_are_documented() -> None:
     """What a link counts by its place, and what a vote is made of, is on the page (R47, R79-R81)."""
     votes = PAGE.split("## Link context")[1].split("## Page signals")[0]
     for _, key in sorted(IN_WORDS):
@@ -81,16 +81,16 @@ def test_the_numbers_of_votes_and_places_are_told() -> None:
         assert f"{place} {worth:g}" in votes
 
 
-def test_what_a_side_of_the_topic_does_to_its_name_is_told() -> None:
-    """How near the words for the side must stand, how often, and what is left without them is on the page (R50)."""
+def test_the_effect_of_an_aspect_on_a_name_is_documented() -> None:
+    """How near the words of the aspect must be, how often, and what is left without them is on the page (R50)."""
     relevance = PAGE.split("## Relevance")[1].split("## Link context")[0]
     words = {3: "three"}[ENOUGH_ASPECT_MENTIONS]
     assert f"within {CONTEXT_CHARS} characters of the name in {words} places or more" in relevance
-    assert f"count {NO_ASPECT_SHARE:.0%}".replace("%", " %") in relevance
+    assert f"count {NO_ASPECT_SHARE:.0%}" in relevance
     assert f"less than {MIN_NAME_SHARE:g}" in relevance
 
 
-def test_what_a_heading_does_to_its_links_is_told() -> None:
+def test_the_effect_of_a_heading_on_its_links_is_documented() -> None:
     """A link on the side that is asked for, and one elsewhere, have their factors on the page (R47)."""
     votes = PAGE.split("## Link context")[1].split("## Page signals")[0]
     worth = POINTS["link_context"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.crawl.trails import TEXT, a_shelf_book, begun, lines, settings, steps_of, taken, total, visits
+from tests.crawl.trails import TEXT, a_shelf_book, lines, settings, start_step, steps_of, taken, total, visits
 
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.search.open_book import OpenBook
@@ -27,9 +27,9 @@ def shelf() -> list[OpenBook]:
 
 def test_each_book_may_give_a_seed(shelf: list[OpenBook]) -> None:
     """A topic that is a title in two books of different kinds begins in both."""
-    start = begun(steps_of(CrawlPlan(shelf, "salt road")))
+    start = start_step(steps_of(CrawlPlan(shelf, "salt road")))
     assert [(seed.title, seed.book) for seed in start.seeds] == [("Salt road", book.book.id) for book in shelf]
-    assert all(seed.why.startswith("its title is the topic") for seed in start.seeds)
+    assert all(seed.why.startswith("its title matches the topic") for seed in start.seeds)
     assert {searched.book for searched in start.searched} == {book.book.id for book in shelf}
 
 
@@ -67,7 +67,7 @@ def test_equal_pages_are_ordered_by_book(shelf: list[OpenBook]) -> None:
 
 
 def test_a_book_that_has_nothing_to_say_is_left_out(shelf: list[OpenBook]) -> None:
-    """Where one book answers and another does not, all pages come from the first."""
+    """If one book answers and another does not, all pages come from the first."""
     other = a_shelf_book({"Ship": f"It sails.\n{TEXT}", "Mast": f"A tree.\n{TEXT}"}, name="Ships")
     steps = steps_of(CrawlPlan([other, shelf[0]], "salt road"))
     assert {step.book for step in visits(steps)} == {shelf[0].book.id}

@@ -1,11 +1,11 @@
-"""Where a crawl stands, after any of its steps."""
+"""The state of a crawl, after any of its steps."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import settings as examples
 from tests.crawl.any_book import BOOKS, SETTINGS
-from tests.crawl.trails import a_shelf_book, begun, ended, state_after, steps_of, visits
+from tests.crawl.trails import a_shelf_book, end_step, start_step, state_after, steps_of, visits
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan
@@ -29,7 +29,7 @@ def test_a_page_waits_or_was_visited(pages: dict[str, str], chosen: CrawlSetting
         if isinstance(step, VisitStep):
             assert step.ref in waiting
     final = state_after(crawl, steps)
-    assert len(final.frontier) == ended(steps).left
+    assert len(final.frontier) == end_step(steps).remaining
     assert list(final.visited.values()) == visits(steps)
 
 
@@ -40,7 +40,7 @@ def test_no_limit_is_passed(pages: dict[str, str], chosen: CrawlSettings) -> Non
     crawl, steps = crawled(pages, chosen)
     taken = visits(steps)
     assert len(taken) == len({step.ref for step in taken}) <= chosen.max_pages
-    assert len(begun(steps).seeds) <= chosen.max_seeds
+    assert len(start_step(steps).seeds) <= chosen.max_seeds
     assert all(step.depth <= chosen.max_depth for step in taken)
     assert all(sum(offer.is_new for offer in step.offers) <= chosen.max_links_per_page for step in taken)
     assert all(not offer.is_new for step in taken if step.depth == chosen.max_depth for offer in step.offers)
@@ -66,8 +66,8 @@ def test_a_page_lies_one_deeper_than_what_led_to_it(pages: dict[str, str], chose
     A link that found no place among max_links_per_page makes no candidate, and so gives no depth.
     """
     _, steps = crawled(pages, chosen)
-    seeds = {seed.path for seed in begun(steps).seeds}
-    deepest = {found.path: 1 for found in begun(steps).found}
+    seeds = {seed.path for seed in start_step(steps).seeds}
+    deepest = {found.path: 1 for found in start_step(steps).found}
     for step in visits(steps):
         assert (step.depth == 0) == (step.path in seeds)
         assert step.depth <= deepest[step.path]

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.crawl.trails import a_shelf_book, begun, settings, steps_of, visits
+from tests.crawl.trails import a_shelf_book, settings, start_step, steps_of, visits
 
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import (
@@ -15,7 +15,7 @@ from kiwiresearch.crawl.step import (
     EndStep,
     LearnStep,
     LinkOffer,
-    RejectStep,
+    SkipStep,
     VisitStep,
     step_from_record,
     step_record,
@@ -39,7 +39,7 @@ def back(step: CrawlStep) -> CrawlStep:
 def test_every_step_of_a_crawl_comes_back(salt_book: OpenBook) -> None:
     """Each kind of step is the same value after it was written down and read again (R7)."""
     steps = steps_of(CrawlPlan([salt_book], "salt road", "toll", settings(max_pages=30, filters={"lists": "exclude"})))
-    assert {type(step).__name__ for step in steps} == {"StartStep", "VisitStep", "RejectStep", "LearnStep", "EndStep"}
+    assert {type(step).__name__ for step in steps} == {"StartStep", "VisitStep", "SkipStep", "LearnStep", "EndStep"}
     for step in steps:
         assert step_from_record(step_record(step)) == step
         assert back(step) == step
@@ -53,12 +53,12 @@ def test_steps_of_any_words_and_numbers_come_back(salt_steps: list[CrawlStep], d
         st.builds(EndStep, TEXT, st.integers())
         | st.builds(LearnStep, st.lists(st.tuples(TEXT, NUMBERS), max_size=3).map(tuple), WORDS)
         | st.builds(
-            RejectStep,
+            SkipStep,
             book=TEXT,
             path=TEXT,
             title=TEXT,
             why=TEXT,
-            gone=st.booleans(),
+            is_dropped=st.booleans(),
             facts=st.none() | st.just(visits(salt_steps)[0].facts),
             depth=st.integers(),
             relevance=NUMBERS,
@@ -77,11 +77,11 @@ def salt_steps() -> list[CrawlStep]:
 def test_a_row_says_what_kind_of_step_it_is(salt_steps: list[CrawlStep]) -> None:
     """A row is named, so that a file of rows can be read without knowing what comes next."""
     assert [step_record(step)["step"] for step in salt_steps] == ["begun", "visited", "ended"]
-    assert step_record(begun(salt_steps))["topic"] == "salt road"
+    assert step_record(start_step(salt_steps))["topic"] == "salt road"
 
 
-def test_what_a_file_notes_beside_a_step_is_no_part_of_it(salt_steps: list[CrawlStep]) -> None:
-    """Where the corpus stood when a step was written may stand in the same row."""
+def test_other_fields_of_a_row_are_not_part_of_a_step(salt_steps: list[CrawlStep]) -> None:
+    """The position of the corpus when a step was written may be in the same row."""
     (step,) = [step for step in salt_steps if isinstance(step, VisitStep)]
     assert step_from_record(step_record(step) | {"corpus_size": 12, "corpus_sha": "x"}) == step
 

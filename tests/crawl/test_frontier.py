@@ -80,7 +80,7 @@ def test_the_order_does_not_depend_on_arrival(rows: list[Waiting], data: st.Data
 
 @given(ROWS, st.data())
 def test_by_depth_each_level_has_its_own_order(rows: list[Waiting], data: st.DataObject) -> None:
-    """Where depth goes first, a level holds just the candidates of that depth, the best first (R52, R142)."""
+    """Where depth goes first, a level has just the candidates of that depth, the best first (R52, R142)."""
     line = Line(data.draw(st.permutations(rows)), by_depth=True)
     assert line.frontier.levels() == sorted({row.depth for row in rows})
     for depth in range(4):
@@ -89,7 +89,7 @@ def test_by_depth_each_level_has_its_own_order(rows: list[Waiting], data: st.Dat
 
 
 @given(ROWS, st.lists(st.tuples(POINTS, st.integers(0, 3)), min_size=12, max_size=12), st.booleans())
-def test_a_candidate_placed_anew_counts_once(
+def test_a_candidate_placed_again_counts_once(
     rows: list[Waiting], changes: list[tuple[int, int]], by_depth: bool
 ) -> None:
     """When what speaks for a page has changed, it is found at its new place and at no other (R51)."""
@@ -104,7 +104,7 @@ def test_a_candidate_placed_anew_counts_once(
 
 
 @given(ROWS, st.lists(POINTS, min_size=12, max_size=12))
-def test_all_are_placed_anew_after_something_that_concerns_all(rows: list[Waiting], changes: list[int]) -> None:
+def test_all_are_placed_again_after_something_that_concerns_all(rows: list[Waiting], changes: list[int]) -> None:
     """Once reordered, candidates come by the scores they have now (R86)."""
     line = Line(rows)
     later = [Waiting(points, row.depth, row.book, row.path) for row, points in zip(rows, changes, strict=False)]
@@ -134,7 +134,7 @@ def test_listing_takes_nothing_away(rows: list[Waiting]) -> None:
 
 
 @pytest.mark.parametrize("by_depth", [True, False])
-def test_who_waits_is_known(by_depth: bool) -> None:
+def test_a_frontier_knows_its_candidates(by_depth: bool) -> None:
     """A frontier knows who is in it, and who was taken out (R51)."""
     row = Waiting(1, 0, "a", "p")
     line = Line([row], by_depth=by_depth)

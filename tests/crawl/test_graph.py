@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from tests.crawl.trails import a_shelf_book, settings, state_after, steps_of
 
-from kiwiresearch.crawl.outputs import crawl_graph, graph_text, link_weight, score_lines_record
+from kiwiresearch.codec import plain
+from kiwiresearch.crawl.outputs import CrawlGraph, crawl_graph, graph_text, link_weight, score_line_records
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import LinkOffer
 from kiwiresearch.ids import page_id
@@ -22,8 +24,13 @@ def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> Crawl
     return state_after(crawl, steps_of(crawl))
 
 
-def drawn(state: CrawlState) -> dict[str, Any]:
+def graph_of(state: CrawlState) -> CrawlGraph:
     return crawl_graph(state, lambda ref: f"http://host/{ref.path}")
+
+
+def drawn(state: CrawlState) -> dict[str, Any]:
+    """The graph as JSON."""
+    return dict(plain(graph_of(state)))
 
 
 def edge(graph: dict[str, Any], start: str, end: str) -> dict[str, Any]:
@@ -48,7 +55,7 @@ def test_visited_pages_are_nodes_with_their_scores(salt_book: OpenBook) -> None:
 
 
 def test_the_best_that_were_left_are_nodes_too(salt_book: OpenBook) -> None:
-    """As many candidates as pages are shown, the best first, as they stand at the end."""
+    """As many candidates as pages are shown, the best first, as they are at the end."""
     state = crawled(salt_book, max_pages=4)
     left = [node for node in drawn(state)["nodes"] if node["state"] == "left"]
     best = state.frontier.in_order()[:4]
@@ -68,8 +75,8 @@ def test_edges_have_both_ends(salt_book: OpenBook) -> None:
         assert (one["from_page_id"], one["to_page_id"]) == (ids[one["from"]], ids[one["to"]])
 
 
-def test_an_edge_tells_where_and_how_often() -> None:
-    """An edge has the number of links, how much of the topic stands beside them, their place and words (R127)."""
+def test_an_edge_has_its_places_and_counts() -> None:
+    """An edge has the number of links, how much of the topic is beside them, their place and words (R127)."""
     book = a_shelf_book(
         {
             "Salt road": """
@@ -109,8 +116,8 @@ def test_links_stay_in_their_book() -> None:
 
 def test_the_file_is_json_with_a_line_for_each(salt_book: OpenBook) -> None:
     """Read back, the file is the graph; each node and each edge has a line of its own."""
-    graph = drawn(crawled(salt_book, max_pages=5))
-    text = graph_text(graph)
+    made = graph_of(crawled(salt_book, max_pages=5))
+    graph, text = plain(made), graph_text(made)
     assert json.loads(text) == graph
     assert text.count("\n") == len(graph["nodes"]) + len(graph["edges"]) + 3
     assert [json.loads(line.rstrip(","))["title"] for line in text.splitlines() if '"title":' in line] == [
@@ -120,20 +127,25 @@ def test_the_file_is_json_with_a_line_for_each(salt_book: OpenBook) -> None:
 
 def test_a_graph_without_links_is_json_too() -> None:
     """A crawl of one page has one node and no edge."""
-    graph = drawn(crawled(a_shelf_book({"Salt road": "Alone.\n== Way ==\nShort."})))
-    assert json.loads(graph_text(graph)) == graph
+    made = graph_of(crawled(a_shelf_book({"Salt road": "Alone.\n== Way ==\nShort."})))
+    graph = plain(made)
+    assert json.loads(graph_text(made)) == graph
     assert (len(graph["nodes"]), graph["edges"], graph["topic"]) == (1, [], "salt road")
 
 
-def test_titles_with_line_breaks_stay_on_their_line() -> None:
-    """Whatever a title holds, the lines of the file are those of its nodes and edges."""
-    graph = {"topic": "a\u2028b\x85", "nodes": [{"title": "x\ny\u2029z"}], "edges": []}
+def test_titles_with_line_breaks_stay_on_their_line(salt_book: OpenBook) -> None:
+    """Whatever is in a title, the lines of the file are those of its nodes and edges."""
+    made = graph_of(crawled(salt_book, max_pages=1))
+    graph = CrawlGraph("a\u2028b\x85", (replace(made.nodes[0], title="x\ny\u2029z"),), ())
     text = graph_text(graph)
     assert len(text.splitlines()) == text.count("\n") == 5
-    assert json.loads(text) == graph
+    assert json.loads(text) == plain(graph)
 
 
 def test_lines_of_a_score_are_plain_data() -> None:
     """Signals and their points keep their order."""
     lines = (ScoreTerm("keywords", 2.5), ScoreTerm("stub", -5.0))
-    assert score_lines_record(lines) == [{"signal": "keywords", "points": 2.5}, {"signal": "stub", "points": -5.0}]
+    assert plain(score_line_records(lines)) == [
+        {"signal": "keywords", "points": 2.5},
+        {"signal": "stub", "points": -5.0},
+    ]

@@ -12,7 +12,7 @@ from kiwiresearch.crawl.step import CrawlStep, LearnStep
 
 
 def of_its_own(title: str) -> str:
-    """Words that no other page has, so that pages are no copies of each other."""
+    """Words that no other page has, so that pages are not copies of each other."""
     return " ".join(f"{title[-1]}{number}" for number in range(60))
 
 
@@ -52,7 +52,7 @@ def test_words_of_visited_pages_move_a_candidate_ahead() -> None:
     assert "keywords" not in lines(visit(steps, "Abbey"))
 
 
-def test_what_is_learned_is_told() -> None:
+def test_learned_words_are_logged() -> None:
     """A lesson names its words as people write them, the most telling first with full weight (R55)."""
     lesson = lessons(steps_of(crawl_of(PAGES)))[0]
     assert lesson.words[0] == "caravan"
@@ -62,7 +62,7 @@ def test_what_is_learned_is_told() -> None:
 
 
 def test_the_topics_own_words_are_not_learned() -> None:
-    """Words of the topic, of the focus, and those that say nothing are no keywords."""
+    """Words of the topic, of the focus, and those that say nothing are not keywords."""
     steps = steps_of(CrawlPlan([a_shelf_book(PAGES)], "salt road", "house"))
     stems = {stem for lesson in lessons(steps) for stem, _ in lesson.keywords}
     assert stems
@@ -70,15 +70,15 @@ def test_the_topics_own_words_are_not_learned() -> None:
 
 
 def test_a_word_of_a_single_page_is_not_learned() -> None:
-    """What only one page says tells about that page."""
+    """What only one page says is about that page."""
     pages = PAGES | {"Inn A": f"{PAGES['Inn A']}\nThe salt road zebra zebra zebra."}
     assert all("zebra" not in lesson.words for lesson in lessons(steps_of(crawl_of(pages))))
     both = pages | {"Inn B": f"{PAGES['Inn B']}\nThe salt road zebra zebra zebra."}
     assert any("zebra" in lesson.words for lesson in lessons(steps_of(crawl_of(both))))
 
 
-def test_rare_words_tell_more() -> None:
-    """Of two words said alike by visited pages, that which the book has everywhere tells less, if anything (R45)."""
+def test_rare_words_count_more() -> None:
+    """Of two words that visited pages use alike, one that the book has everywhere says less, if anything (R45)."""
     common = {title: f"{text} barley" if title.startswith("Other") else text for title, text in PAGES.items()}
     pages = common | {inn: f"The salt road with caravan and barley.\n{TEXT} {of_its_own(inn)}" for inn in INNS}
     lesson = lessons(steps_of(crawl_of(pages)))[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.crawl.trails import PLAIN, TEXT, Directions, a_shelf_book, lines, settings, steps_of, taken, visit, visits
 
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.crawl.step import CrawlStep, PageFacts, RejectStep, VisitStep
+from kiwiresearch.crawl.step import CrawlStep, PageFacts, SkipStep, VisitStep
 
 WORDS = [f"word{number}" for number in range(400)]
 STORY = " ".join(f"In year {year} the carrier {year + 7} came by." for year in range(100, 140))
@@ -37,7 +37,7 @@ def original_of(text: str, known: str) -> str:
 
 def facts_of(steps: list[CrawlStep], title: str) -> PageFacts:
     """What a page showed when it was read, whether it was taken or not."""
-    read = [step for step in steps if isinstance(step, VisitStep | RejectStep) and step.title == title]
+    read = [step for step in steps if isinstance(step, VisitStep | SkipStep) and step.title == title]
     assert read[-1].facts is not None
     return read[-1].facts
 
@@ -83,11 +83,11 @@ def test_a_near_copy_is_worth_less_and_goes_last() -> None:
 
 
 def test_the_same_article_in_another_book_is_a_near_copy() -> None:
-    """An article that two books hold is taken from one of them, and is a near-copy in the other (R49)."""
+    """An article that two books have is taken from one of them, and is a near-copy in the other (R49)."""
     pages = {"Salt road": f"The salt road is old. {STORY}\n{TEXT}"}
     books = [a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")]
     steps = steps_of(CrawlPlan(books, "salt road"))
-    read = [step for step in steps if isinstance(step, VisitStep | RejectStep)]
+    read = [step for step in steps if isinstance(step, VisitStep | SkipStep)]
     assert {step.book for step in read} == {book.book.id for book in books}
     assert [step.facts.duplicate_of for step in read if step.facts] == ["", "Salt road"]
 
@@ -100,13 +100,11 @@ def two_branches(mine: str, other: str) -> dict[str, str]:
     """Ten pages of one branch and two of another, all linked alike; the longer ones, which come first, go first."""
     links = " ".join(f"The salt road had [[{title}]]." for title in (*MANY, *FEW))
     texts = [mine] * len(MANY) + [other] * len(FEW)
-    pages = {
-        title: f"{text}\n{PLAIN} {told_at_length(title)}" for title, text in zip((*MANY, *FEW), texts, strict=True)
-    }
+    pages = {title: f"{text}\n{PLAIN} {long_text(title)}" for title, text in zip((*MANY, *FEW), texts, strict=True)}
     return {"Salt road": f"{links}\n{PLAIN}", **pages}
 
 
-def told_at_length(title: str) -> str:
+def long_text(title: str) -> str:
     """The more, the nearer its last or first letter is to 'A': no two pages have the same points."""
     letter = title[-1] if title[-2] == " " else title[0]
     return "It is told at length. " * (100 - 4 * (ord(letter) - ord("A")))
@@ -142,7 +140,7 @@ def test_the_share_of_a_branch_can_be_set(share: float, first: int) -> None:
 
 
 def test_a_page_of_several_categories_is_of_the_one_with_room() -> None:
-    """A page that is also of a category with few pages is not held back by one that is full (R87, R88)."""
+    """A page that is also in a category with few pages is not blocked by one that is full (R87, R88)."""
     pages = two_branches("A mine.\ncategories: Mines", "A place.\ncategories: Places")
     pages["Mine J"] = f"A mine and a museum.\n{PLAIN}\ncategories: Mines, Museums"
     steps = crawled(pages, max_pages=20)
@@ -150,7 +148,7 @@ def test_a_page_of_several_categories_is_of_the_one_with_room() -> None:
     assert "full branch" not in lines(visit(steps, "Mine J"))
 
 
-def test_where_there_are_no_categories_vectors_tell_branches() -> None:
+def test_without_categories_vectors_distinguish_branches() -> None:
     """Pages whose vectors are near are one branch, and when it is full others go first (R87, R88, R157)."""
     pages = two_branches("Of mining, and mining.", "Of cooking.")
     crawl = CrawlPlan(
@@ -173,7 +171,7 @@ def test_without_both_a_branch_is_what_one_page_led_to() -> None:
         "Salt road": f"The salt road has a [[Village]] and a [[Wood]].\n{TEXT}",
         "Village": "The salt road passes here.\n== Huts ==\n" + " ".join(f"The salt road: [[{hut}]]." for hut in huts),
         "Wood": f"The salt road.\n== Trees ==\n* [[Yew]]\n* [[Zelkova]]\n{TEXT}",
-        **{title: f"{PLAIN} {told_at_length(title)}" for title in (*huts, "Yew", "Zelkova")},
+        **{title: f"{PLAIN} {long_text(title)}" for title in (*huts, "Yew", "Zelkova")},
     }
     steps = crawled(pages, max_pages=16)
     order = taken(steps)
@@ -184,7 +182,7 @@ def test_without_both_a_branch_is_what_one_page_led_to() -> None:
 
 
 def test_the_branch_of_the_topic_itself_is_never_full() -> None:
-    """Pages of a category that a seed is of are what the crawl is for, and are not held back (R87)."""
+    """Pages of a category that a seed is in are what the crawl is for, and are not blocked (R87)."""
     pages = two_branches("A mine.\ncategories: Mines", "A place.\ncategories: Places")
     pages["Salt road"] += "\ncategories: Mines"
     steps = crawled(pages, max_pages=20)

@@ -55,7 +55,7 @@ def goes_on(crawl: CrawlPlan, steps: Sequence[CrawlStep]) -> None:
     ],
 )
 def test_a_crawl_goes_on_after_any_step(strategy: str, options: dict[str, Any]) -> None:
-    """Stopped after any step and told what was done, a crawl takes exactly the steps that are left (R7)."""
+    """Stopped after any step and given the steps before, a crawl takes exactly the steps that are left (R7)."""
     crawl = CrawlPlan([a_shelf_book(SALT, NAMES)], "salt road", settings=settings(strategy=strategy, **options))
     steps = steps_of(crawl)
     fresh = CrawlPlan([a_shelf_book(SALT, NAMES)], "salt road", settings=crawl.settings)
@@ -70,7 +70,7 @@ def test_a_crawl_with_vectors_goes_on_after_any_step() -> None:
 
 
 def test_a_crawl_of_a_file_goes_on_after_any_step(a_book: Callable[..., Path]) -> None:
-    """The same holds for a ZIM file that is opened again (R7)."""
+    """The same is true for a ZIM file that is opened again (R7)."""
     paths = {path_of(title): html(text) for title, text in SALT.items()}
     file = a_book(paths, {path_of(name): path_of(title) for name, title in NAMES.items()}, main_path="Welcome")
     chosen = settings(max_pages=12)
@@ -85,8 +85,8 @@ def test_a_crawl_that_has_ended_does_nothing_more(salt_book: OpenBook) -> None:
     assert steps_of(crawl, steps_of(crawl)) == []
 
 
-def test_what_was_done_is_not_done_again() -> None:
-    """A crawl that goes on reads no page that was taken before, and does not search anew (R7)."""
+def test_finished_steps_are_not_repeated() -> None:
+    """A crawl that goes on reads no page that was taken before, and does not search again (R7)."""
     steps = steps_of(CrawlPlan([a_shelf_book(SALT)], "salt road", settings=settings(max_pages=10)))
     place = steps.index(visits(steps)[5])
     gone = {path_of(step.title) for step in visits(steps[:place])}

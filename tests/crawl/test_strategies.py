@@ -9,7 +9,7 @@ import pytest
 from tests.crawl.trails import (
     TEXT,
     a_shelf_book,
-    ended,
+    end_step,
     lines,
     looks,
     settings,
@@ -24,6 +24,7 @@ from tests.crawl.trails import (
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep, VisitStep
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.text import count_of
 
 CHAIN = {
     "Salt road": f"The salt road crosses a [[Bridge]].\n{TEXT}",
@@ -60,7 +61,7 @@ def test_depth_is_limited(strategy: str, max_depth: int, pages: dict[str, int]) 
     """Seeds have depth 0, and each link adds one; no page lies deeper than max_depth (R3, R11, R90, R91, R153)."""
     steps = crawled(CHAIN, strategy=strategy, max_depth=max_depth)
     assert {step.title: step.depth for step in visits(steps)} == pages
-    assert ended(steps).left == 0
+    assert end_step(steps).remaining == 0
 
 
 @pytest.mark.parametrize("strategy", ["priority", "bfs"])
@@ -69,7 +70,7 @@ def test_a_page_at_the_last_depth_is_visited_and_not_expanded(strategy: str) -> 
     steps = crawled(CHAIN, strategy=strategy, max_depth=1)
     last = visit(steps, "Bridge")
     assert [(offer.title, offer.is_new) for offer in last.offers] == [("River", False)]
-    assert ended(steps).left == 0
+    assert end_step(steps).remaining == 0
 
 
 def test_without_depth_only_seeds_are_taken(salt_book: OpenBook) -> None:
@@ -83,15 +84,15 @@ def test_a_crawl_stops_at_max_pages(salt_book: OpenBook, strategy: str, max_page
     """As many pages are taken as may be, each once, and the end says why and what was left (R10, R54, R153)."""
     steps = crawled(salt_book, strategy=strategy, max_pages=max_pages)
     assert len(taken(steps)) == len(set(taken(steps))) == max_pages
-    assert ended(steps).why == f"max_pages ({max_pages}) was reached"
-    assert ended(steps).left > 0
+    assert end_step(steps).why == f"the limit of {count_of(max_pages, 'page')} was reached"
+    assert end_step(steps).remaining > 0
 
 
 @pytest.mark.parametrize("strategy", ["priority", "bfs"])
 def test_a_crawl_stops_when_nothing_is_left(strategy: str) -> None:
     """When every candidate is visited or left for good, the crawl is over (R54)."""
     steps = crawled(FAN, strategy=strategy, max_pages=500)
-    assert (ended(steps).why, ended(steps).left) == ("there were no more candidates", 0)
+    assert (end_step(steps).why, end_step(steps).remaining) == ("there were no more pages to read", 0)
     assert sorted(taken(steps)) == sorted(FAN)
 
 
@@ -161,7 +162,7 @@ def test_pages_that_are_candidates_already_need_no_place() -> None:
 
 
 def test_a_page_that_was_crowded_out_may_come_by_another_page() -> None:
-    """A link that found no place is no candidate, until another page offers it (R89)."""
+    """A link that found no place is not a candidate, until another page offers it (R89)."""
     pages = {
         "Salt road": f"The salt road. A [[Fir]].\n== A ==\n* [[Yew]]\n{TEXT}",
         "Fir": f"It is like a [[Yew]].\n{TEXT}",
@@ -209,6 +210,6 @@ def test_a_page_that_is_less_than_it_seemed_goes_behind_the_next_best(salt_book:
     steps = crawled(pages)
     assert taken(steps) == ["Salt road", "Bells", "Abbey"]
     (look,) = looks(steps)
-    assert (look.title, look.gone) == ("Abbey", False)
+    assert (look.title, look.is_dropped) == ("Abbey", False)
     assert look.why.startswith("stub -")
     assert "'Bells' has" in look.why

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.crawl.trails import PLAIN, a_shelf_book, begun, settings, steps_of, visit, visits
+from tests.crawl.trails import PLAIN, a_shelf_book, settings, start_step, steps_of, visit, visits
 
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import StartStep
@@ -87,7 +87,7 @@ def taken_apart(book: OpenBook, topic: str) -> TopicSubject:
 def test_a_topic_is_a_thing_and_a_side_of_it(
     book: OpenBook, topic: str, head: str, aspect: str, heads: list[str], others: list[str]
 ) -> None:
-    """The title that stands in a topic is the thing, the rest is the side; a side that is a title is none."""
+    """The title that is in a topic is the subject, the rest is the aspect; an aspect that is a title is not one."""
     what = taken_apart(book, topic)
     assert (what.head, what.aspect) == (head, aspect)
     assert [hit.title for hit in what.head_pages] == heads
@@ -103,7 +103,7 @@ def test_without_hits_the_topic_is_its_own_thing(book: OpenBook) -> None:
 
 
 def begin(book: OpenBook, topic: str, aspect: str = "") -> StartStep:
-    return begun(steps_of(CrawlPlan([book], topic, settings=settings(max_pages=1), aspect=aspect)))
+    return start_step(steps_of(CrawlPlan([book], topic, settings=settings(max_pages=1), aspect=aspect)))
 
 
 def test_the_crawl_begins_with_what_the_topic_is_about(book: OpenBook) -> None:
@@ -114,11 +114,11 @@ def test_the_crawl_begins_with_what_the_topic_is_about(book: OpenBook) -> None:
     assert {one.title for one in start.found} == {"Fenfever", "Marsh fly", "Willow tea", "Straw bed"}
 
 
-def test_what_else_a_topic_names_is_a_seed_too(book: OpenBook) -> None:
+def test_other_titles_in_a_topic_are_seeds_too(book: OpenBook) -> None:
     """Both things that a topic names are seeds, and the reason says so; only one is the thing it is about (R74)."""
     start = begin(book, "Smithing in Avonia")
     assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Avonia", True), ("Smithing", False)]
-    assert {seed.why for seed in start.seeds} == {"its title stands in the topic"}
+    assert {seed.why for seed in start.seeds} == {"its title is part of the topic"}
 
 
 def test_a_wider_page_is_not_the_page_of_a_narrower_thing(book: OpenBook) -> None:

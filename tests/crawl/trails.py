@@ -14,7 +14,7 @@ from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters, ScoringWeights
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
-from kiwiresearch.crawl.step import CrawlStep, EndStep, RejectStep, StartStep, VisitStep
+from kiwiresearch.crawl.step import CrawlStep, EndStep, SkipStep, StartStep, VisitStep
 from kiwiresearch.crawl.walker import walk
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.search.open_book import OpenBook
@@ -125,7 +125,7 @@ def steps_of(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> list[CrawlStep
 
 
 def state_after(crawl: CrawlPlan, steps: Iterable[CrawlStep]) -> CrawlState:
-    """Where a crawl stands after some of its steps."""
+    """The state of a crawl after some of its steps."""
     state = CrawlState(crawl.settings, {book.book.id: book.language for book in crawl.books})
     state.replay(steps)
     return state
@@ -153,16 +153,16 @@ def total(step: VisitStep) -> float:
     return Score(step.lines).total
 
 
-def looks(steps: Iterable[CrawlStep]) -> Iterator[RejectStep]:
-    return (step for step in steps if isinstance(step, RejectStep))
+def looks(steps: Iterable[CrawlStep]) -> Iterator[SkipStep]:
+    return (step for step in steps if isinstance(step, SkipStep))
 
 
-def begun(steps: Sequence[CrawlStep]) -> StartStep:
+def start_step(steps: Sequence[CrawlStep]) -> StartStep:
     assert isinstance(steps[0], StartStep)
     return steps[0]
 
 
-def ended(steps: Sequence[CrawlStep]) -> EndStep:
+def end_step(steps: Sequence[CrawlStep]) -> EndStep:
     assert isinstance(steps[-1], EndStep)
     return steps[-1]
 

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 from tests.conftest import ROOT
-from tests.deploy.proxied import ALONE, BEARER, TOKEN, Proxied, needs_curl, nginx, proxied
+from tests.deploy.nginx_server import ALONE, BEARER, TOKEN, Proxied, needs_curl, nginx, proxied
 from tests.llm.servers import Talk, serving
-from tests.web.guarded import guarded
-from tests.web.running import a_room, heard
+from tests.web.guarded_server import guarded
+from tests.web.servers import server_context, stream_events
 
 from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.workspace.workspace import open_workspace
@@ -36,7 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def front(home: Path, kiwix_serve: Callable[..., str]) -> Iterator[Proxied]:
     """The program and a kiwix-serve behind nginx."""
     (book,) = (home / "cache").glob("*.zim")
-    # The fixture hands its files on as they are, so an option can stand among them.
+    # The fixture passes its files on unchanged, so an option can be among them.
     kiwix = urlsplit(kiwix_serve(Path("--urlRootLocation=/kiwix"), book)).netloc
     with proxied(home, kiwix=kiwix) as front:
         yield front
@@ -50,7 +50,7 @@ def client(front: Proxied) -> Iterator[httpx2.Client]:
 
 
 def test_citations_come_through_before_the_model_has_said_a_word(home: Path) -> None:
-    """A stream is not held back: the citations are there while the model still thinks (R243)."""
+    """A stream is not delayed: the citations are there while the model still thinks (R243)."""
     asked, may_answer = threading.Event(), threading.Event()
 
     def slow(talk: Talk) -> None:
@@ -62,14 +62,14 @@ def test_citations_come_through_before_the_model_has_said_a_word(home: Path) -> 
         settings = {"KIWIRESEARCH_MODEL_URL": model.address, "KIWIRESEARCH_MODEL_CONTEXT_TOKENS": "8192"}
         try:
             with (
-                a_room(home, **settings) as room,
+                server_context(home, **settings) as room,
                 guarded(room) as port,
                 nginx(f"127.0.0.1:{port}", "127.0.0.1:1", ALONE) as front,
                 front.client() as client,
                 client.stream("POST", "/api/chat", json=QUESTION) as answer,
             ):
                 assert answer.headers["x-accel-buffering"] == "no", "a proxy further out is told as well"
-                events = heard(answer.iter_lines())
+                events = stream_events(answer.iter_lines())
                 first = next(events)
                 assert (first.name, bool(first.data["citations"])) == ("citations", True)
                 assert asked.wait(30), "the model was asked for its words"
@@ -81,7 +81,7 @@ def test_citations_come_through_before_the_model_has_said_a_word(home: Path) -> 
 
 
 def test_nothing_is_collected_on_the_way() -> None:
-    """A few letters of a stream that tells neither its length nor its parts come out as soon as they go in."""
+    """A few letters of a stream without a length come out as soon as they go in."""
     may_go_on = threading.Event()
 
     def stream(talk: Talk) -> None:
@@ -97,7 +97,7 @@ def test_nothing_is_collected_on_the_way() -> None:
                 front.client() as client,
                 client.stream("POST", "/v1/chat/completions", json={}) as answer,
             ):
-                events = heard(answer.iter_lines())
+                events = stream_events(answer.iter_lines())
                 assert next(events).data == 1
                 assert not may_go_on.is_set()
                 may_go_on.set()
@@ -159,17 +159,17 @@ def test_a_family_file_may_be_larger(client: httpx2.Client, path: str) -> None:
     """What is too large for anything else reaches the program, which decides about family files itself."""
     kind = {"Content-Type": "application/octet-stream"}
     answer = client.post(path, content=b"0 HEAD\n" + b"1 NOTE x\n" * 300_000, headers=kind)
-    assert answer.json()["detail"] == "Only the owner may decide that."
+    assert answer.json()["detail"] == "Only an owner can do this."
 
 
-def test_headers_of_the_program_stand(client: httpx2.Client) -> None:
-    """What keeps browsers careful is sent once, as the program wants it for each kind of page."""
+def test_headers_of_the_program_are_kept(client: httpx2.Client) -> None:
+    """Security headers are sent once, as the program sets them for each kind of page."""
     page = client.get("/", headers={"Accept": "text/html"})
     assert {name: len(page.headers.get_list(name)) for name in OURS} == dict.fromkeys(OURS, 1)
     assert page.headers["content-security-policy"] != client.get("/api/health").headers["content-security-policy"]
 
 
-def test_kiwix_serve_stands_beside_at_a_port_of_its_own(front: Proxied, client: httpx2.Client) -> None:
+def test_kiwix_serve_has_a_port_of_its_own(front: Proxied, client: httpx2.Client) -> None:
     """/kiwix/ leads to kiwix-serve, whose pages are of another origin and get nothing of the program's (R243)."""
     sent = client.get("/kiwix/catalog/v2/entries?count=1")
     assert (sent.status_code, sent.headers["location"]) == (302, f"{front.kiwix}/kiwix/catalog/v2/entries?count=1")
@@ -195,7 +195,7 @@ def test_make_asks_for_health_through_the_proxy(front: Proxied) -> None:
 def test_each_client_has_a_limit_of_its_own(home: Path) -> None:
     """The program counts the readers, not the proxy, and takes nobody's word for who they are."""
     with (
-        a_room(home) as room,
+        server_context(home) as room,
         guarded(room, ServeSettings(requests_a_minute=1)) as port,
         nginx(f"127.0.0.1:{port}", "127.0.0.1:1") as front,
         front.client("127.0.0.2") as eager,
@@ -207,9 +207,9 @@ def test_each_client_has_a_limit_of_its_own(home: Path) -> None:
         assert other.get("/api/books").status_code == 200
 
 
-def test_a_program_that_is_away_is_told_as_a_problem() -> None:
+def test_a_program_that_is_away_is_reported_as_a_problem() -> None:
     """While the program is restarted, clients get an error they can read."""
     with nginx("127.0.0.1:1", "127.0.0.1:1") as front, front.client() as client:
         answer = client.get("/api/health")
         assert (answer.status_code, answer.headers["content-type"]) == (502, "application/problem+json")
-        assert answer.json()["title"] == "Server away"
+        assert answer.json()["title"] == "Server not responding"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.verify.proved_runs import METADATA, PAGES
+from tests.verify.verified_runs import METADATA, PAGES
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.research import Research, ResearchTask

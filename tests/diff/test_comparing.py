@@ -47,7 +47,7 @@ def test_an_older_snapshot_of_a_book_is_known_as_one(found: Comparison) -> None:
     assert found.settings == ()
 
 
-def test_changed_numbers_are_told_first(found: Comparison) -> None:
+def test_changed_numbers_are_listed_first(found: Comparison) -> None:
     """A length that was corrected is a number that changed, with both sides."""
     first = found.changed[0]
     assert first.numbers
@@ -55,20 +55,20 @@ def test_changed_numbers_are_told_first(found: Comparison) -> None:
     assert [one.numbers for one in found.changed] == sorted((one.numbers for one in found.changed), reverse=True)
 
 
-def test_what_is_no_longer_held_back_has_changed(found: Comparison) -> None:
+def test_a_claim_that_is_no_longer_hedged_has_changed(found: Comparison) -> None:
     """'May have been larger' that became 'was larger' is a change of hedging, not of numbers."""
     (change,) = [one for one in found.changed if "larger than Lubmin" in one.old.text]
     assert change.hedging
     assert not change.numbers
 
 
-def test_claims_that_came_and_went_are_told(found: Comparison) -> None:
+def test_claims_that_came_and_went_are_listed(found: Comparison) -> None:
     """A sentence that editors added is new, one that they took out is gone; its page is in both runs."""
     assert ["lighthouse" in one.claim.text and one.page_in_both for one in found.new] == [True]
     assert ["older track" in one.claim.text and one.page_in_both for one in found.gone] == [True]
 
 
-def told_once(side: Run) -> list[Claim]:
+def without_repeated_statements(side: Run) -> list[Claim]:
     """Its claims without statements in the words of a sentence that is a claim of another type, too."""
     typed = {claim.quotes[0] for claim in side.claims if claim.type != "statement"}
     return [claim for claim in side.claims if claim.type != "statement" or claim.quotes[0] not in typed]
@@ -78,8 +78,8 @@ def test_everything_else_is_the_same(found: Comparison, sides: tuple[Run, Run]) 
     """Every claim of both runs is accounted for once, though not one id is the same."""
     old, new = sides
     assert not {claim.id for claim in old.claims} & {claim.id for claim in new.claims}
-    assert found.same + len(found.changed) + len(found.gone) == len(told_once(old))
-    assert found.same + len(found.changed) + len(found.new) == len(told_once(new))
+    assert found.same + len(found.changed) + len(found.gone) == len(without_repeated_statements(old))
+    assert found.same + len(found.changed) + len(found.new) == len(without_repeated_statements(new))
     assert found.same > 10
 
 
@@ -92,12 +92,12 @@ def test_sentences_of_the_brief_are_compared_too(found: Comparison) -> None:
 def test_a_run_compared_with_itself_is_the_same(sides: tuple[Run, Run]) -> None:
     found = compare_runs(sides[0], sides[0])
     assert found.is_same
-    assert found.same == len(told_once(sides[0])) < len(sides[0].claims)
+    assert found.same == len(without_repeated_statements(sides[0])) < len(sides[0].claims)
     assert [pair.kind for pair in found.books] == ["same"]
 
 
 def test_the_other_way_round_is_the_mirror(found: Comparison, sides: tuple[Run, Run]) -> None:
-    """What was new is gone, and each change is told from its other side."""
+    """What was new is gone, and each change is distinguished from its other side."""
     back = compare_runs(sides[1], sides[0])
     assert {(one.new.id, one.old.id) for one in back.changed} == {(one.old.id, one.new.id) for one in found.changed}
     assert {one.claim.id for one in back.gone} == {one.claim.id for one in found.new}
@@ -107,7 +107,7 @@ def test_comparing_is_the_same_every_time(sides: tuple[Run, Run], found: Compari
     assert compare_runs(*sides) == found
 
 
-def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
+def test_other_settings_are_listed_with_their_effects(tmp_path: Path) -> None:
     """With fewer pages, the claims of the pages that were not read are new, and say that their page is."""
     book = snapshot(tmp_path / "road.zim", "2026-01-01")
     few, many = run_over(book, tmp_path / "few", max_pages=2), run_over(book, tmp_path / "many", max_pages=4)
@@ -129,7 +129,7 @@ def test_another_book_shares_no_page(sides: tuple[Run, Run]) -> None:
 
 
 def test_two_snapshots_in_one_run_stay_apart(sides: tuple[Run, Run]) -> None:
-    """Where one run has both, each book is only itself."""
+    """If one run has both, each book is only itself."""
     books = [book for side in sides for book in side.manifest.record["books"]]
     both = {**sides[1].manifest.record, "books": books}
     found = compare_runs(sides[0], replace(sides[1], manifest=Manifest.of(both)))
@@ -147,12 +147,12 @@ SNAPSHOTS = [
 def test_a_snapshot_is_known_by_another_makers_name(
     sides: tuple[Run, Run], old: str, old_flavour: str, new: str, new_flavour: str
 ) -> None:
-    """The day, the selection and the maker are no part of a book's name, and its pages are compared."""
+    """The day, the selection and the maker are not part of a book's name, and its pages are compared."""
     named = [
         replace(
-            side, manifest=Manifest.of({**side.manifest.record, "books": [side.manifest.record["books"][0] | told]})
+            side, manifest=Manifest.of({**side.manifest.record, "books": [side.manifest.record["books"][0] | entry]})
         )
-        for side, told in zip(
+        for side, entry in zip(
             sides, ({"name": old, "flavour": old_flavour}, {"name": new, "flavour": new_flavour}), strict=True
         )
     ]
@@ -161,7 +161,7 @@ def test_a_snapshot_is_known_by_another_makers_name(
     assert found.same == compare_runs(*sides).same
 
 
-def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[Run, Run]) -> None:
+def test_a_flavour_distinguishes_two_books_of_a_name(sides: tuple[Run, Run]) -> None:
     """A run that has the small and the full selection is compared with each of them."""
     book = sides[0].manifest.record["books"][0]
     small, full = {**book, "flavour": "mini"}, {**book, "id": "another", "flavour": "maxi"}
@@ -177,7 +177,7 @@ def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[Run, Run]) -> No
 
 
 def test_books_of_the_old_layout_are_compared_with_newer_ones(tmp_path: Path, sides: tuple[Run, Run]) -> None:
-    """The 'A/' before the paths of older books, and the '.html' behind them, are no part of a page's name."""
+    """The 'A/' before the paths of older books, and the '.html' behind them, are not part of a page's name."""
     moved = [
         replace(
             claim,
@@ -193,10 +193,10 @@ def test_books_of_the_old_layout_are_compared_with_newer_ones(tmp_path: Path, si
 
 
 @pytest.mark.parametrize("name", ["claims.jsonl", "brief.json"])
-def test_a_damaged_run_is_told(tmp_path: Path, name: str) -> None:
+def test_a_damaged_run_is_reported(tmp_path: Path, name: str) -> None:
     run = run_over(snapshot(tmp_path / "road.zim", "2026-01-01"), tmp_path / "run", max_pages=1)
     (run / name).write_text("[]\n", encoding="utf-8")
-    with pytest.raises(RunDamaged, match="not as it was written"):
+    with pytest.raises(RunDamaged, match="is damaged or was changed"):
         open_compared_run(run)
     with pytest.raises(RunNotFound):
         open_compared_run(tmp_path / "nothing")
@@ -207,20 +207,20 @@ def test_every_claim_is_paired_once(sides: tuple[Run, Run]) -> None:
     old = [ComparedClaim(n, claim) for n, claim in enumerate(sides[0].claims)]
     new = [ComparedClaim(n, claim) for n, claim in enumerate(sides[1].claims)]
     pairs = pair_claims(old, new)
-    left = [one.order for one, _ in pairs.same] + [one.order for one, _, _ in pairs.changed]
-    right = [one.order for _, one in pairs.same] + [one.order for _, one, _ in pairs.changed]
-    assert sorted([*left, *(one.order for one in pairs.gone)]) == list(range(len(old)))
-    assert sorted([*right, *(one.order for one in pairs.new)]) == list(range(len(new)))
+    left = [one.position for one, _ in pairs.same] + [one.position for one, _, _ in pairs.changed]
+    right = [one.position for _, one in pairs.same] + [one.position for _, one, _ in pairs.changed]
+    assert sorted([*left, *(one.position for one in pairs.gone)]) == list(range(len(old)))
+    assert sorted([*right, *(one.position for one in pairs.new)]) == list(range(len(new)))
 
 
 def has_other_numbers(one: Claim, old: str, new: str) -> bool:
-    """Whether a claim of an old text and one of a new one are told as other numbers."""
+    """Whether a claim of an old text and one of a new one are reported as other numbers."""
     sides = []
     for order, text in enumerate((old, new)):
         dates = dates_in(text)
         measures = quantities_in(text, not_in=[(date.start, date.end) for date in dates])
-        told = tuple(Measure(quantity, "", "", None) for quantity in measures)
-        sides.append(ComparedClaim(order, replace(one, text=text, dates=tuple(dates), measures=told)))
+        result = tuple(Measure(quantity, "", "", None) for quantity in measures)
+        sides.append(ComparedClaim(order, replace(one, text=text, dates=tuple(dates), measures=result)))
     return describe_change(sides[0], sides[1], 0.9).numbers
 
 
@@ -249,13 +249,13 @@ OTHER_NUMBERS = [
 
 
 @pytest.mark.parametrize(("old", "new"), SAME_NUMBERS)
-def test_a_number_written_otherwise_is_no_other_number(sides: tuple[Run, Run], old: str, new: str) -> None:
+def test_a_number_written_differently_is_the_same_number(sides: tuple[Run, Run], old: str, new: str) -> None:
     """With a hyphen, in another unit, in words, or as two dates where there was a time from one to the other."""
     assert not has_other_numbers(sides[0].claims[0], old, new)
 
 
 @pytest.mark.parametrize(("old", "new"), OTHER_NUMBERS)
-def test_another_number_is_told(sides: tuple[Run, Run], old: str, new: str) -> None:
+def test_another_number_is_a_change(sides: tuple[Run, Run], old: str, new: str) -> None:
     """Another figure, scale, unit, currency, sign, month or era, and figures that change places."""
     assert has_other_numbers(sides[0].claims[0], old, new)
 
@@ -274,8 +274,8 @@ def test_how_it_is_set_does_not_matter(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("It is 1,5 km.", "It is 15 km."), ("It cost $4.", "It cost €4.")])
-def test_what_is_part_of_a_figure_matters(one: str, other: str) -> None:
-    """A comma within a number, and the sign of a currency, are no matter of style."""
+def test_parts_of_a_figure_matter(one: str, other: str) -> None:
+    """A comma within a number, and the sign of a currency, matter."""
     assert comparable(one) != comparable(other)
 
 

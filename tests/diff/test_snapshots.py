@@ -1,4 +1,4 @@
-"""Two snapshots of a book: every kind of change is told once, and nothing else is."""
+"""Two snapshots of a book: every kind of change is shown once, and nothing else is."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.diff.snapshot_books import LEADS, NEW, OLD, a_snapshot, spoil, two_bo
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.codec import plain
 from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange, checked_kinds
 from kiwiresearch.diff.snapshots import LEADS_ONLY, SnapshotPlace, diff_snapshots, snapshot_diff
 from kiwiresearch.errors import BadUsage, PageNotFound
@@ -42,19 +43,19 @@ def of(found: Iterable[PageChange], title: str) -> PageChange:
 
 def lines(found: Iterable[PageChange]) -> list[str]:
     """All records, as they are written to a file."""
-    return [canonical_json(record) for page in found for record in page.records()]
+    return [canonical_json(plain(record)) for page in found for record in page.records()]
 
 
-def told(change: ClaimChange) -> tuple[str, str, str]:
+def change_texts(change: ClaimChange) -> tuple[str, str, str]:
     """A change by its kind and by the words of its sides."""
     return change.kind, change.old.text if change.old else "", change.new.text if change.new else ""
 
 
-def test_every_kind_of_change_of_a_page_is_told(found: list[PageChange]) -> None:
+def test_every_kind_of_change_of_a_page_is_found(found: list[PageChange]) -> None:
     """Changed, disputed and added in the order of the new page, then what was withdrawn."""
     given_up = "given up because cheaper salt was shipped from France after 1580."
     opened = "The Salt road was opened in 1390 by Albert of Mecklen."
-    assert [told(change) for change in of(found, "Salt road").changes] == [
+    assert [change_texts(change) for change in of(found, "Salt road").changes] == [
         (
             "changed",
             "The Salt road was 118 km long from end to end.",
@@ -69,26 +70,28 @@ def test_every_kind_of_change_of_a_page_is_told(found: list[PageChange]) -> None
 
 
 def test_it_is_said_what_changed(found: list[PageChange]) -> None:
-    """Another number and another hedge are told from other words, and the words that differ are named."""
-    changes = [change for change in of(found, "Salt road").changes if change.kind == "changed"]
+    """Another number and another hedge are distinguished from other words, and the words that differ are named."""
+    page = of(found, "Salt road")
+    changes = [change for change in page.changes if change.kind == "changed"]
     assert [(change.numbers, change.hedging) for change in changes] == [(True, False), (False, True), (True, False)]
-    assert [change.record()["differs"] for change in changes] == [
+    assert [change.record(page.sides).differs for change in changes] == [
         {"old": ["118"], "new": ["121"]},
         {"old": [], "new": ["possibly"]},
         {"old": ["118"], "new": ["121"]},
     ]
 
 
-def test_old_and_new_quotes_stand_side_by_side(found: list[PageChange]) -> None:
+def test_old_and_new_quotes_are_side_by_side(found: list[PageChange]) -> None:
     """Each side of a change has the words of its own page, at their place."""
-    record = of(found, "Salt road").changes[0].record()
-    assert [record[side]["support_snippets"] for side in ("old", "new")] == [
+    page = of(found, "Salt road")
+    record = page.changes[0].record(page.sides)
+    assert [list(side.support_snippets) for side in (record.old, record.new) if side] == [
         ["The Salt road was 118 km long from end to end."],
         ["The Salt road was 121 km long from end to end."],
     ]
 
 
-def test_what_is_disputed_now_is_told_with_the_reason(found: list[PageChange]) -> None:
+def test_new_disputes_are_listed_with_the_reason(found: list[PageChange]) -> None:
     """A new mark of the page, a new hedge, and a claim that another one contradicts."""
     reasons = {
         change.claim.text[:30]: [(doubt.how, doubt.why) for doubt in change.doubts]
@@ -97,9 +100,9 @@ def test_what_is_disputed_now_is_told_with_the_reason(found: list[PageChange]) -
         if change.doubts
     }
     assert reasons == {
-        "The Salt road was opened in 13": [("marked", "The page asks for a source of it.")],
-        "The Salt road was possibly giv": [("hedged", "It is held back now: 'possibly'.")],
-        "The harbour was 17 metres deep": [("contradicted", "Word for word the same, but for '14' and '17'.")],
+        "The Salt road was opened in 13": [("marked", "The page marks it as needing a citation.")],
+        "The Salt road was possibly giv": [("hedged", "It is hedged now: 'possibly'.")],
+        "The harbour was 17 metres deep": [("contradicted", "Both use the same words, except for '14' and '17'.")],
     }
     (change,) = of(found, "Harbour").changes
     assert change.doubts[0].against
@@ -109,8 +112,8 @@ def test_what_is_disputed_now_is_told_with_the_reason(found: list[PageChange]) -
     assert not change.is_of(["changed", "withdrawn"])
 
 
-def test_a_contradiction_that_was_there_before_is_no_news(tmp_path: Path) -> None:
-    """Both sentences stood in the old snapshot too: only the one that is new in other words is told, as changed."""
+def test_a_contradiction_that_was_there_before_is_not_news(tmp_path: Path) -> None:
+    """Both sentences were in the old snapshot too: only the one with new words is listed, as changed."""
     both = "<p>The harbour was 14 metres deep in 1900. The harbour was 17 metres deep in 1900. {}</p>"
     old = a_snapshot(tmp_path / "old.zim", {"Harbour": both.format("")})
     new = a_snapshot(tmp_path / "new.zim", {"Harbour": both.format("It was built in 1490 by the town council.")})
@@ -118,7 +121,7 @@ def test_a_contradiction_that_was_there_before_is_no_news(tmp_path: Path) -> Non
     assert [(change.kind, change.doubts) for change in page.changes] == [("added", ())]
 
 
-def test_what_became_of_pages_is_told(found: list[PageChange]) -> None:
+def test_changes_of_pages_are_listed(found: list[PageChange]) -> None:
     """Added, removed, renamed by a redirect, the same text under another path, and now part of another page."""
     assert {
         page.page.title: (page.state, page.moved, page.old and page.old.path, page.leads_to)
@@ -138,8 +141,8 @@ def test_claims_of_a_renamed_page_are_compared(found: list[PageChange]) -> None:
     """A page that has another name is the same page, whose number of inns changed."""
     (change,) = of(found, "Lubmin (town)").changes
     assert (change.kind, change.numbers) == ("changed", True)
-    assert "23 inns" in told(change)[1]
-    assert "25 inns" in told(change)[2]
+    assert "23 inns" in change_texts(change)[1]
+    assert "25 inns" in change_texts(change)[2]
 
 
 def test_a_page_of_the_same_text_is_not_read_for_claims(
@@ -162,7 +165,7 @@ def test_a_page_of_the_same_text_is_not_read_for_claims(
     assert read == []
 
 
-def test_all_pages_are_told_once(found: list[PageChange]) -> None:
+def test_all_pages_are_shown_once(found: list[PageChange]) -> None:
     """Every page of both snapshots is in one change and in no other."""
     assert sorted(page.new.path for page in found if page.new) == sorted(NEW)
     assert sorted(page.old.path for page in found if page.old) == sorted(OLD)
@@ -174,13 +177,13 @@ def test_the_other_way_round_is_the_mirror(books: tuple[SnapshotPlace, SnapshotP
     mirrored = {"added": "withdrawn", "withdrawn": "added", "changed": "changed"}
 
     def kept(pages: Iterable[PageChange]) -> list[tuple[str, str, str]]:
-        return [told(one) for page in pages if page.state == "both" and not page.moved for one in page.changes]
+        return [change_texts(one) for page in pages if page.state == "both" and not page.moved for one in page.changes]
 
     there = {(mirrored[kind], new, old) for kind, old, new in kept(found) if kind != "disputed"}
     assert {row for row in kept(back) if row[0] != "disputed"} == there
 
 
-def test_several_processes_tell_the_same_in_the_same_order(
+def test_several_processes_give_the_same_in_the_same_order(
     books: tuple[SnapshotPlace, SnapshotPlace], found: list[PageChange], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Byte for byte, whatever the number of processes and however many pages each takes at a time."""
@@ -192,7 +195,7 @@ def test_several_processes_tell_the_same_in_the_same_order(
 def test_there_are_as_many_processes_as_may_run(
     books: tuple[SnapshotPlace, SnapshotPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever may use one processor of many compares alone."""
+    """With one processor, comparing uses no other processes."""
     monkeypatch.setattr("kiwiresearch.diff.snapshots.WORTH_PAGES", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
@@ -202,8 +205,8 @@ def test_there_are_as_many_processes_as_may_run(
     changes.close()
 
 
-def test_who_stops_half_way_leaves_no_process(books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
-    """Whoever has seen enough ends the processes that compare."""
+def test_stopping_half_way_leaves_no_process(books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
+    """Closing the comparison early ends its processes."""
     changes = diff_snapshots(*books, workers=2)
     next(changes)
     changes.close()
@@ -223,8 +226,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process of others ends")
-def test_who_is_killed_leaves_no_process(books: tuple[SnapshotPlace, SnapshotPlace], tmp_path: Path) -> None:
-    """Those who compare see that nobody waits for them any more, and end."""
+def test_a_killed_command_leaves_no_process(books: tuple[SnapshotPlace, SnapshotPlace], tmp_path: Path) -> None:
+    """The processes that compare see that nobody waits for them any more, and end."""
     script = tmp_path / "killed.py"
     script.write_text(KILLED, encoding="utf-8")
     command = [sys.executable, str(script), *(str(place.path) for place in books)]
@@ -260,16 +263,16 @@ def test_pages_whose_paths_all_changed_are_known_by_their_titles(tmp_path: Path)
     assert [change.numbers for change in page.changes] == [True]
 
 
-def test_a_damaged_page_is_told_and_the_others_are_compared(tmp_path: Path, found: list[PageChange]) -> None:
-    """It is no page that was removed, and its claims are not withdrawn."""
+def test_a_damaged_page_is_reported_and_the_others_are_compared(tmp_path: Path, found: list[PageChange]) -> None:
+    """It is not a page that was removed, and its claims are not withdrawn."""
     old, new = two_books(tmp_path)
     spoil(old, "Harbour")
     changes = list(diff_snapshots(SnapshotPlace(old), SnapshotPlace(new)))
     page = of(changes, "Harbour")
     assert (page.state, page.changes) == ("unreadable", ())
-    assert page.problem == "In the old snapshot: It cannot be read: cluster index out of range."
-    others = [[told(change) for change in one.changes] for one in changes if one != page]
-    assert others == [[told(change) for change in one.changes] for one in found if one.page.title != "Harbour"]
+    assert page.problem == "In the old edition: It cannot be read: cluster index out of range."
+    others = [[change_texts(change) for change in one.changes] for one in changes if one != page]
+    assert others == [[change_texts(change) for change in one.changes] for one in found if one.page.title != "Harbour"]
 
 
 LANGUAGES = [
@@ -291,7 +294,7 @@ def test_books_of_other_languages_are_compared(
 
 
 def test_a_book_of_introductions_is_compared_by_those(tmp_path: Path) -> None:
-    """What the small selection leaves out was not withdrawn, and that is said."""
+    """What the small selection leaves out was not withdrawn, and the result says so."""
     whole = "<p>Hohen is a town of the coast.</p><h2>History</h2><p>Hohen was founded in 1201 by the sea.</p>"
     old = a_snapshot(tmp_path / "old.zim", {"Hohen": whole})
     new = a_snapshot(tmp_path / "new.zim", {"Hohen": "<p>Hohen is a town of the coast.</p>"}, Flavour="mini")
@@ -306,7 +309,7 @@ def test_other_books_are_refused(tmp_path: Path, books: tuple[SnapshotPlace, Sna
     other = SnapshotPlace(a_snapshot(tmp_path / "other.zim", NEW, Name="rail_en"))
     translated = SnapshotPlace(a_snapshot(tmp_path / "translated.zim", NEW, Language="fra"))
     for one in (other, translated):
-        with pytest.raises(BadUsage, match="are no snapshots of one book") as refused:
+        with pytest.raises(BadUsage, match="are not editions of the same book") as refused:
             next(diff_snapshots(books[0], one))
         assert "--force" in refused.value.remedy
     with pytest.raises(BadUsage, match="the same UUID"):
@@ -319,7 +322,7 @@ def test_one_page_is_found_by_any_of_its_names(books: tuple[SnapshotPlace, Snaps
     with snapshot_diff(*books) as both:
         names = ("Salt road", "lubmin", "Lubmin (town)", "Custom house", "Lighthouse")
         pages = [both.page(name) for name in names]
-        with pytest.raises(PageNotFound, match="Neither snapshot has a page 'Atlantis'"):
+        with pytest.raises(PageNotFound, match="Neither edition has a page named 'Atlantis'"):
             both.page("Atlantis")
     assert [(page.state, page.moved, page.page.title) for page in pages] == [
         ("both", "", "Salt road"),
@@ -331,7 +334,7 @@ def test_one_page_is_found_by_any_of_its_names(books: tuple[SnapshotPlace, Snaps
 
 
 def test_hidden_pages_stay_hidden(books: tuple[SnapshotPlace, SnapshotPlace]) -> None:
-    """What a policy hides is neither told as added nor as withdrawn."""
+    """What a policy hides is neither listed as added nor as withdrawn."""
     policy = Policy(hidden=("Salt road", "Lighthouse", "Custom house"))
     guarded = [SnapshotPlace(place.path, policy) for place in books]
     titles = [page.page.title for page in diff_snapshots(*guarded)]
@@ -345,8 +348,8 @@ def test_kinds_are_named_with_commas(words: str, kinds: tuple[str, ...]) -> None
     assert checked_kinds(words) == kinds
 
 
-def test_an_unknown_kind_is_told() -> None:
+def test_an_unknown_kind_is_reported() -> None:
     """With those that there are."""
-    with pytest.raises(BadUsage, match="There is no kind 'gone' of changes") as told:
+    with pytest.raises(BadUsage, match="'gone' is not a kind of change") as change_texts:
         checked_kinds("added,gone")
-    assert told.value.remedy == "The kinds are: added, withdrawn, changed, disputed."
+    assert change_texts.value.remedy == "Choose one of: added, withdrawn, changed, disputed."

@@ -16,6 +16,7 @@ from tests.diff.snapshot_books import a_snapshot, spoil, two_books
 
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.sentences import Disagreement
+from kiwiresearch.codec import plain
 from kiwiresearch.diff.changes import PageChange, contradiction
 from kiwiresearch.diff.snapshots import (
     CLAIMS_ONLY,
@@ -65,11 +66,11 @@ def folded(tmp_path: Path) -> Folded:
 
 
 def lines(found: Iterable[PageChange]) -> list[str]:
-    return sorted(canonical_json(record) for page in found for record in page.records())
+    return sorted(canonical_json(plain(record)) for page in found for record in page.records())
 
 
 @pytest.mark.parametrize("which", [(True, True), (True, False), (False, True)])
-def test_folders_tell_what_books_tell(
+def test_folders_and_books_give_the_same_changes(
     books: tuple[Path, Path], folders: tuple[Path, Path], folded: Folded, which: tuple[bool, bool]
 ) -> None:
     """Two folders, or a folder and a book: each change is the same to the last letter."""
@@ -90,7 +91,7 @@ def test_several_processes_read_folders(folders: tuple[Path, Path], folded: Fold
 def test_a_folder_of_claims_alone_knows_the_pages_that_claim(
     books: tuple[Path, Path], folders: tuple[Path, Path], tmp_path: Path, folded: Folded
 ) -> None:
-    """Without the other tables there is no redirect and no text to know a page by, and that is said."""
+    """Without the other tables there is no redirect and no text to identify a page by, and the result says so."""
     manifest = json.loads((folders[1] / "manifest.json").read_text(encoding="utf-8"))
     tables = {name: manifest["tables"][name] for name in ("claims", "errors")}
     alone = _copied(folders[1], tmp_path / "claims", manifest | {"what": ["claims"], "tables": tables})
@@ -120,7 +121,7 @@ def test_claims_of_another_version_are_refused(
     manifest = json.loads((folders[0] / "manifest.json").read_text(encoding="utf-8"))
     other = _copied(folders[0], tmp_path / "other", manifest | {"version": "0.0.1"})
     for new in (books[1], folders[1]):
-        with pytest.raises(BadUsage, match=r"were read by version 0\.0\.1") as refused:  # noqa: SIM117
+        with pytest.raises(BadUsage, match=r"were created by version 0\.0\.1") as refused:  # noqa: SIM117
             with snapshot_places(desk, str(other), str(new)):
                 pytest.fail("it was not refused")
         assert str(other) in refused.value.message
@@ -128,7 +129,7 @@ def test_claims_of_another_version_are_refused(
 
 
 @pytest.mark.parametrize("fault", ["a field", "a surrogate"])
-def test_rows_that_are_no_claims_are_told(
+def test_rows_that_are_not_claims_are_reported(
     folders: tuple[Path, Path], tmp_path: Path, folded: Folded, fault: str
 ) -> None:
     """Somebody else's folder may say anything: its page is unreadable, and the others are compared."""
@@ -146,7 +147,7 @@ def test_rows_that_are_no_claims_are_told(
     (page,) = [page for page in diff_snapshots(folded(folders[0]), folded(folder)) if page.state == "unreadable"]
     assert page.new
     assert page.new.path == table.column("path").to_pylist()[0]
-    assert "are no claims" in page.problem
+    assert "are not valid claims of that page" in page.problem
 
 
 def test_a_file_of_a_folder_that_was_changed_is_refused(
@@ -168,7 +169,7 @@ def _copied(folder: Path, to: Path, manifest: dict[str, Any]) -> Path:
     return to
 
 
-def test_a_page_that_could_not_be_read_in_bulk_is_told(tmp_path: Path, folded: Folded) -> None:
+def test_a_page_that_could_not_be_read_in_bulk_is_reported(tmp_path: Path, folded: Folded) -> None:
     """It was not removed: the folder's table of errors has it."""
     old, new = two_books(tmp_path)
     spoil(old, "Harbour")
@@ -177,24 +178,26 @@ def test_a_page_that_could_not_be_read_in_bulk_is_told(tmp_path: Path, folded: F
         page for page in diff_snapshots(folded(tmp_path / "old"), SnapshotPlace(new)) if page.state == "unreadable"
     ]
     assert page.page.path == "Harbour"
-    assert page.problem.startswith("In the old snapshot: It cannot be read")
+    assert page.problem.startswith("In the old edition: It cannot be read")
 
 
-def test_what_other_pages_contradict_is_told(tmp_path: Path, folded: Folded) -> None:
-    """With all claims of the new snapshot at hand: a claim that came, and another page that says otherwise of the same.
+def test_contradictions_of_other_pages_are_found(tmp_path: Path, folded: Folded) -> None:
+    """Each pair is shown once. What is not a name is another thing on every page, and so is a row of a table.
 
-    Each pair is told once. What is no name is another thing on every page, and so is a row of a table.
+    Each pair is shown once. What is not a name is another thing on every page, and so is a row of a table.
     """
     table = "<table><tr><th>Town</th><th>Inns</th></tr><tr><td>Hohen</td><td>{}</td></tr></table>"
     road = "<p>The Salt road was 118 km long from end to end. The wall was 9 metres high in 1400.</p>"
     town = f"<p>Ostrava is a town.</p>{table.format(14)}"
     old = a_snapshot(tmp_path / "old.zim", {"Salt_road": road + table.format(23), "Ostrava": town})
-    said = (
+    result = (
         "<p>Ostrava is a town. The Salt road was 186 km long from end to end. The wall was 7 metres high in 1400.</p>"
     )
-    pages = {"Salt_road": road + table.format(25), "Ostrava": said + table.format(15)}
+    pages = {"Salt_road": road + table.format(25), "Ostrava": result + table.format(15)}
     new = in_bulk(a_snapshot(tmp_path / "new.zim", pages), ALL, tmp_path / "new")
-    (page,) = [page for page in diff_snapshots(SnapshotPlace(old), folded(new)) if page.state == "told again"]
+    (page,) = [
+        page for page in diff_snapshots(SnapshotPlace(old), folded(new)) if page.state == "contradicted elsewhere"
+    ]
     (change,) = page.changes
     assert (page.page.title, change.kind) == ("Ostrava", "disputed")
     (doubt,) = change.doubts
@@ -208,7 +211,7 @@ def test_what_other_pages_contradict_is_told(tmp_path: Path, folded: Folded) -> 
 def test_a_subject_of_which_many_speak_is_compared_so_far(
     tmp_path: Path, folded: Folded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Time does not grow with the square of how often a subject is spoken of, and what was left out is said."""
+    """Time does not grow with the square of how often a subject is mentioned, and what was left out is reported."""
     compared: list[Claim] = []
 
     def noted(one: Claim, other: Claim, language: str) -> Disagreement | None:
@@ -221,13 +224,13 @@ def test_a_subject_of_which_many_speak_is_compared_so_far(
     old = a_snapshot(tmp_path / "old.zim", road)
     new = in_bulk(a_snapshot(tmp_path / "new.zim", road | towns), ALL, tmp_path / "new")
     with snapshot_diff(SnapshotPlace(old), folded(new)) as both:
-        assert sum(page.state == "told again" for page in both.changes()) == 36
+        assert sum(page.state == "contradicted elsewhere" for page in both.changes()) == 36
         assert (len(compared), both.notes) == (36, [])
     compared.clear()
     monkeypatch.setattr("kiwiresearch.diff.changes.MAX_OF_SUBJECT", 3)
     monkeypatch.setattr("kiwiresearch.diff.changes.MAX_PAIRS", 9)
     with snapshot_diff(SnapshotPlace(old), folded(new)) as both:
-        assert "told again" in [page.state for page in both.changes()]
+        assert "contradicted elsewhere" in [page.state for page in both.changes()]
         assert both.notes == [PAIRS_LEFT_OUT]
     assert len(compared) <= 9
 
@@ -251,7 +254,7 @@ def test_a_hidden_page_is_hidden_by_path_and_title(tmp_path: Path, folded: Folde
 
 
 def test_a_hidden_page_that_could_not_be_read_stays_hidden(tmp_path: Path, folded: Folded) -> None:
-    """The table of errors tells its path alone, and that of titles what it is called."""
+    """The table of errors has only the path of a page, and that of titles has its name."""
     road = {"Salt_road": "<p>The Salt road was 118 km long.</p>"}
     old = a_snapshot(tmp_path / "old.zim", road)
     new = a_snapshot(tmp_path / "new.zim", road | {"p/4711": HIDDEN}, titles={"p/4711": "Old fort"})
@@ -261,7 +264,7 @@ def test_a_hidden_page_that_could_not_be_read_stays_hidden(tmp_path: Path, folde
 
 
 def test_hidden_pages_stay_hidden_in_folders(folders: tuple[Path, Path], folded: Folded) -> None:
-    """A policy holds for what was read from a book as for the book."""
+    """A policy applies to what was read from a book as to the book."""
     policy = Policy(hidden=("Salt road", "Lighthouse", "Custom house"))
     titles = [page.page.title for page in diff_snapshots(*(folded(folder, policy) for folder in folders))]
     assert sorted(titles) == ["Harbour", "Lubmin (town)", "Old mill", "Ostrava", "Stone pit of Hohen"]

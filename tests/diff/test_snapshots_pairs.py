@@ -87,6 +87,6 @@ LABELS = [
 
 
 @pytest.mark.parametrize(("text", "label"), LABELS)
-def test_what_a_row_is_of_is_told_from_its_words(text: str, label: str) -> None:
-    """A sentence with a dash and a colon is no row."""
+def test_the_subject_of_a_row_is_distinguished_from_its_words(text: str, label: str) -> None:
+    """A sentence with a dash and a colon is not a row."""
     assert row_label(replace(of("")[0].claim, text=text)) == label

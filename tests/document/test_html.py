@@ -102,7 +102,7 @@ def test_words_of_books_become_no_markup(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40))
 def test_any_title_is_one_link(title: str) -> None:
-    """Whatever a title and a path hold, an entry is one link with that address and these words."""
+    """Whatever is in a title and a path, an entry is one link with that address and these words."""
     page = Read(page_of(Document("T", (LineList((line_of(Span(title, f"zim://book/{title}")),)),))))
     assert page.is_harmless
     assert page.links == [safe_address(f"zim://book/{title}")]
@@ -126,7 +126,7 @@ def test_any_title_is_one_link(title: str) -> None:
     ],
 )
 def test_links_lead_to_pages_only(url: str, links: list[str]) -> None:
-    """An address that is none of a page is no link; its words stay (R29)."""
+    """An address that is not a page's is not a link; its words stay (R29)."""
     page = Read(page_of(Document("T", (Paragraph(line_of(Span("page", url))),))))
     assert (page.links, page.said["p"]) == (links, ["page"])
 

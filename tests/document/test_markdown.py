@@ -61,7 +61,7 @@ def inside(found: list[Token]) -> list[Token]:
 
 
 def said(found: list[Token]) -> str:
-    """What a reader of the text sees; markup that is not meant stands out."""
+    """What a reader of the text sees; unintended markup is visible."""
     return "".join(child.content if child.type in PLAIN else f"<{child.type}>" for child in inside(found))
 
 
@@ -97,7 +97,7 @@ def test_a_document_is_read_back() -> None:
 
 @pytest.mark.parametrize("title", HOSTILE)
 def test_a_title_stays_words(title: str) -> None:
-    """Whatever a title holds, an entry of a list is one entry with one link, which says just the title."""
+    """Whatever is in a title, an entry of a list is one entry with one link, which has just the title."""
     entries = tuple(line_of(Span(title, "zim://book/Page"), ": ", title, ".") for _ in range(3))
     found = tokens(Document("T", (LineList(entries, numbered=True),)))
     assert sum(token.type == "list_item_open" for token in found) == 3
@@ -153,7 +153,7 @@ WORDS = st.text(st.characters(categories=("L", "N", "S", "P", "Zs")), min_size=1
 
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_any_titles_are_as_many_entries(titles: list[str]) -> None:
-    """A list has an entry for each title, whatever signs they hold, and says them all."""
+    """A list has an entry for each title, whatever characters they have, with all titles."""
     found = tokens(Document("T", (LineList(tuple(line_of(Span(title, "#x")) for title in titles), numbered=True),)))
     assert sum(token.type == "list_item_open" for token in found) == len(titles)
     assert said(found) == "T" + "".join(map(one_line, titles))
@@ -161,7 +161,7 @@ def test_any_titles_are_as_many_entries(titles: list[str]) -> None:
 
 @given(WORDS, WORDS)
 def test_any_words_are_one_row(first: str, second: str) -> None:
-    """A table's row has its cells, whatever signs they hold."""
+    """A table's row has its cells, whatever characters they have."""
     found = tokens(Document("T", (PlainTable(("a", "b"), ((first, second),)),)))
     assert sum(token.type == "td_open" for token in found) == 2
     assert said(found) == "Tab" + one_line(first) + one_line(second)

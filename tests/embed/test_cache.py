@@ -73,7 +73,7 @@ def test_leads_are_kept_in_memory_only_by_default() -> None:
     assert letters.asked[65:] == texts[:1]
 
 
-def test_what_was_used_last_stays_in_memory() -> None:
+def test_recently_used_vectors_stay_in_memory() -> None:
     """The vector that goes is the one not used for the longest time (R223)."""
     assert _asked(None, ["a"], ["b"], ["a"], ["c"], ["a"], ["b"], lru_size=2) == ["a", "b", "c", "b"]
 
@@ -193,8 +193,8 @@ def test_a_spoilt_vector_is_not_used(file: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["a file/vectors", "a folder", "nul\0byte", "n" * 300])
-def test_a_place_that_cannot_be_used_is_no_error(place: str, tmp_path: Path) -> None:
-    """Where no file can be, vectors are kept in memory."""
+def test_a_folder_that_cannot_be_used_is_not_an_error(place: str, tmp_path: Path) -> None:
+    """If no file can be, vectors are kept in memory."""
     (tmp_path / "a file").write_text("")
     (tmp_path / "a folder").mkdir()
     assert _asked(tmp_path / place, ["one"], ["one"], lru_size=9) == ["one"]
@@ -251,8 +251,8 @@ def test_several_processes_at_once(file: Path) -> None:
     assert _asked(file, [f"{number}" for number in range(200)], max_vectors=1000) == []
 
 
-def test_a_busy_file_is_no_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While another process holds the file, vectors are made again instead of waited for."""
+def test_a_busy_file_is_not_an_error(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another process locks the file, vectors are made again without waiting."""
     monkeypatch.setattr("kiwiresearch.embed.embedder.BUSY_S", 0.01)
     _asked(file, ["one"])
     base = sqlite3.connect(file, isolation_level=None)

@@ -64,7 +64,7 @@ def test_a_table_that_exists_is_found(tool: ModuleType, monkeypatch: pytest.Monk
     assert np.abs(made @ made.T - vectors @ vectors.T).mean() < 0.05
 
 
-def test_what_is_written_can_be_read(tool: ModuleType, tmp_path: Path) -> None:
+def test_the_embedder_can_read_the_written_files(tool: ModuleType, tmp_path: Path) -> None:
     """The embedder takes the tool's files and gives the table's directions."""
     words = ["[UNK]", "east", "north", "##ern"]
     tool.write(np.array([[0, 0], [2, 0], [0, 3], [0.5, 0.5]], np.float32), words, tmp_path)

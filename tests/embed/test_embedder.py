@@ -22,7 +22,7 @@ def test_every_row_has_length_one_or_is_zero(sums: np.ndarray) -> None:
 
 
 @given(arrays(np.float64, (2, 8), elements=PARTS))
-def test_half_a_float_holds_a_row(sums: np.ndarray) -> None:
+def test_half_floats_are_accurate_enough(sums: np.ndarray) -> None:
     """A cache that keeps half floats gives back the very same vector."""
     rows = unit_rows(sums)
     assert (rows.astype(np.float16).astype(np.float32) == rows).all()
@@ -42,5 +42,5 @@ def test_similarity_takes_a_query_as_the_embedder_gives_it() -> None:
 
 
 def test_similarity_with_no_rows_is_empty() -> None:
-    """Nothing to compare with is no error."""
+    """Nothing to compare with is not an error."""
     assert similarity(np.ones(4, np.float32), np.zeros((0, 4), np.float32)).shape == (0,)

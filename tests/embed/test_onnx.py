@@ -90,24 +90,24 @@ def test_the_id_is_the_content(model_file: Path, tokenizer_file: Path, tmp_path:
     assert OnnxEmbedder(copy, tokenizer_file).id != first
 
 
-def test_what_is_no_number_is_an_error(model_file: Path, tokenizer_file: Path) -> None:
+def test_nan_is_an_error(model_file: Path, tokenizer_file: Path) -> None:
     """A model that gives NaN gives an error instead of a vector."""
-    with pytest.raises(EmbedderError, match="no numbers"):
+    with pytest.raises(EmbedderError, match="vectors that are not numbers"):
         OnnxEmbedder(model_file, tokenizer_file).embed(["east", "void"])
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"no model at all", "cannot be loaded as an ONNX model"),
-        (b"", "cannot be loaded as an ONNX model"),
-        (_lookup_model()[:-9], "cannot be loaded as an ONNX model"),
-        (_lookup_model(asked="pixels"), "no model that gives a vector for each token"),
-        (_lookup_model(dims=("length",)), "no model that gives a vector for each token"),
+        (b"no model at all", "as an ONNX model"),
+        (b"", "as an ONNX model"),
+        (_lookup_model()[:-9], "as an ONNX model"),
+        (_lookup_model(asked="pixels"), "does not give a vector for each token"),
+        (_lookup_model(dims=("length",)), "does not give a vector for each token"),
     ],
 )
 def test_other_files_are_one_clear_error(content: bytes, says: str, tokenizer_file: Path, tmp_path: Path) -> None:
-    """A file that is no such model is named, with what would be one."""
+    """A file that is not such a model is named, with what would be one."""
     file = tmp_path / "other.onnx"
     file.write_bytes(content)
     with pytest.raises(EmbedderError, match=says) as caught:
@@ -118,7 +118,7 @@ def test_other_files_are_one_clear_error(content: bytes, says: str, tokenizer_fi
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe", b'{"model": 1}'])
 def test_other_tokenizers_are_one_clear_error(content: bytes, model_file: Path, tmp_path: Path) -> None:
-    """A file that is no tokenizer is named."""
+    """A file that is not a tokenizer is named."""
     file = tmp_path / "other.json"
     file.write_bytes(content)
     with pytest.raises(EmbedderError, match="tokenizer"):
@@ -136,7 +136,7 @@ def test_missing_files_are_named(model_file: Path, tokenizer_file: Path, tmp_pat
 def test_without_onnxruntime_the_extra_is_named(
     model_file: Path, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who has not installed the extra learns its name."""
+    """Without the extra, the error names it."""
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(EmbedderError, match=r"kiwiresearch\[rerank\]"):
         OnnxEmbedder(model_file, tokenizer_file)

@@ -97,9 +97,9 @@ def test_the_address_is_understood(given: str, asked: str) -> None:
     "address",
     ["", "ftp://host", "http://", "http://[", "http://host:99999", "http://host:port", "http://me:secret@host"],
 )
-def test_what_is_no_address_is_an_error(address: str) -> None:
-    """A setting that is no address is named, with an example of one."""
-    with pytest.raises(EmbedderError, match="is no address") as caught:
+def test_an_invalid_address_is_an_error(address: str) -> None:
+    """A setting that is not an address is named, with an example of one."""
+    with pytest.raises(EmbedderError, match="is not the address") as caught:
         ServerEmbedder(address, "m")
     assert "http://" in caught.value.remedy
 
@@ -176,13 +176,13 @@ def test_wild_numbers_still_make_a_direction(server: VectorServer) -> None:
 
 
 FAULTS: dict[str, tuple[Handle, str]] = {
-    "hangs up": (closed, "does not answer: "),
-    "no HTTP": (nonsense, "does not answer: "),
-    "silent": (silent, r"did not answer within 0\.3 s"),
-    "drips headers": (DRIPS["headers"], r"did not answer within 0\.3 s"),
-    "drips": (DRIPS["parts"], r"did not answer within 0\.3 s"),
-    "gzip that is none": (badly_packed, "cannot be asked: "),
-    "endless": (endless, "answers with more than 1 MiB"),
+    "hangs up": (closed, "is not responding: "),
+    "no HTTP": (nonsense, "is not responding: "),
+    "silent": (silent, r"did not reply within 0\.3 s"),
+    "drips headers": (DRIPS["headers"], r"did not reply within 0\.3 s"),
+    "drips": (DRIPS["parts"], r"did not reply within 0\.3 s"),
+    "gzip that is none": (badly_packed, "cannot be reached: "),
+    "endless": (endless, "sent more than 1 MiB"),
 }
 
 
@@ -201,7 +201,7 @@ def test_a_server_that_misbehaves_is_left_with_a_sentence(
 
 
 def test_a_broken_line_is_tried_again(server: VectorServer) -> None:
-    """One connection that breaks is no reason to go without vectors."""
+    """One connection that breaks does not mean going without vectors."""
 
     def first_broken(request: Request, body: dict[str, Any]) -> None:
         server.answer = vectors
@@ -218,7 +218,7 @@ def test_nobody_there_is_an_error() -> None:
     with serving_vectors() as gone:
         address = gone.address
     embedder = ServerEmbedder(address, "m")
-    with pytest.raises(EmbedderError, match="does not answer"):
+    with pytest.raises(EmbedderError, match="is not responding"):
         embedder.embed(["one"])
     embedder.close()
 

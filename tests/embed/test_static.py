@@ -102,7 +102,7 @@ def test_a_text_without_words_is_zero(text: str) -> None:
 
 
 def test_an_endless_text_is_read_to_a_limit() -> None:
-    """A text of ten million characters is no trouble: its beginning counts."""
+    """A text of ten million characters is fast: only its start counts."""
     text = "word " * 2_000_000
     assert (EMBEDDER.embed([text]) == EMBEDDER.embed([text[:100_000]])).all()
 

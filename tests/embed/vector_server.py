@@ -26,7 +26,7 @@ class VectorServer:
 
 
 def vector_of(text: str) -> list[float]:
-    """A vector that tells texts apart."""
+    """A vector that distinguishes texts."""
     return [float(len(text)), float(text.count("a")), 1.0]
 
 

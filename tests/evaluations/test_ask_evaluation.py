@@ -1,4 +1,4 @@
-"""What the evaluations of answers count: when a gold answer stands in a text, which rows are asked, what is absent."""
+"""What the evaluations of answers count: when a gold answer is in a text, which rows are asked, what is absent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def an_answer(text: str = FIRE, *, path: str = "Hattusa", grounded: bool = True)
     cited = AnswerCitation(key, Citation(recorded_quote(ref, 0, len(text), text), "schools", path, "", ""), BOOK, text)
     return Answer(
         ROW.question, ROW.question, "title", "", grounded=grounded, text=text, lines=(AnswerSentence(text, (key,)),),
-        citations=(cited,), passages=(a_passage(text, path),), pages=(ExaminedPage(ref, path, 1.0),), sure=0.6,
+        citations=(cited,), passages=(a_passage(text, path),), pages=(ExaminedPage(ref, path, 1.0),), confidence=0.6,
     )  # fmt: skip
 
 
@@ -84,13 +84,13 @@ def test_texts_are_compared_by_their_words(text: str, words: str) -> None:
         ("", "king", False),
     ],
 )
-def test_a_gold_answer_stands_in_a_text_as_whole_words(text: str, answer: str, *, stands: bool) -> None:
-    """An answer inside a longer word, or with other words between its own, does not stand there."""
+def test_a_gold_answer_is_in_a_text_as_whole_words(text: str, answer: str, *, stands: bool) -> None:
+    """An answer inside a longer word, or with other words between its own, does not count."""
     assert holds(text, (normal(answer),)) is stands
 
 
 def test_any_of_the_answers_will_do_and_none_is_in_nothing() -> None:
-    """One of several answers is enough; a row without any is held by nothing."""
+    """One of several answers is enough; a row without answers is never answered."""
     assert holds("Built of stone", ("wood", "stone"))
     assert not holds("Built of stone", ())
 
@@ -127,7 +127,7 @@ def test_a_sample_takes_of_every_page_its_share(tmp_path: Path) -> None:
 
 
 def test_an_answer_is_judged_by_its_gold() -> None:
-    """What holds the gold, and whose page it is, is told apart."""
+    """Text with the gold answer, and the right page, are counted separately."""
     assert replace(SEEN, answerable=True, held=True, at_3=True, text_holds=True, first_holds=True, cited=True) == SEEN
     assert not SEEN.cited_wrong
     wrong = judge(ROW, an_answer("Nobody knows.", path="Troy"), normal("Nothing of it."))
@@ -135,7 +135,7 @@ def test_an_answer_is_judged_by_its_gold() -> None:
     assert wrong.cited_wrong
 
 
-def test_what_is_refused_holds_nothing() -> None:
+def test_a_refusal_counts_as_without_the_answer() -> None:
     """Words that do not rest on a book count as a refusal, even if they are right."""
     general = judge(ROW, replace(an_answer(GENERAL + FIRE, grounded=False), citations=()), normal(FIRE))
     assert general.answerable
@@ -153,7 +153,7 @@ def test_yes_or_no_is_never_answerable_by_a_quote() -> None:
     ids=["too many", "too long"],
 )
 def test_passages_beyond_the_bounds_count_for_nothing(passages: list[Passage]) -> None:
-    """More than six passages, or more than 2,700 tokens, hold nothing, whatever stands in them."""
+    """More than six passages, or more than 2,700 tokens, count as nothing, whatever is in them."""
     seen = judge(ROW, replace(an_answer(), passages=tuple(passages)), normal(FIRE))
     assert (seen.within, seen.held) == (False, False)
     assert tokens(["word " * 2_030]) <= 2_700 < tokens(["word " * 2_031])
@@ -166,7 +166,7 @@ def test_the_first_three_pages_are_counted_once_each() -> None:
     assert not judge(ROW, replace(an_answer(), pages=(*looked[:3], looked[4], looked[3])), "").at_3
 
 
-def test_the_short_answer_is_right_where_it_holds_the_gold() -> None:
+def test_the_short_answer_is_right_where_it_has_the_gold() -> None:
     """A marked answer may say more than the gold, not less."""
     for short, marked, right in (("about 1180 BC", True, True), ("1180", True, False), ("", False, False)):
         seen = judge(ROW, replace(an_answer(), short=short), "")
@@ -184,7 +184,7 @@ def test_the_table_has_a_column_for_each_set_and_way() -> None:
 
 
 def test_a_name_is_absent_if_no_page_and_no_title_has_all_of_it() -> None:
-    """Its words on different pages are no trace of it; a redirect's title is."""
+    """Its words on different pages are not a trace of it; a redirect's title is."""
     archive = MemoryArchive({"Naomi": "<p>Ruth and Naomi</p>", "Japan": "<p>Tokyo, Osaka</p>"}, {"Big_Ben": "Japan"})
     titles = [frozenset(normal(entry.title).split()) for entry in archive.titles()]
     assert is_absent(archive, titles, "Naomi Osaka")
@@ -229,7 +229,7 @@ def test_a_higher_threshold_refuses_more_and_answers_less() -> None:
 
 
 def test_the_gate_asks_enough_of_every_set(shared_data: Path) -> None:
-    """Where a set is sampled, so many rows are left that one row is no more than a hundredth."""
+    """If a set is sampled, so many rows are left that one row is no more than a hundredth."""
     for one in SETS.values():
         rows = rows_of(shared_data / "qa" / one.file)
         assert one.every == 1 or len(sample(rows, one.every)) >= 100

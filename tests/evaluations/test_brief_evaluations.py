@@ -11,7 +11,7 @@ from evals.brief_leads import figures as lead_figures
 from evals.second_sources import Judged as SourcesJudged
 from evals.second_sources import counts, labelled
 from evals.second_sources import figures as source_figures
-from tests.claims.claimed import below
+from tests.claims.claim_examples import below
 
 PAGE = below("<p>One sentence stands here. Another one stands here.</p><h3>Trade</h3><p>A third one is here.</p>")
 
@@ -78,8 +78,8 @@ def test_words_count_as_often_as_they_are_there() -> None:
 
 def test_second_sources_are_counted_by_what_readers_say() -> None:
     """What the program calls confirmed is right if readers say so; what it misses lowers what is found."""
-    said = [("confirms", "confirms"), ("confirms", "in part"), ("no", "confirms"), ("no", "no"), ("differs", "differs")]
-    pairs = [SourcesJudged(label, verdict, {}, ("", "")) for verdict, label in said]
+    rows = [("confirms", "confirms"), ("confirms", "in part"), ("no", "confirms"), ("no", "no"), ("differs", "differs")]
+    pairs = [SourcesJudged(label, verdict, {}, ("", "")) for verdict, label in rows]
     assert source_figures(pairs) == {
         "confirmed_right": 0.5,
         "confirmed_right_or_in_part": 1.0,

@@ -63,9 +63,9 @@ def test_plain_rows_have_figures_of_their_own() -> None:
         (Row("b", "p", 0, 1, "", label="causal", draw="plain"), "causal"),
         (Row("b", "p", 1, 2, "", label="numeric", draw="hinted"), "none"),
     ]
-    told = type_figures(rows)
-    assert told["types_plain_strict"] == 1.0
-    assert told["types_strict"] == pytest.approx(1 / 3)
+    result = type_figures(rows)
+    assert result["types_plain_strict"] == 1.0
+    assert result["types_strict"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_plain_rows_have_figures_of_their_own() -> None:
     ],
 )
 def test_a_subject_is_judged_by_what_a_reader_would_see(sentence: str, stands_for: str, why: str, verdict: str) -> None:
-    """The right name, a wrong one, a name where there is none, and silence are told apart."""
+    """The right name, a wrong one, a name where there is none, and silence are distinguished."""
     assert judge(a_row(a_page(), sentence, stands_for=stands_for, why=why)) == verdict
 
 
@@ -91,11 +91,11 @@ def test_a_sentence_is_found_by_its_offset() -> None:
     assert reading.at(len(page.text) + 5) == -1
 
 
-def test_silence_is_no_mistake_and_no_success() -> None:
+def test_silence_is_neither_a_mistake_nor_a_success() -> None:
     """What is not claimed counts as right among all, and not among what was named."""
     named, nothing = Row("b", "p", 0, 1, "", stands_for="X"), Row("b", "p", 0, 1, "", why="clause")
-    told = subject_figures([(named, "named"), (named, "silent"), (named, "misnamed"), (nothing, "in vain")])
-    assert told == pytest.approx({"subjects_right": 1 / 2, "subjects_named": 1 / 3, "subjects_named_right": 1 / 3})
+    result = subject_figures([(named, "named"), (named, "silent"), (named, "misnamed"), (nothing, "in vain")])
+    assert result == pytest.approx({"subjects_right": 1 / 2, "subjects_named": 1 / 3, "subjects_named_right": 1 / 3})
 
 
 def some_claims() -> list[Claim]:
@@ -109,7 +109,7 @@ def scored(claim: Claim, **terms: float) -> Claim:
     return replace(claim, score=score)
 
 
-def test_confidence_is_held_against_what_was_right() -> None:
+def test_confidence_is_compared_with_what_was_right() -> None:
     """Each row of the table has the claims of its confidence, what that says, and the share that was right."""
     claim = some_claims()[0]
     sure, unsure = scored(claim, start=3.0), scored(claim, start=0.0)
@@ -165,7 +165,7 @@ def test_a_run_keeps_its_promises(a_run: Ran, sample_zim: Path) -> None:
 
 
 def test_one_false_character_is_seen(a_run: Ran, sample_zim: Path) -> None:
-    """A quote that differs in one character is no span, wherever it stands."""
+    """A quote that differs in one character is not a span, wherever it is."""
     first = a_run.claims[0]
     quote = first.quotes[0]
     false = Quote(quote.ref, quote.start, quote.end, quote.text[:-1] + "#")
@@ -176,7 +176,7 @@ def test_one_false_character_is_seen(a_run: Ran, sample_zim: Path) -> None:
 
 
 def test_a_statement_on_a_claim_that_nobody_made_is_seen(a_run: Ran, sample_zim: Path) -> None:
-    """The brief may hold a claim; the run must have made it."""
+    """The brief may have a claim; the run must have made it."""
     needed = a_run.brief.summary[0].claims[0]
     kept = [(claim, one) for claim, one in zip(a_run.claims, a_run.ids, strict=True) if claim.id != needed]
     forged = replace(a_run, claims=tuple(claim for claim, _ in kept), ids=tuple(one for _, one in kept))
@@ -211,12 +211,12 @@ def test_names_and_numbers_of_an_article_are_those_of_its_text() -> None:
         '<body><p>The river is 300 km (186 mi) long. In 1815 two ships came to <a href="B">Old  Town</a>, '
         'see <a href="C">1815</a>.</p><h2>References</h2><ol><li>Smith, 1999, 77 pages.</li></ol></body>'
     )
-    told = article_of(a_page(html, "A"))
-    assert told.names == {" old town "}
-    assert told.numbers == numbers_of(["300 km", "in 1815"])
+    result = article_of(a_page(html, "A"))
+    assert result.names == {" old town "}
+    assert result.numbers == numbers_of(["300 km", "in 1815"])
 
 
-def test_what_reaches_claims_and_brief_is_counted_apart(a_run: Ran) -> None:
+def test_claims_and_brief_are_counted_separately(a_run: Ran) -> None:
     """A name counts by whole words, a number by its value in any unit."""
     text = a_run.brief.summary[0].text
     word = max(text.split(), key=len).strip(".,;")
@@ -233,13 +233,13 @@ def test_shares_are_means_over_articles() -> None:
         Reached(Told(frozenset("ab"), frozenset()), Told(frozenset("a"), frozenset()), nothing),
         Reached(Told(frozenset("abcd"), frozenset()), Told(frozenset("abcd"), frozenset()), nothing),
     ]
-    told, beside = figures_of(rows)
-    assert told == pytest.approx(
+    result, beside = figures_of(rows)
+    assert result == pytest.approx(
         {"names_in_claims": 3 / 4, "numbers_in_claims": 1.0, "names_in_brief": 0.0, "numbers_in_brief": 1.0}
     )
     assert beside == {"names_an_article": 3.0, "numbers_an_article": 0.0}
 
 
 def test_shares_of_nothing_are_whole() -> None:
-    """Where there was nothing to be wrong about, nothing is wrong."""
+    """If there was nothing to be wrong about, nothing is wrong."""
     assert set(briefs.figures_of(Counter())[0].values()) == {1.0}

@@ -15,7 +15,7 @@ def a_link(path: str) -> str:
     return f'<a href="{path}">{path}</a>'
 
 
-def test_links_are_told_once_in_their_order() -> None:
+def test_links_are_listed_once_in_their_order() -> None:
     """Redirects are followed; the page itself, the start page, menus and what is missing are left out."""
     links = "".join(map(a_link, ("C", "B", "Bee", "A#x", "Start", "Nowhere", "D")))
     menu = f'<div class="navbox">{a_link("E")}</div>'

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from evals import labelled
 from evals.labelled import (
     CLASSES,
     LABELS,
@@ -27,6 +30,7 @@ from evals.labelled import (
 
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.zim import book_writer
 
 PROSE = ("paragraph", "item", "quote")
 NOWHERE = Path("no such book.zim")
@@ -36,6 +40,20 @@ HELD = {TYPES_HELD, SUBJECTS_HELD}
 every_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 files_of_types = pytest.mark.parametrize("file", [TYPES, TYPES_HELD], ids=lambda file: file.stem)
 files_of_subjects = pytest.mark.parametrize("file", [SUBJECTS, SUBJECTS_HELD], ids=lambda file: file.stem)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sample_is_copied() -> Iterator[None]:
+    """The sample book is not built anew for every file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(labelled, "build_sample", book_writer.build_sample)
+        yield
+
+
+@functools.cache
+def all_sentences(file: Path, schools: Path) -> list[Labelled]:
+    """The sentences of a file, whose pages several tests look at."""
+    return list(sentences(file, schools=schools))
 
 
 def documented(name: str, file: Path) -> tuple[int, int, int]:
@@ -110,7 +128,7 @@ def test_sentences_of_the_sample_book_are_in_their_places(file: Path) -> None:
 @every_file
 def test_sentences_of_the_schools_book_are_in_their_places(file: Path, shared_data: Path) -> None:
     """Each row, in its order, names a whole sentence of prose with its hash, of 30 to 350 characters."""
-    found = list(sentences(file, schools=shared_data / "zims" / "schools-2007.zim"))
+    found = all_sentences(file, shared_data / "zims" / "schools-2007.zim")
     assert [one.row for one in found] == rows(file)
     assert misplaced(found) == []
     assert all(30 <= len(one.text) <= 350 for one in found)
@@ -118,8 +136,8 @@ def test_sentences_of_the_schools_book_are_in_their_places(file: Path, shared_da
 
 @files_of_subjects
 def test_pronouns_are_in_their_places(file: Path, shared_data: Path) -> None:
-    """The words to be replaced stand at their offsets, inside the sentence."""
-    for one in sentences(file, schools=shared_data / "zims" / "schools-2007.zim"):
+    """The words to be replaced are at their offsets, inside the sentence."""
+    for one in all_sentences(file, shared_data / "zims" / "schools-2007.zim"):
         assert one.page.text[one.row.p_start : one.row.p_end] == one.row.pronoun
         assert one.start <= one.row.p_start < one.row.p_end <= one.end
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from evals import unchanged
 from evals.gate import EVALUATIONS
+
+from kiwiresearch.messages import catalogue_in
 
 FILES = {
     "evals/__init__.py": "",
@@ -46,7 +49,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", DECIDING)
-def test_what_decides_is_noticed(tree: Path, name: str) -> None:
+def test_relevant_changes_are_noticed(tree: Path, name: str) -> None:
     """Code at the head or within a function, and tables beside it, make a new measurement."""
     unchanged.record("reading")
     assert unchanged.is_unchanged("reading")
@@ -59,10 +62,10 @@ def test_comments_and_docstrings_decide_nothing(tree: Path) -> None:
     """Code is measured again if it does something else, not if it is explained better."""
     words = tree / "src/kiwiresearch/text/words.py"
     unchanged.record("reading")
-    said = words.read_text(encoding="utf-8").replace("(text):", '(text):\n    """Cut it."""  # at spaces')
-    words.write_text(f'"""Words."""\n\n{said}\n', encoding="utf-8")
+    text = words.read_text(encoding="utf-8").replace("(text):", '(text):\n    """Cut it."""  # at spaces')
+    words.write_text(f'"""Words."""\n\n{text}\n', encoding="utf-8")
     assert unchanged.is_unchanged("reading")
-    words.write_text(said.replace("return marks", "return 'marks'"), encoding="utf-8")
+    words.write_text(text.replace("return marks", "return 'marks'"), encoding="utf-8")
     assert not unchanged.is_unchanged("reading")
 
 
@@ -81,7 +84,7 @@ def test_a_name_of_a_package_leads_to_the_module_that_has_it(tree: Path) -> None
 
 
 def test_other_code_does_not_matter(tree: Path) -> None:
-    """What an evaluation does not reach is no reason to measure it again."""
+    """Code that an evaluation does not use does not cause a new measurement."""
     unchanged.record("reading")
     (tree / "src/kiwiresearch/web/app.py").write_text("changed = True", encoding="utf-8")
     assert unchanged.is_unchanged("reading")
@@ -107,3 +110,23 @@ def test_each_evaluation_reaches_what_it_measures(name: str) -> None:
     assert f"evals/{name}.py" in reached
     assert any(file.startswith("src/kiwiresearch/") for file in reached)
     assert not any(file.startswith("src/kiwiresearch/web/") for file in reached)
+
+
+def test_sentences_that_the_code_can_use_are_part_of_the_data(tmp_path: Path) -> None:
+    """Keys in full, the groups of a key and its beginnings count; sentences of other pages do not."""
+    code = tmp_path / "words.py"
+    code.write_text('a = "crawl.seed"\nb = words.named("claims.signals", a)\nc = f"legend.{a}"\n', encoding="utf-8")
+    found = unchanged.reached_sentences([code])
+    assert json.loads(json.dumps(found)) == found, "it is part of a fingerprint"
+    assert {"kinds.crawl.seed"} == {key for key in found if key.startswith("kinds.")}
+    assert {key.partition(".")[0] for key in found} == {"kinds", "claims", "legend"}
+    assert {key for key in found if key.startswith("claims.")} == {
+        key for key in sorted(catalogue_in("en").keys()) if key.startswith("claims.signals.")
+    }
+
+
+def test_sentences_of_web_pages_decide_no_figure() -> None:
+    """The wording of a page can be improved without measuring everything again."""
+    for name in EVALUATIONS:
+        keys = unchanged.reached_sentences(unchanged.reached(f"evals.{name}"))
+        assert not [key for key in keys if key.startswith(("home.", "books.", "settings.", "family.", "people."))]

@@ -1,4 +1,4 @@
-"""Citations name a local page and its section, and lead to the words they stand for."""
+"""Citations name a local page and its section, and lead to the words they cite."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def reader(ref: EntryRef) -> str:
         ("Theories of decline", "Tarn Castle — “Theories of decline” section"),
         ("Others blame a fire", "Tarn Castle — “Fire & flood” section"),
         ("Sheep live in it.", "Tarn Castle — “Today” section"),
-        ("40 m", "Tarn Castle — facts box"),
+        ("40 m", "Tarn Castle — infobox"),
     ],
 )
 def test_a_citation_names_page_and_section(words: str, expected: str) -> None:
-    """A citation reads 'Page — “Section” section', with the section that its words stand in (R107, R108)."""
+    """A citation reads 'Page — “Section” section', with the section that its words are in (R107, R108)."""
     assert citation(words).words == expected
 
 
@@ -96,7 +96,7 @@ def test_a_long_quote_is_named_by_its_first_and_last_words() -> None:
 
 
 @given(st.text(max_size=60).filter(str.strip), st.text(max_size=20))
-def test_links_hold_nothing_that_needs_escaping(words: str, anchor: str) -> None:
+def test_links_have_nothing_that_needs_escaping(words: str, anchor: str) -> None:
     """Whatever a quote and an anchor are made of, their link has safe characters only, and both can be read back."""
     url = of_words(words, anchor).url(reader, highlight=True)
     assert url.isascii()
@@ -115,7 +115,7 @@ def test_half_a_character_does_not_spoil_a_link() -> None:
 
 
 def test_every_offset_has_a_place() -> None:
-    """The place of any offset is the last section that has begun, or the box that stands behind the article."""
+    """The place of any offset is the last section that has started, or the box that is after the article."""
     read = page()
     seen = dict.fromkeys(place_of(read, offset) for offset in range(len(read.text)))
     assert list(seen) == [
@@ -123,7 +123,7 @@ def test_every_offset_has_a_place() -> None:
         SectionPlace("Theories of decline", "Theories_of_decline"),
         SectionPlace("Fire & flood", "Fire"),
         SectionPlace("Today", ""),
-        SectionPlace("facts box", ""),
+        SectionPlace("infobox", ""),
     ]
     for section in read.sections:
         assert place_of(read, section.start).section == section.heading

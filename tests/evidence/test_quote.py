@@ -31,20 +31,20 @@ ADDRESS = PAGE.ref
 
 @st.composite
 def runs(draw: st.DrawFn) -> tuple[int, int]:
-    """The place of some words of the page that stand one after the other."""
+    """The place of some consecutive words of the page."""
     first = draw(st.integers(0, len(RUNS) - 1))
     last = draw(st.integers(first, len(RUNS) - 1))
     return RUNS[first][0], RUNS[last][1]
 
 
 @given(runs(), st.data())
-def test_any_run_of_words_is_found_whatever_stands_between_them(place: tuple[int, int], data: st.DataObject) -> None:
+def test_any_run_of_words_is_found_whatever_is_between_them(place: tuple[int, int], data: st.DataObject) -> None:
     """Words of the page are found with any white space between and around them, as the page spells them."""
     start, end = place
-    said = "".join(word + data.draw(GAPS) for word in PAGE.text[start:end].split())
-    quote = ground(data.draw(GAPS) + said, PAGE)
+    output = "".join(word + data.draw(GAPS) for word in PAGE.text[start:end].split())
+    quote = ground(data.draw(GAPS) + output, PAGE)
     assert quote.text == PAGE.text[quote.start : quote.end]
-    assert quote.text.split() == said.split()
+    assert quote.text.split() == output.split()
     assert quote.ref == PAGE.ref
 
 
@@ -81,7 +81,7 @@ def test_a_changed_quote_is_not_found(place: tuple[int, int], at: int, sign: str
     ],
 )
 def test_nothing_but_white_space_may_differ(words: str) -> None:
-    """Case, spelling, signs, dashes, missing words, patterns and nothing at all are no quotes."""
+    """Case, spelling, signs, dashes, missing words, patterns and nothing at all are not quotes."""
     with pytest.raises(QuoteNotFound):
         ground(words, PAGE)
 
@@ -125,8 +125,8 @@ def test_a_span_is_trimmed_and_true(one: int, other: int) -> None:
 
 
 @given(runs(), st.integers(-300, 300), st.integers(0, 200), st.sampled_from("x7. "))
-def test_what_is_no_span_does_not_hold(place: tuple[int, int], shift: int, at: int, sign: str) -> None:
-    """A quote written down with another letter, or at a place where the page says something else, does not hold."""
+def test_an_invalid_span_is_refused(place: tuple[int, int], shift: int, at: int, sign: str) -> None:
+    """A quote with another letter, or at a place where the page says something else, is refused."""
     start, end = place
     words = PAGE.text[start:end]
     at %= len(words)
@@ -138,8 +138,8 @@ def test_what_is_no_span_does_not_hold(place: tuple[int, int], shift: int, at: i
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (5, 5), (9, 4), (-1, 0)])
-def test_an_empty_quote_does_not_hold(start: int, end: int) -> None:
-    """No words prove nothing, wherever they are said to stand."""
+def test_an_empty_quote_is_refused(start: int, end: int) -> None:
+    """No words prove nothing, at any place."""
     assert not is_on_page(recorded_quote(ADDRESS, start, end, ""), PAGE)
 
 
@@ -149,8 +149,8 @@ def test_places_are_not_counted_from_the_end() -> None:
     assert not is_on_page(recorded_quote(ADDRESS, -6, -1, words), PAGE)
 
 
-def test_hashes_tell_words_apart() -> None:
-    """The hash of a quote is that of its words, wherever they stand, and names its algorithm."""
+def test_hashes_distinguish_words() -> None:
+    """The hash of a quote is that of its words, wherever they are, and names its algorithm."""
     first, second = (quote_at(PAGE, at, at + 11) for at in (0, PAGE.text.rindex("Tarn Castle")))
     assert first.start != second.start
     assert first.sha == second.sha == "sha256:5482131db025470b"
@@ -192,6 +192,6 @@ def test_only_records_are_taken_at_their_word() -> None:
 
 
 def test_a_page_is_quoted_with_its_boxes() -> None:
-    """The words of a box, which stand behind the article, are words of the page too."""
+    """The words of a box, which are after the article, are words of the page too."""
     page = a_page("<table class='infobox'><tr><th>Height</th><td>40 m</td></tr></table><p>A tower.</p>")
     assert ground("Height 40 m", page).text == "Height\t40 m"

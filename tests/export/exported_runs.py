@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from tests.brief.briefs import bronze_age
 
-from kiwiresearch.brief.brief import Brief, record_of
+from kiwiresearch.brief.brief import Brief, brief_record
 from kiwiresearch.claims import claim as claims
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
@@ -21,6 +21,10 @@ FLORA = "22222222-2222-2222-2222-222222222222"
 
 GRAPH_FORMATS = ("graphml", "gexf", "csv", "kiwix-bookmarks")
 """Those that tell of pages and links alone; all others need a brief and its claims."""
+
+WORKSHEETS = ("worksheet", "worksheet-docx", "worksheet-markdown")
+PACKED = (".epub", ".docx")
+"""Files that are zips."""
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
 GEXF = "{http://gexf.net/1.3}"
@@ -132,7 +136,7 @@ def a_read_run(folder: Path, brief: Brief | None = None, *more: Claim) -> Path:
     brief = bronze_age() if brief is None else brief
     rows = [claims.claim_record(claim) for claim in (*brief.claims.values(), *more)]
     a_run(folder)
-    (folder / "brief.json").write_text(json.dumps(record_of(brief)), encoding="utf-8")
+    (folder / "brief.json").write_text(json.dumps(brief_record(brief)), encoding="utf-8")
     (folder / "claims.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return folder
 

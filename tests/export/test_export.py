@@ -79,7 +79,7 @@ def test_files_go_into_the_runs_own_folder(tmp_path: Path, to: str, names: list[
     assert sorted((run / "export").iterdir()) == sorted(files)
 
 
-def test_graphml_holds_typed_nodes_and_edges(tmp_path: Path) -> None:
+def test_graphml_has_typed_nodes_and_edges(tmp_path: Path) -> None:
     """Each key says its type, each node and edge its values; the graph is directed."""
     root = parsed(export(a_run(tmp_path), "graphml")[0])
     assert root.tag == f"{GRAPHML}graphml"
@@ -133,15 +133,15 @@ def test_graphml_keys_are_declared_once_and_not_by_number(tmp_path: Path) -> Non
     assert not [key for key in keys if key[1:].isdigit()]
 
 
-def test_what_a_page_lacks_is_left_out(tmp_path: Path) -> None:
-    """A page that was left has no place in the order of visits, rather than an empty number."""
+def test_missing_values_are_left_out(tmp_path: Path) -> None:
+    """A page that was not visited has no number in the order of visits, rather than an empty one."""
     run = a_run(tmp_path)
     assert "order" not in graphml_rows(parsed(export(run, "graphml")[0]), "node")[2]
     assert "order" not in gexf_rows(parsed(export(run, "gexf")[0]), "node")[2]
     assert rows_of(export(run, "csv")[0])[2]["order"] == ""
 
 
-def test_gexf_holds_attributes_weights_and_labels(tmp_path: Path) -> None:
+def test_gexf_has_attributes_weights_and_labels(tmp_path: Path) -> None:
     """Version 1.3, directed, with declared types and counts that are true."""
     root = parsed(export(a_run(tmp_path), "gexf")[0])
     assert (root.tag, root.attrib["version"]) == (f"{GEXF}gexf", "1.3")
@@ -314,7 +314,7 @@ def test_formulas_are_left_alone_in_xml(tmp_path: Path, to: str) -> None:
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(title=st.text(st.characters(), max_size=20), anchor=st.text(st.characters(), max_size=20))
 def test_any_text_gives_files_that_can_be_read(tmp_path: Path, title: str, anchor: str) -> None:
-    """Whatever a title or an anchor holds, parsers accept every file."""
+    """Whatever is in a title or an anchor, parsers accept every file."""
     node = a_node("p", title=title, path=title, ref=f"zim://{ATLAS}/{title}")
     run = a_run(tmp_path, {"topic": title, "nodes": [node], "edges": [an_edge(node, node, anchor_text=anchor)]})
     for to in GRAPH_FORMATS:

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.brief.briefs import BOOK, a_claim, bronze_age, jdn, nothing, of_words
-from tests.export.exported_runs import GRAPH_FORMATS, a_read_run, noted
+from tests.export.exported_runs import GRAPH_FORMATS, PACKED, WORKSHEETS, a_read_run, noted
 
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import BadUsage, RunDamaged
@@ -30,7 +30,8 @@ from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, read_notes, set_gone
 from kiwiresearch.zim.libzim import LibzimArchive
 
-READ_FORMATS = [to for to in FORMATS if to not in GRAPH_FORMATS]
+READ_FORMATS = [to for to in FORMATS if to not in (*GRAPH_FORMATS, "pdf", *WORKSHEETS)]
+"""Those that need no other program; worksheets and PDF files have tests of their own."""
 WITH_NOTES = ("markdown", "html", "obsidian", "epub", "zim", "claims-csv")
 
 
@@ -41,7 +42,7 @@ def table(file: Path) -> list[dict[str, str]]:
 def test_markdown_is_the_report_and_nothing_else(tmp_path: Path) -> None:
     """Without notes the file is the run's own report, letter by letter."""
     (file,) = export(a_read_run(tmp_path), "markdown")
-    assert (file.name, file.read_text(encoding="utf-8")) == ("brief.md", markdown(report(bronze_age())))
+    assert (file.name, file.read_text(encoding="utf-8")) == ("brief.md", markdown(brief_document(bronze_age())))
 
 
 def test_the_page_is_the_report_and_nothing_else(tmp_path: Path) -> None:
@@ -64,11 +65,11 @@ def test_ages_of_the_earth_and_the_sky_are_days_too(tmp_path: Path, to: str) -> 
 
 
 @pytest.mark.parametrize("to", ["markdown", "html"])
-def test_notes_stand_at_the_end(tmp_path: Path, to: str) -> None:
+def test_notes_are_at_the_end(tmp_path: Path, to: str) -> None:
     """Behind the brief, with what they are about, their reason and how it should read."""
     claim = next(iter(bronze_age().claims.values()))
     text = export(noted(a_read_run(tmp_path), claim), to)[0].read_text(encoding="utf-8")
-    _, _, notes = text.rpartition("Notes of the reader")
+    _, _, notes = text.rpartition("Reader notes")
     assert len(notes) < len(text) / 2
     for words in (claim.text, "The date is from an old book.", "Ugarit, not Ugaritt", "Well done.", "2026-02-03"):
         assert words in notes
@@ -88,7 +89,7 @@ def test_a_note_that_was_taken_away_is_not_exported(tmp_path: Path) -> None:
     run = noted(a_read_run(tmp_path), claim)
     for note in read_notes(run).notes:
         set_gone(run, note.id, now="2026-03-01T00:00:00+00:00", gone=True)
-    assert export(run, "markdown")[0].read_text(encoding="utf-8") == markdown(report(bronze_age()))
+    assert export(run, "markdown")[0].read_text(encoding="utf-8") == markdown(brief_document(bronze_age()))
 
 
 def test_each_claim_is_a_row(tmp_path: Path) -> None:
@@ -174,7 +175,7 @@ def test_the_findings_are_running_text(tmp_path: Path, to: str) -> None:
         assert not re.search(r"<li|^- ", part, re.M)
         paragraphs = re.findall(r'<div class="running">.*?</div>\n', f"{part}\n") if is_html else part.split("\n\n")
         words = [" ".join(html.unescape(bare(one)).split()) for one in paragraphs]
-        places = [[number for number, one in enumerate(words) if said.text in one] for said in statements]
+        places = [[number for number, one in enumerate(words) if entry.text in one] for entry in statements]
         assert all(len(found) == 1 for found in places)
         assert places == sorted(places)
     for group in brief.body:
@@ -191,7 +192,7 @@ def test_pages_that_are_not_cited_are_folded(tmp_path: Path, to: str) -> None:
     assert used
     assert others
     text = read_again(export(a_read_run(tmp_path), to))
-    label = f"{len(others)} page{'' if len(others) == 1 else 's'} read and not cited"
+    label = f"{len(others)} page{'' if len(others) == 1 else 's'} read but not cited"
     assert text.count(label) == 1
     before, _, behind = text.partition(label)
     if to in ("markdown", "obsidian"):
@@ -208,13 +209,13 @@ def test_pages_that_are_not_cited_are_folded(tmp_path: Path, to: str) -> None:
 
 @pytest.mark.parametrize("to", RUNNING)
 def test_every_export_says_how_the_topic_was_understood(tmp_path: Path, to: str) -> None:
-    """The side that is asked for, and the other senses of the name, stand at the top."""
+    """The aspect, and the other senses of the name, are at the top."""
     brief = replace(bronze_age(), aspect="causes", senses=("Bronze Age (film)", "Collapse"))
     text = bare(read_again(export(a_read_run(tmp_path, brief), to)).replace("**", ""))
     top, found, _ = text.partition(brief.summary[0].text)
     assert found
     assert f"Understood as: {brief.head} › causes" in top
-    assert "Other senses: Bronze Age (film), Collapse" in top
+    assert "Other meanings: Bronze Age (film), Collapse" in top
 
 
 @pytest.mark.parametrize("to", WITH_NOTES)
@@ -236,7 +237,7 @@ LINED = [
 
 @pytest.mark.parametrize(("to", "lines"), LINED)
 def test_the_lines_of_a_note_stay_lines(tmp_path: Path, to: str, lines: bytes) -> None:
-    """Empty ones between them aside; none of them begins a list, or ends the one that the note stands in."""
+    """Except for empty ones between them; none of them begins a list, or ends the one that the note is in."""
     claim = next(iter(bronze_age().claims.values()))
     run = noted(a_read_run(tmp_path), claim, "First:\n- second.\n\n1. third.")
     assert lines in whole(export(run, to))
@@ -246,7 +247,7 @@ def whole(files: tuple[Path, ...]) -> bytes:
     """All that is in some files, unpacked."""
     parts = []
     for file in files:
-        if file.suffix == ".epub":
+        if file.suffix in PACKED:
             with ZipFile(file) as archive:
                 parts += [archive.read(name) for name in archive.namelist()]
         elif file.suffix == ".zim":
@@ -267,26 +268,26 @@ def test_the_same_run_and_notes_give_the_same_bytes(tmp_path: Path) -> None:
         "[print(to, *export(pathlib.Path(sys.argv[1]), to), sep='\\t') for to in sys.argv[2:]]"
     )
     there = os.environ | {"PYTHONHASHSEED": "7", "LC_ALL": "C", "TZ": "Asia/Tokyo", "PYTHONUTF8": "0"}
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(run), *READ_FORMATS], env=there, check=True, capture_output=True
     )
-    rows = [line.split("\t") for line in told.stdout.decode().splitlines()]
+    rows = [line.split("\t") for line in result.stdout.decode().splitlines()]
     assert {to: [Path(file).read_bytes() for file in files] for to, *files in rows} == here
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(), max_size=20))
 def test_any_words_of_a_book_give_files(tmp_path: Path, text: str) -> None:
-    """Whatever a title, a claim or a heading holds, every format is written, and read as UTF-8."""
+    """Whatever is in a title, a claim or a heading, every format is written, and read as UTF-8."""
     run = a_read_run(tmp_path, of_words(text))
-    for to in set(READ_FORMATS) - {"zim"}:  # which takes longer, and holds what an EPUB holds
+    for to in set(READ_FORMATS) - {"zim"}:  # which takes longer, and has what an EPUB has
         for file in export(run, to):
-            if file.suffix != ".epub":
+            if file.suffix not in PACKED:
                 file.read_bytes().decode("utf-8")
 
 
 def test_a_note_on_one_page_does_not_need_the_names_of_others(tmp_path: Path) -> None:
-    """A page whose path no note could name is no hindrance to the notes on the run."""
+    """A page whose path no note could name does not prevent the notes on the run."""
     brief = of_words("a\x00b")
     run = a_read_run(tmp_path, brief)
     add_note(run, NoteTarget("run"), NoteOpinion("agree", "Well done."), now="2026-02-05T10:00:00+00:00")
@@ -371,7 +372,7 @@ def test_a_run_without_its_brief_or_claims_says_so(tmp_path: Path, name: str) ->
     """Its graph can still be had."""
     run = a_read_run(tmp_path)
     (run / name).unlink()
-    with pytest.raises(RunDamaged, match=f"has lost its '{name}'"):
+    with pytest.raises(RunDamaged, match=f"The file '{name}' is missing"):
         export(run, "epub")
     assert export(run, "graphml")
 

@@ -126,7 +126,7 @@ def test_latex_reads_the_signs_as_they_were(tmp_path: Path) -> None:
     assert book["title"] == r"{{50\% \& {\textbraceleft}x{\textbraceright}\_{\textbackslash}}}"
 
 
-def test_the_year_stands_in_a_key_once(tmp_path: Path) -> None:
+def test_the_year_is_in_a_key_once(tmp_path: Path) -> None:
     """A book or a page that ends in the year of its edition does not have it twice."""
     brief = bronze_age()
     books = tuple(replace(book, title="Schools 2026") for book in brief.sources.books)
@@ -137,7 +137,7 @@ def test_the_year_stands_in_a_key_once(tmp_path: Path) -> None:
     assert keys[:2] == ["schools-2026", "2026"]
 
 
-def test_keys_are_told_apart(tmp_path: Path) -> None:
+def test_keys_are_distinguished(tmp_path: Path) -> None:
     """Titles that read alike in ASCII, or have no letter of it, get keys of their own."""
     brief = bronze_age()
     titles = ("Über", "uber", "UBER!", "日本", "中国")
@@ -168,5 +168,5 @@ def test_a_date_that_is_none_is_left_out(tmp_path: Path, date: str, year: str) -
 @pytest.mark.parametrize("to", ["bibtex", "ris", "csl-json"])
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x"])
 def test_only_addresses_of_pages_are_cited(tmp_path: Path, to: str, url: str) -> None:
-    """What leads to no page of a book is no address of a source."""
+    """What leads to no page of a book is not an address of a source."""
     assert url.partition(":")[0] + ":" not in written(tmp_path, to, of_words("words", url))

@@ -117,7 +117,7 @@ def test_the_contents_list_all_parts(tmp_path: Path) -> None:
     assert "Ugarit" in titles
 
 
-def test_pages_hold_the_claims_with_their_quotes(tmp_path: Path) -> None:
+def test_pages_have_the_claims_with_their_quotes(tmp_path: Path) -> None:
     """In the language of the book, and in the direction of its letters; with what was noted on them."""
     claim = next(iter(bronze_age().claims.values()))
     with made(tmp_path, with_notes=True) as book:
@@ -131,7 +131,7 @@ def test_pages_hold_the_claims_with_their_quotes(tmp_path: Path) -> None:
 
 
 def test_the_brief_marks_quotes_in_their_place_on_the_page(tmp_path: Path) -> None:
-    """What stands before and after a quote on its page is beside it, and the quote is marked."""
+    """What is before and after a quote on its page is beside it, and the quote is marked."""
     claim = next(iter(bronze_age().claims.values()))
     with made(tmp_path) as book:
         page = pages_of(book)["brief.xhtml"]

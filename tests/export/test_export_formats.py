@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.export.exporter import FINDINGS_WRITERS, FOLDER_WRITERS, GRAPH_WRITERS
+from kiwiresearch.export.exporter import FINDINGS_WRITERS, FOLDER_WRITERS, GRAPH_WRITERS, PRINTED_WRITERS
 from kiwiresearch.export.formats import EXPORT_GROUPS, FORMATS, ExportFormat, formats_help, grouped_formats
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 
@@ -18,7 +18,8 @@ FORMAT = pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
 def test_every_format_is_in_the_help_in_the_order_users_see() -> None:
     """To read, to cite, to count and to draw."""
     assert formats_help() == (
-        "markdown, html, obsidian, epub, zim; bibtex, ris, csl-json; claims-csv; graphml, gexf, csv or kiwix-bookmarks."
+        "markdown, html, docx, pdf, obsidian, epub, zim; worksheet, worksheet-docx, worksheet-markdown; "
+        "bibtex, ris, csl-json; claims-csv; graphml, gexf, csv or kiwix-bookmarks."
     )
 
 
@@ -37,7 +38,7 @@ def test_a_format_has_a_writer_of_its_content(form: ExportFormat) -> None:
     if form.content == "graph":
         assert len(GRAPH_WRITERS[form.name]) == len(form.files)
     else:
-        assert form.name in (FOLDER_WRITERS if form.is_folder else FINDINGS_WRITERS)
+        assert form.name in (FOLDER_WRITERS if form.is_folder else {**FINDINGS_WRITERS, **PRINTED_WRITERS})
 
 
 @FORMAT
@@ -55,7 +56,7 @@ def test_a_format_is_documented_with_its_files(form: ExportFormat) -> None:
     guide = (DOCS / "guide/export.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{form.name}` \| (.*?) \| .+ \|$", guide, re.MULTILINE)
     assert re.findall(r"`([^`]+)`", row)[: len(form.files)] == list(form.files)
-    (notes,) = re.findall(r"^Your \[notes\]\(#notes\) go along in (.*)\.$", guide, re.MULTILINE)
+    (notes,) = re.findall(r"^Your \[notes\]\(#notes\) are included in (.*)\.$", guide, re.MULTILINE)
     assert (f"`{form.name}`" in notes) is form.with_notes
     commands = (DOCS / "reference/cli.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"^\| `kiwiresearch export .*$", commands, re.MULTILINE)

@@ -90,23 +90,23 @@ def test_words_of_the_user_are_not_written_over(tmp_path: Path, is_exported: boo
     folder.mkdir(exist_ok=True)
     (folder / "Index.md").write_text("Words of my own.")
     before = sorted(folder.rglob("*"))
-    with pytest.raises(CannotWrite, match=r"Index\.md.*may hold words of yours") as told:
+    with pytest.raises(CannotWrite, match=r"Index\.md.*may contain your own text") as caught:
         export(run, "obsidian", folder)
-    assert "--out" in told.value.remedy
+    assert "--out" in caught.value.remedy
     assert (folder / "Index.md").read_text() == "Words of my own."
     assert sorted(folder.rglob("*")) == before
 
 
-def test_an_export_of_an_older_version_is_told_from_words_of_the_user(tmp_path: Path) -> None:
+def test_an_export_of_an_older_version_is_distinguished_from_the_users_text(tmp_path: Path) -> None:
     """It kept no record, so that nobody can say who wrote its files; the user can, and has a way out."""
     run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
     noted(run, next(iter(bronze_age().claims.values())))
     export(run, "obsidian", folder)
     (folder / RECORD).unlink()
     (run / "notes.jsonl").unlink()
-    with pytest.raises(CannotWrite, match="or come from an older version") as told:
+    with pytest.raises(CannotWrite, match="or come from an older version") as caught:
         export(run, "obsidian", folder)
-    assert told.value.remedy == "Move the folder away, or name another one with --out."
+    assert caught.value.remedy == "Move the folder, or choose another one with --out."
     export(run, "obsidian", tmp_path / "another")
 
 
@@ -159,19 +159,19 @@ def test_claims_are_blocks_with_quotes_and_tags(tmp_path: Path) -> None:
     first, quote, _, proof = block.splitlines()[:4]
     assert first == f"- {claim.text} #claim/causal #hedged ^{claim.id.partition(':')[2][:16]}"
     assert quote == f"    > {claim.quotes[0].text}"
-    assert proof.startswith(f"    > Confidence {claim.confidence:.2f}, held back by “")
+    assert proof.startswith(f"    > Confidence {claim.confidence:.0%}, hedged by “")
 
 
 def test_the_front_matter_names_the_source(tmp_path: Path) -> None:
     """Title, book, date, UUID and path are there for queries."""
     export(a_read_run(tmp_path / "run"), "obsidian", tmp_path / "vault")
-    told = head(vault(tmp_path / "vault")["Pages/Ugarit"])
-    assert (told["title"], told["book"], told["book_date"]) == ("Ugarit", "The sample book", "2026-01-01")
-    assert (told["book_id"], told["path"], told["order"]) == (BOOK, "Ugarit", 3)
-    assert told["tags"] == ["kiwiresearch", "research/late-bronze-age-collapse"]
+    result = head(vault(tmp_path / "vault")["Pages/Ugarit"])
+    assert (result["title"], result["book"], result["book_date"]) == ("Ugarit", "The sample book", "2026-01-01")
+    assert (result["book_id"], result["path"], result["order"]) == (BOOK, "Ugarit", 3)
+    assert result["tags"] == ["kiwiresearch", "research/late-bronze-age-collapse"]
 
 
-def test_notes_stand_with_what_they_are_about(tmp_path: Path) -> None:
+def test_notes_are_with_what_they_are_about(tmp_path: Path) -> None:
     """On the claim, on the page, and all together in a note of their own."""
     claim = next(iter(bronze_age().claims.values()))
     export(noted(a_read_run(tmp_path / "run"), claim), "obsidian", tmp_path / "vault")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.export.exported_runs import ATLAS, a_graph, a_manifest, a_read_run, a_run
 
+import kiwiresearch
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.export.exporter import export
 from kiwiresearch.export.formats import FORMATS
 
 
 @pytest.mark.parametrize("to", ["svg", "", "GraphML", "csv\n"])
-def test_an_unknown_format_is_told_the_known_ones(tmp_path: Path, to: str) -> None:
+def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, to: str) -> None:
     """Before anything of the run is read."""
     with pytest.raises(BadUsage) as caught:
         export(tmp_path / "nowhere", to)
@@ -31,13 +33,13 @@ def one_sentence(problem: KiwiError) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere", "a\0b", "x" * 5000])
 def test_a_run_that_is_not_there(tmp_path: Path, name: str) -> None:
-    """A missing folder, or a name no system allows, is no run."""
+    """A missing folder, or a name no system allows, is not a run."""
     with pytest.raises(RunNotFound) as caught:
         export(tmp_path / name, "graphml")
     assert caught.value.message.endswith(".")
 
 
-def test_a_file_is_no_run(tmp_path: Path) -> None:
+def test_a_file_is_not_a_run(tmp_path: Path) -> None:
     """The graph's own file in place of its folder is refused by name."""
     run = a_run(tmp_path)
     with pytest.raises(RunNotFound, match=r"graph\.json' is not a folder") as caught:
@@ -48,9 +50,9 @@ def test_a_file_is_no_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kept", "kind", "words"),
     [
-        ((), RunNotFound, "holds no run"),
+        ((), RunNotFound, "does not contain a run"),
         (("graph.json",), RunNotFound, "not finished"),
-        (("manifest.json",), RunDamaged, "has lost its '(graph|brief).json'"),
+        (("manifest.json",), RunDamaged, "The file '(graph|brief).json' is missing"),
     ],
 )
 @pytest.mark.parametrize("to", ["graphml", "epub"])
@@ -74,7 +76,7 @@ def test_a_folder_without_a_whole_run(
     ids=lambda text: repr(text[:12]),
 )
 def test_a_garbled_file_is_refused(tmp_path: Path, name: str, text: str) -> None:
-    """What is no JSON, or no object of a run, is one sentence that names the file."""
+    """A file that is not JSON, or not an object of a run, gives one sentence that names the file."""
     run = a_run(tmp_path, **{name.removesuffix(".json"): text or " "})
     with pytest.raises(RunDamaged, match=name) as caught:
         export(run, "graphml")
@@ -89,7 +91,7 @@ def test_a_pipe_or_a_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> Non
         run = a_run(tmp_path / make.__name__)
         (run / "graph.json").unlink()
         make(run / "graph.json")
-        with pytest.raises(RunDamaged, match="it is no file"):
+        with pytest.raises(RunDamaged, match="it is not a file"):
             export(run, "gexf")
 
 
@@ -146,11 +148,11 @@ def test_every_field_of_a_book_is_checked(tmp_path: Path, key: str) -> None:
     ("changes", "words"),
     [
         ({"order": "first"}, "has a 'order' that is not a whole number"),
-        ({"order": None}, "was visited and has no 'order'"),
-        ({"state": "seen"}, "is 'seen', and not visited or left"),
-        ({"book": "x"}, "is of a book 'x' that 'manifest.json' does not name"),
+        ({"order": None}, "was visited but has no 'order'"),
+        ({"state": "seen"}, "is 'seen' instead of visited or left"),
+        ({"book": "x"}, "belongs to the book 'x', which 'manifest.json' does not list"),
         ({"ref": ""}, "has an empty 'ref'"),
-        ({"ref": f"zim://{ATLAS}/A/Nile"}, "is a second 'zim://"),
+        ({"ref": f"zim://{ATLAS}/A/Nile"}, "repeats 'zim://"),
         ({"lines": [{"signal": "x"}]}, "line 1 of node 2 has no 'points'"),
     ],
 )
@@ -171,19 +173,29 @@ def test_numbers_without_a_size_are_refused(tmp_path: Path, number: str) -> None
         export(a_run(tmp_path, text), "gexf")
 
 
-def test_a_link_to_a_page_that_is_no_node_is_refused(tmp_path: Path) -> None:
+def test_a_link_to_a_page_that_is_not_a_node_is_refused(tmp_path: Path) -> None:
     """GraphML and GEXF have no place for an edge with one end."""
     graph = a_graph()
     graph["edges"][0]["to"] = "zim://elsewhere/x"
-    with pytest.raises(RunDamaged, match="edge 1 joins 'zim://elsewhere/x', which is none of the nodes"):
+    with pytest.raises(RunDamaged, match="edge 1 links 'zim://elsewhere/x', which is not one of the nodes"):
         export(a_run(tmp_path, graph), "graphml")
 
 
-@pytest.mark.parametrize("to", FORMATS)
+@pytest.fixture(scope="module")
+def researched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with enough facts for a worksheet."""
+    folder = tmp_path_factory.mktemp("researched") / "run"
+    with kiwiresearch.open_shelf() as shelf:
+        shelf.research("Bronze Age collapse", folder, settings=kiwiresearch.CrawlSettings(max_pages=8))
+    return folder
+
+
+@pytest.mark.parametrize("to", [to for to in FORMATS if to != "pdf"])
 @pytest.mark.parametrize("out", ["taken/below", "x" * 5000])
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, to: str, out: str) -> None:
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, researched: Path, to: str, out: str) -> None:
     """A file where a folder should be, or a name no system allows, leaves nothing behind."""
-    run = a_read_run(tmp_path / "run")
+    is_worksheet = to.startswith("worksheet")
+    run = shutil.copytree(researched, tmp_path / "run") if is_worksheet else a_read_run(tmp_path / "run")
     (tmp_path / "taken").write_text("mine")
     with pytest.raises(CannotWrite, match="cannot be written") as caught:
         export(run, to, tmp_path / out)
@@ -203,7 +215,7 @@ def test_a_folder_in_place_of_the_file_leaves_nothing_behind(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_run_is_told_of_another_place(tmp_path: Path) -> None:
+def test_an_error_about_a_read_only_run_names_another_place(tmp_path: Path) -> None:
     """A run on a read-only disk can be exported elsewhere, and the error says how."""
     run = a_run(tmp_path / "run")
     run.chmod(0o555)

@@ -13,7 +13,7 @@ from tests.export.exported_runs import a_read_run, noted
 
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.export.exporter import export
-from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
@@ -57,22 +57,22 @@ def test_any_topic_has_a_title_that_fits(tmp_path: Path, topic: str) -> None:
     assert book.language == "eng"
 
 
-def test_its_checksum_holds_and_it_can_be_read_again(made: Path, tmp_path: Path) -> None:
+def test_its_checksum_is_right_and_it_can_be_read_again(made: Path, tmp_path: Path) -> None:
     """It goes on the shelf like any other book."""
-    opener = Opener(Verdicts(tmp_path / "checks"))
+    opener = Opener(FileChecks(tmp_path / "checks"))
     assert opener.check(Source(str(made))).state == "sound"
 
 
 def test_an_empty_brief_is_a_book_too(tmp_path: Path) -> None:
     """The brief says that it is empty."""
     archive = LibzimArchive(export(a_read_run(tmp_path, nothing()), "zim")[0])
-    assert b"No page was read." in archive.read("brief.html").content
+    assert b"No pages were read." in archive.read("brief.html").content
 
 
 def test_a_book_that_cannot_be_written_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk without room for it is no fault of the program, and leaves nothing behind."""
+    """A full disk is not an internal error, and leaves nothing behind."""
     run = a_read_run(tmp_path / "run")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(CannotWrite, match="Make room"):
+    with pytest.raises(CannotWrite, match="Free up space"):
         export(run, "zim")
     assert not (run / "export").exists()

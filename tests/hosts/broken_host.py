@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.hosts.hosts_running import a_desk
+from tests.hosts.running_hosts import a_desk
 from tests.http_servers import Request, answer, serving
 
 from kiwiresearch.workspace.shared_books import OwnBooks
@@ -41,16 +41,18 @@ class BrokenHost:
         fault = self.fault if self.asked > self.good else ""
         if fault == "hangs":
             self.over.wait()
-        if fault in ("hangs", "hangs up") or (fault == "lies" and is_knock):  # a knock asks nothing to lie about
+        if fault in ("hangs", "hangs up") or (
+            fault == "lies" and is_knock
+        ):  # a ping has no content that could be wrong
             handler.close_connection = True
             return
-        told = b"".join(self._told(handler.path.rpartition("/")[2], handler.body, fault))
-        size = len(told) + (100 if fault == "cuts off" else 0)
-        answer(handler, 403 if fault == "refuses" else 200, told, Content_Length=str(size))
+        text = b"".join(self._answer_parts(handler.path.rpartition("/")[2], handler.body, fault))
+        size = len(text) + (100 if fault == "cuts off" else 0)
+        answer(handler, 403 if fault == "refuses" else 200, text, Content_Length=str(size))
         if fault == "cuts off":
             handler.close_connection = True
 
-    def _told(self, book: str, body: bytes, fault: Fault) -> Iterator[bytes]:
+    def _answer_parts(self, book: str, body: bytes, fault: Fault) -> Iterator[bytes]:
         if fault == "garbage":
             yield b"<html>Please sign in to the hotel's network</html>"
         elif fault == "lies":
@@ -65,9 +67,9 @@ class BrokenHost:
 
 @contextlib.contextmanager
 def a_broken_host(home: Path, store: str, name: str, *books: Path) -> Iterator[BrokenHost]:
-    """A host of a store that can be told to break."""
+    """A host of a store that a test can break."""
     desk = a_desk(home, store, *books)
-    host = BrokenHost(name, OwnBooks(desk, desk.shelf_file.books()))
+    host = BrokenHost(name, OwnBooks(desk, desk.shelf_file.books))
 
     with serving(host.answer, "127.0.0.3") as host.url:
         host.announce(store_of(desk))

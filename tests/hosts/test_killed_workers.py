@@ -80,7 +80,7 @@ class Hosts:
         return Host(home, self._store, [self._book], {"KIWIRESEARCH_SERVE_BULK": str(self.tables)})
 
 
-def wished(case: str) -> Iterator[JobRequest]:
+def job_requests(case: str) -> Iterator[JobRequest]:
     """Mostly short runs, some batches of questions, a few tables, and one family."""
     yield FamilyRequest(case)
     yield from [TABLES] * 2
@@ -101,7 +101,7 @@ def test_many_jobs_with_workers_killed_all_along(
     ) as jobs:
         with shelf_of(desk) as shelf, Finder(desk, shelf, all_books=True) as finder:
             case = jobs.cases.start(CaseSettings(seeds=(PERSON,)), finder)
-        asked = [jobs.start(wish, user=f"user {number % 4}").id for number, wish in enumerate(wished(case))]
+        asked = [jobs.start(request, user=f"user {number % 4}").id for number, request in enumerate(job_requests(case))]
         assert len(set(asked)) == JOBS
         killed = run_all(jobs, [first, hosts.new(), hosts.new()], hosts)
         done = {job.id: job for job in jobs.all()}
@@ -130,8 +130,8 @@ def run_all(jobs: JobQueue, running_on: list[Host], hosts: Hosts) -> int:
             host = host if killed % 2 else hosts.new()
             workers.append((host, host.start("worker", "--at-once", "1")))
     finally:
-        said = [end(worker) for _, worker in workers]
-    assert not [text for text in said if "Traceback" in text], said
+        rows = [end(worker) for _, worker in workers]
+    assert not [text for text in rows if "Traceback" in text], rows
     return killed
 
 
@@ -139,14 +139,14 @@ def progressed(jobs: JobQueue, wanted: int, due: float) -> bool:
     """Wait until a kill is due and so many jobs have ended, as long as some go on; False if all have ended."""
     never, seen, looks = threading.Event(), None, 0
     while True:
-        waiting, running = jobs.store.jobs.counts()
-        if not waiting + running:
+        waiting, running_count = jobs.store.jobs.counts()
+        if not waiting + running_count:
             return False
         now = [(row.id, row.attempt, row.report.get("pages")) for row in jobs.store.jobs.all(states=("running",))]
         looks, seen = (0, now) if now != seen else (looks + 1, seen)
         assert looks * LOOK_S < TIMEOUT_S, f"nothing goes on: {waiting} wait, and {now} run"
         never.wait(LOOK_S)
-        if JOBS - waiting - running >= wanted and running and time.monotonic() >= due:
+        if JOBS - waiting - running_count >= wanted and running_count and time.monotonic() >= due:
             return True
 
 
@@ -165,8 +165,8 @@ def next_victim(jobs: JobQueue, workers: list[subprocess.Popen[bytes]]) -> int |
 
 
 def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, place: Path) -> None:
-    """Hold the outputs of each job against those of the same one done alone."""
-    alone = {wish: made_alone(wish, desk, place / "alone" / str(number)) for number, wish in enumerate(TOPICS)}
+    """Compare the outputs of each job with those of the same job done alone."""
+    alone = {order: made_alone(order, desk, place / "alone" / str(number)) for number, order in enumerate(TOPICS)}
     answers = subprocess.run(
         [sys.executable, "-m", "kiwiresearch", "ask", "--batch", "-"],
         input="\n".join(QUESTIONS.rows), text=True, capture_output=True, check=True,
@@ -175,11 +175,11 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
     tables = tables_here(shelf_file(desk), TABLES.what, place / "whole", version=__version__)
     for job in done:
         match job.request:
-            case ResearchRequest() as wish:
+            case ResearchRequest() as order:
                 run = jobs.runs.get(job.id)
                 files = {name: run.file(name).read_bytes() for name in run.files}
                 times = json.loads(files.pop("timings.json"))
-                assert files == alone[wish], job.id
+                assert files == alone[order], job.id
                 assert times["pages_kept"] + len(times["seconds_by_page"]) == job.pages, job.id
                 assert jobs.store.parts.sizes(job.id) == {}
             case QuestionsRequest():
@@ -194,9 +194,9 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
                     assert graph_record(seen.tree("owner")) == family_alone(place / "family", shelf_file(desk))
 
 
-def made_alone(wish: ResearchRequest, desk: Workspace, out: Path) -> dict[str, bytes]:
+def made_alone(request: ResearchRequest, desk: Workspace, out: Path) -> dict[str, bytes]:
     with shelf_of(desk) as shelf, Finder(desk, shelf) as finder:
-        Research(finder, research_task(wish, desk.settings)).run(out)
+        Research(finder, research_task(request, desk.settings)).run(out)
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != "timings.json"}
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.hosts.hosts_running import Host, a_desk, a_host
+from tests.hosts.running_hosts import Host, a_desk, a_host
 from tests.hosts.test_two_hosts import QUESTIONS, second_book
 
 TIMEOUT_S = 120.0
@@ -25,9 +25,7 @@ KEY = re.compile(r"~[0-9a-f]{32}")
 TOKEN = "a-token-of-the-tests-that-is-long-enough"
 ASKED = [
     "/api/search?q=galaxy",
-    "/api/search?q=why+is+the+sky+blue",
-    "/api/search?q=Bronze+Age+collapse&limit=3",
-    *(f"/api/ask?stream=false&q={question.replace(' ', '+')}" for question in QUESTIONS),
+    f"/api/ask?stream=false&q={QUESTIONS[0].replace(' ', '+')}",
 ]
 CLIENT = f"""
 import json, sys, urllib.error, urllib.request
@@ -63,8 +61,8 @@ class Apart:
         """Put this end of the wire in, or pull it out."""
         _do("ip", "-n", self.name, "link", "set", "wire", state)
 
-    def told(self, asked: Sequence[str]) -> list[tuple[int, str]]:
-        """What its host tells somebody in this network, without its address and the keys to its pages."""
+    def shown_pages(self, asked: Sequence[str]) -> list[tuple[int, str]]:
+        """What its host shows to clients in this network, without its address and the keys to its pages."""
         command = self.inside(sys.executable, "-c", CLIENT, *(self.url + at for at in asked))
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return [(status, KEY.sub("", text.replace(self.url, "HOST"))) for status, text in json.loads(done.stdout)]
@@ -131,15 +129,15 @@ def until(holds: Callable[[], bool], what: str) -> None:
     raise AssertionError(f"In {TIMEOUT_S:.0f} s it did not come to this: {what}")
 
 
-def missing(told: Sequence[tuple[int, str]]) -> list[list[str]]:
+def missing(expected: Sequence[tuple[int, str]]) -> list[list[str]]:
     """The hosts that each answer misses."""
-    assert [status for status, _ in told] == [200] * len(told), told
-    return [[one["host"] for one in json.loads(text).get("missing", [])] for _, text in told]
+    assert [status for status, _ in expected] == [200] * len(expected), expected
+    return [[one["host"] for one in json.loads(text).get("missing", [])] for _, text in expected]
 
 
-def books(told: tuple[int, str]) -> set[str]:
+def books(expected: tuple[int, str]) -> set[str]:
     """The books in which something was found."""
-    return {hit["book"] for hit in json.loads(told[1])["hits"]}
+    return {hit["book"] for hit in json.loads(expected[1])["hits"]}
 
 
 def test_a_wire_between_two_hosts_is_pulled_and_put_back(
@@ -155,14 +153,14 @@ def test_a_wire_between_two_hosts_is_pulled_and_put_back(
     ):
 
         def are_joined() -> bool:
-            return all(network.told(ASKED[:1]) == alone[:1] for network in networks)
+            return all(network.shown_pages(ASKED[:1]) == alone[:1] for network in networks)
 
         until(are_joined, "two hosts that have met")
-        assert [network.told(ASKED) for network in networks] == [alone, alone]
+        assert [network.shown_pages(ASKED) for network in networks] == [alone, alone]
         there.wire("down")
-        cut, other = here.told(ASKED), there.told(ASKED)
+        cut, other = here.shown_pages(ASKED), there.shown_pages(ASKED)
         assert (missing(cut), missing(other)) == ([["second"]] * len(ASKED), [["first"]] * len(ASKED))
         assert (books(cut[0]), books(other[0])) == ({"kiwiresearch_en_sample"}, {"second_en"})
         there.wire("up")
         until(are_joined, "two hosts that have met again")
-        assert [network.told(ASKED) for network in networks] == [alone, alone]
+        assert [network.shown_pages(ASKED) for network in networks] == [alone, alone]

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.cli.kin_book import LIVING, SECRETS, family_book
-from tests.web.guarded import guarded
-from tests.web.running import a_client, a_room, heard
+from tests.web.guarded_server import guarded
+from tests.web.servers import http_client, server_context, stream_events
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.registry import open_registry
@@ -50,9 +50,9 @@ def a_host(home: Path, book: Path, url: str, **more: bool) -> Iterator[httpx2.Cl
     """A server with a home of its own over a store, and a client of it."""
     serve = ServeSettings(requests_a_minute=1_000_000, **more)  # type: ignore[arg-type]
     with (
-        a_room(home, str(book), KIWIRESEARCH_STORE=url) as room,
+        server_context(home, str(book), KIWIRESEARCH_STORE=url) as room,
         guarded(room, serve) as port,
-        a_client(f"http://127.0.0.1:{port}") as client,
+        http_client(f"http://127.0.0.1:{port}") as client,
     ):
         yield client
 
@@ -77,20 +77,20 @@ def followed(client: httpx2.Client, reply: httpx2.Response) -> str:
     """How a job ends."""
     assert reply.status_code == 202, reply.text
     with client.stream("GET", reply.json()["events"]) as stream:
-        return [one.name for one in heard(stream.iter_lines())][-1]
+        return [one.name for one in stream_events(stream.iter_lines())][-1]
 
 
-def family_of(begun: httpx2.Client, gone_on: httpx2.Client) -> str:
+def family_of(started: httpx2.Client, gone_on: httpx2.Client) -> str:
     """The id of a case that one host began and another went on with."""
-    case = begun.post("/api/family", json={"names": [SEED], "budget": 3}).json()
+    case = started.post("/api/family", json={"names": [SEED], "budget": 3}).json()
     assert [row["id"] for row in gone_on.get("/api/family").json()["cases"]] == [case["id"]]
     assert followed(gone_on, gone_on.post(f"/api/family/{case['id']}/run")) == "done"
-    assert begun.get(f"/api/family/{case['id']}").json()["steps"] > case["steps"]
+    assert started.get(f"/api/family/{case['id']}").json()["steps"] > case["steps"]
     return str(case["id"])
 
 
-def told_of(client: httpx2.Client, case: str) -> dict[str, str]:
-    """All that a host tells of a case, as data, as files and as pages, without its id and what is its own."""
+def case_responses(client: httpx2.Client, case: str) -> dict[str, str]:
+    """Everything that a host shows of a case, as data, files and pages, without its id and what belongs to the host."""
     wanted = [f"/api/family{at}" for at in DATA] + [f"/family{at}" for at in PAGES]
     replies = {at: client.get(at.replace("CASE", case), headers={"Accept": "text/html, */*"}) for at in wanted}
     assert {at for at, reply in replies.items() if reply.status_code != 200} == set()
@@ -100,20 +100,23 @@ def told_of(client: httpx2.Client, case: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def alone(book: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a host tells of a family that is in a folder."""
+    """What a host shows of a family that is in a folder."""
     with a_host(tmp_path_factory.mktemp("alone"), book, "", family_owner=True) as client:
-        return told_of(client, family_of(client, client))
+        return case_responses(client, family_of(client, client))
 
 
 def test_hosts_show_the_same_family(hosts: tuple[httpx2.Client, ...], alone: dict[str, str]) -> None:
-    """Begun on one host and gone on with on the other, it is on both what one machine makes of it, byte for byte."""
+    """Started on one host and continued on the other, a case is on both what one machine makes of it, byte for byte.
+
+    The list is the same, too: a shared family can be archived and deleted.
+    """
     case = family_of(*hosts)
     for client in hosts:
-        told = told_of(client, case)
-        assert [at for at in alone if told[at] != alone[at]] == []
+        result = case_responses(client, case)
+        assert [at for at in alone if result[at] != alone[at]] == []
 
 
-def test_what_is_decided_here_is_seen_there(hosts: tuple[httpx2.Client, ...]) -> None:
+def test_a_decision_on_one_host_is_seen_on_the_other(hosts: tuple[httpx2.Client, ...]) -> None:
     """A decision on one host shows at once on the other, however often that has read the case."""
     one, two = hosts
     url = f"/api/family/{one.post('/api/family', json={'names': [SEED]}).json()['id']}"
@@ -137,37 +140,37 @@ def test_a_file_sent_to_one_is_in_both(hosts: tuple[httpx2.Client, ...]) -> None
     assert [row["name"] for row in found] == ["Ida Marlow"]
 
 
-def test_who_comes_second_is_told_on_any_host(hosts: tuple[httpx2.Client, ...], url: str, tmp_path: Path) -> None:
-    """While somebody works on a case, every host refuses to change it and goes on showing it."""
+def test_a_second_writer_is_refused_on_any_host(hosts: tuple[httpx2.Client, ...], url: str, tmp_path: Path) -> None:
+    """While somebody works on a case, every host refuses to change it and continues to show it."""
     case = hosts[0].post("/api/family", json={"names": [SEED]}).json()["id"]
     desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_STORE": url})
-    with contextlib.closing(open_registry(desk)) as cases, Case.open(cases.place(case), alone_s=0.0):
+    with contextlib.closing(open_registry(desk)) as cases, Case.open(cases.location(case), lock_timeout_s=0.0):
         for client in hosts:
             for reply in (
                 client.post(f"/api/family/{case}/run"),
                 client.put(f"/api/family/{case}/plugins/wikidata", json={"on": True}),
             ):
-                assert (reply.status_code, reply.json()["detail"]) == (409, "Another program is working on this case.")
+                assert (reply.status_code, reply.json()["detail"]) == (409, "Another program is using this case.")
             assert client.get(f"/api/family/{case}/people").status_code == 200
 
 
 def test_nothing_of_the_living_leaves_a_store(url: str, book: Path, tmp_path: Path) -> None:
-    """Who is not the owner learns no more of the living than from a folder: no name, and no place of the store."""
+    """Only the owner sees the living, as with a folder: others see no name, and not where the store is."""
     with a_host(tmp_path / "home", book, url) as client:
         case = client.post("/api/family", json={"names": [LIVING[0]]})
         assert case.status_code == 201
         at = f"/api/family/{case.json()['id']}"
-        told = [client.get(f"{at}{path}").text for path in ("", "/people", "/tree", "/log", "/export/json")]
-        told += [case.text, client.get("/api/family").text, client.get(f"/api/family/{'0' * 12}").text]
-        told += [client.get("/family", headers={"Accept": "text/html"}).text]
-    for text in told:
+        rows = [client.get(f"{at}{path}").text for path in ("", "/people", "/tree", "/log", "/export/json")]
+        rows += [case.text, client.get("/api/family").text, client.get(f"/api/family/{'0' * 12}").text]
+        rows += [client.get("/family", headers={"Accept": "text/html"}).text]
+    for text in rows:
         assert not any(word in text for word in (*SECRETS, "case_", "sqlite", "postgresql"))
 
 
-def test_nobody_is_told_where_the_store_is() -> None:
-    """A store that does not answer is a problem to try again with, told without its address."""
+def test_the_address_of_the_store_is_not_shown() -> None:
+    """A store that does not answer is a temporary problem, reported without its address."""
     problem = StoreUnreachable(
         "The store 'postgresql+psycopg://me:***@db.local/x?a=b' cannot be reached.", remedy="Try."
     )
-    told = problem_of(problem)
-    assert (told.status, told.title, told.detail) == (503, "Store unreachable", "The store cannot be reached.")
+    result = problem_of(problem)
+    assert (result.status, result.title, result.detail) == (503, "Store unreachable", "The store cannot be reached.")

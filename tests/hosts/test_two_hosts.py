@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.hosts.hosts_running import Host, a_desk, a_host
+from tests.hosts.running_hosts import Host, a_desk, a_host
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
@@ -90,7 +90,7 @@ def hosts(
         yield Hosts(both, first, second)
 
 
-def _told(host: Host, place: str, **query: str) -> tuple[int, str]:
+def get_page(host: Host, place: str, **query: str) -> tuple[int, str]:
     response = host.client.get(place, params=query)
     return response.status_code, response.text.replace(host.url, "HOST")
 
@@ -98,7 +98,7 @@ def _told(host: Host, place: str, **query: str) -> tuple[int, str]:
 @pytest.mark.parametrize("query", SEARCHES, ids=[query["q"] for query in SEARCHES])
 def test_a_search_gives_the_same_bytes(hosts: Hosts, query: dict[str, str]) -> None:
     """Two hosts with a book each find what one host with both finds, whichever is asked."""
-    alone, *others = [_told(host, "/api/search", **query) for host in hosts.all]
+    alone, *others = [get_page(host, "/api/search", **query) for host in hosts.all]
     assert alone[0] == 200
     assert others == [alone, alone]
     assert "missing" not in json.loads(alone[1])
@@ -107,7 +107,7 @@ def test_a_search_gives_the_same_bytes(hosts: Hosts, query: dict[str, str]) -> N
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_gives_the_same_bytes(hosts: Hosts, question: str) -> None:
     """A question to two hosts is answered as by one, with the same citations and links."""
-    alone, *others = [_told(host, "/api/ask", q=question, stream="false") for host in hosts.all]
+    alone, *others = [get_page(host, "/api/ask", q=question, stream="false") for host in hosts.all]
     assert alone[0] == 200
     assert others == [alone, alone]
 
@@ -124,7 +124,7 @@ def test_a_question_gives_the_same_bytes(hosts: Hosts, question: str) -> None:
 )
 def test_titles_and_pages_are_the_same(hosts: Hosts, path: str, query: dict[str, str]) -> None:
     """What is typed is completed, and pages are read, as if all books were here."""
-    alone, *others = [_told(host, path, **query) for host in hosts.all]
+    alone, *others = [get_page(host, path, **query) for host in hosts.all]
     assert others == [alone, alone]
 
 
@@ -133,8 +133,8 @@ def test_titles_and_pages_are_the_same(hosts: Hosts, path: str, query: dict[str,
     [("/find", {"q": "sky"}), ("/find/results", {"q": "galaxy"}), ("/ask", {"q": "Why is the sky blue?"})],
 )
 def test_pages_of_the_desk_are_the_same(hosts: Hosts, path: str, query: dict[str, str]) -> None:
-    """A reader of the desk does not see which host has a book."""
-    alone, *others = [_told(host, path, **query) for host in hosts.all]
+    """A reader of the web interface does not see which host has a book."""
+    alone, *others = [get_page(host, path, **query) for host in hosts.all]
     assert alone[0] == 200
     assert others == [alone, alone]
 
@@ -142,10 +142,10 @@ def test_pages_of_the_desk_are_the_same(hosts: Hosts, path: str, query: dict[str
 def test_a_far_book_is_read_through_the_host_that_was_asked(hosts: Hosts) -> None:
     """Pages of a book on another host open in the reader, whole and in parts."""
     book = hosts.second.room.shelf.own[0].id  # type: ignore[attr-defined]
-    alone, *others = [_told(host, f"/read/{book}/Milky_Way", mark="4-10") for host in hosts.all]
+    alone, *others = [get_page(host, f"/read/{book}/Milky_Way", mark="4-10") for host in hosts.all]
     assert alone[0] == 200
     assert others == [alone, alone]
-    assert _told(hosts.first, f"/read/{book}/Nowhere")[0] == 404
+    assert get_page(hosts.first, f"/read/{book}/Nowhere")[0] == 404
 
 
 def test_the_shelf_says_which_host_has_a_book(hosts: Hosts) -> None:
@@ -177,14 +177,14 @@ def test_a_job_gives_the_same_files(hosts: Hosts, tmp_path: Path) -> None:
     alone = _run(hosts.both, tmp_path / "alone")
     job = hosts.first.client.post("/api/research", json={"topic": "Sky", "max_pages": 3}).json()["id"]
     with hosts.first.client.stream("GET", f"/api/research/{job}/events") as events:
-        told = list(events.iter_lines())
-    assert any(line == "event: done" for line in told), told[-6:]
+        result = list(events.iter_lines())
+    assert any(line == "event: done" for line in result), result[-6:]
     done = hosts.first.client.get(f"/api/runs/{job}/files/manifest.json").json()
     assert done["books"] == json.loads(alone["manifest.json"])["books"]
 
 
 def test_commands_see_the_books_of_all_hosts(hosts: Hosts, tmp_path: Path) -> None:
-    """Who has no book at all but the same store searches and asks all the same."""
+    """A user without books but with the same store can search and ask all the same."""
     desk = a_desk(tmp_path / "home", hosts.first.desk.settings.store)
     found = []
     for one in (desk, hosts.both.desk):
@@ -197,7 +197,7 @@ def test_commands_see_the_books_of_all_hosts(hosts: Hosts, tmp_path: Path) -> No
 
 
 def test_hosts_are_listed_with_their_books(hosts: Hosts) -> None:
-    """'kiwiresearch hosts' tells who is there, and with which books."""
+    """'kiwiresearch hosts' lists the hosts and their books."""
     seen = {one.name: one for one in host_statuses(hosts.first.desk)}
     assert {name: one.books for name, one in seen.items()} == {
         "first": ("kiwiresearch sample book",),
@@ -209,9 +209,9 @@ def test_hosts_are_listed_with_their_books(hosts: Hosts) -> None:
 
 
 def test_two_hosts_of_one_name_are_refused(hosts: Hosts, tmp_path: Path, sample_zim: Path) -> None:
-    """A server that would speak for another is told to take a name of its own."""
+    """A server with the name of another host is refused, and needs a name of its own."""
     with (
-        pytest.raises(BadSettings, match="is called 'second'"),
+        pytest.raises(BadSettings, match="is also named 'second'"),
         a_host(tmp_path, hosts.first.desk.settings.store, "second", sample_zim),
     ):
         pass

@@ -86,8 +86,8 @@ def jobs_on(desk: Workspace, book: Path, limits: QueueLimits | None = None) -> I
         jobs.close()
 
 
-def awaited(jobs: JobQueue, job_id: str, is_so: Callable[[JobUpdate], bool]) -> JobUpdate:
-    """Wait until a job has told or become what is waited for."""
+def wait_for_job(jobs: JobQueue, job_id: str, is_so: Callable[[JobUpdate], bool]) -> JobUpdate:
+    """Wait until an update of a job fulfils a condition."""
     news = threading.Event()
     with jobs.listening(news.set):
         while True:
@@ -99,15 +99,15 @@ def awaited(jobs: JobQueue, job_id: str, is_so: Callable[[JobUpdate], bool]) -> 
             assert news.wait(TIMEOUT_S), seen
 
 
-def ended(jobs: JobQueue, job_id: str) -> Job:
-    return awaited(jobs, job_id, lambda seen: not seen.job.is_open).job
+def wait_for_end(jobs: JobQueue, job_id: str) -> Job:
+    return wait_for_job(jobs, job_id, lambda seen: not seen.job.is_open).job
 
 
 def kinds(seen: JobUpdate) -> list[str]:
     return [event.data["event"] for event in seen.events]
 
 
-def a_wish() -> ResearchRequest:
+def research_request() -> ResearchRequest:
     return ResearchRequest(TOPIC, max_pages=6, books=("sample",))
 
 

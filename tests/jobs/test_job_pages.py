@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kiwiresearch.runs.journal import Journal
-from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage, steps_file
+from kiwiresearch.runs.progress import CrawlProgress, JournalFollower, VisitedPage, steps_file
 
 HEADER = {"fingerprint": "sha256:1", "topic": "Bronze Age collapse"}
 
@@ -31,14 +31,14 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-def numbers(pages: tuple[TakenPage, ...]) -> list[tuple[int, str]]:
+def numbers(pages: tuple[VisitedPage, ...]) -> list[tuple[int, str]]:
     return [(page.number, page.title) for page in pages]
 
 
 def test_pages_come_as_they_are_written(journal: Journal, tmp_path: Path) -> None:
     """Each page has its number, score and reason; those left for good are counted once; the end says why."""
     steps, followed = steps_file(tmp_path), JournalFollower()
-    assert followed.read_progress(steps) == PagesSoFar()
+    assert followed.read_progress(steps) == CrawlProgress()
     journal.append({"step": "begun"})
     journal.append(a_page("Ugarit", 3.5))
     (first,) = followed.read_progress(steps).pages
@@ -46,7 +46,7 @@ def test_pages_come_as_they_are_written(journal: Journal, tmp_path: Path) -> Non
     for row in (a_look("Cups", gone=False), a_look("Cups", gone=True), a_page("Sea Peoples", 2)):
         journal.append(row)
     assert numbers(followed.read_progress(steps).pages) == [(1, "Ugarit"), (2, "Sea Peoples")]
-    assert (followed.read_progress(steps).left, followed.read_progress(steps).ended) == (1, "")
+    assert (followed.read_progress(steps).dropped, followed.read_progress(steps).ended) == (1, "")
     journal.append({"step": "ended", "why": "2 pages were taken", "left": 7})
     assert followed.read_progress(steps).ended == "2 pages were taken"
     assert followed.read_progress(steps) == JournalFollower().read_progress(steps)
@@ -63,8 +63,8 @@ def test_a_line_that_is_not_whole_yet_is_not_read(journal: Journal, tmp_path: Pa
     assert steps.read_bytes().startswith(whole)
 
 
-def test_a_journal_that_was_cut_is_read_anew(journal: Journal, tmp_path: Path) -> None:
-    """A run that is resumed may cut its last steps off and take others: what is shown is what is there."""
+def test_a_journal_that_was_cut_is_read_again(journal: Journal, tmp_path: Path) -> None:
+    """A run that is resumed may cut its last steps and take others: the page shows what is there."""
     steps, followed = steps_file(tmp_path), JournalFollower(most=1)
     for title in ("Ugarit", "Hattusa", "Tin"):
         journal.append(a_page(title, 3))
@@ -84,4 +84,4 @@ def test_a_run_without_a_journal_has_done_nothing(tmp_path: Path) -> None:
     """One that waits in line has no folder yet, and one that is done has no journal any more."""
     followed = JournalFollower(most=1)
     for name in ("nowhere", "elsewhere"):
-        assert followed.read_progress(steps_file(tmp_path / name)) == PagesSoFar()
+        assert followed.read_progress(steps_file(tmp_path / name)) == CrawlProgress()

@@ -19,17 +19,17 @@ from tests.jobs.job_tools import (
     TOPIC,
     Gate,
     a_desk,
-    a_wish,
-    awaited,
     by_command,
-    ended,
     files,
     in_store,
     jobs_on,
     kinds,
     put_row,
+    research_request,
+    wait_for_end,
+    wait_for_job,
 )
-from tests.llm.servers import Told, serving
+from tests.llm.servers import ModelServer, serving
 
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import (
@@ -43,6 +43,7 @@ from kiwiresearch.errors import (
     WrongJobState,
 )
 from kiwiresearch.jobs.job import BulkRequest, Job, ResearchRequest, event_position
+from kiwiresearch.jobs.process import PROCESS_POOL
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.store.job_row import JobRow
@@ -64,28 +65,28 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[tuple[Told, list[Gate]]]:
+def model() -> Iterator[tuple[ModelServer, list[Gate]]]:
     """A model server; the gate that was put up last answers."""
     gates = [Gate(holds=0)]
-    with serving(lambda talk: gates[-1](talk)) as told:
-        yield told, gates
+    with serving(lambda talk: gates[-1](talk)) as model_server:
+        yield model_server, gates
 
 
 @pytest.fixture(scope="module")
 def with_model(
-    home: Path, model: tuple[Told, list[Gate]], sample_zim: Path, tmp_path_factory: pytest.TempPathFactory
+    home: Path, model: tuple[ModelServer, list[Gate]], sample_zim: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, bytes]:
     """The files of a run in one go with that model, in a home that keeps no reply for the others."""
     place = tmp_path_factory.mktemp("with model")
     return by_command(place / "home", sample_zim, place / "run", **asking(model[0]))
 
 
-def asking(told: Told, pages: int = 3) -> dict[str, str]:
-    return {"KIWIRESEARCH_MODEL_URL": told.address, "KIWIRESEARCH_MODEL_PAGES": str(pages)}
+def asking(model_server: ModelServer, pages: int = 3) -> dict[str, str]:
+    return {"KIWIRESEARCH_MODEL_URL": model_server.address, "KIWIRESEARCH_MODEL_PAGES": str(pages)}
 
 
 @pytest.fixture
-def gate(model: tuple[Told, list[Gate]]) -> Iterator[Gate]:
+def gate(model: tuple[ModelServer, list[Gate]]) -> Iterator[Gate]:
     """A model that keeps the run waiting in the middle of its third page."""
     model[1].append(Gate())
     yield model[1][-1]
@@ -93,110 +94,110 @@ def gate(model: tuple[Told, list[Gate]]) -> Iterator[Gate]:
 
 
 @pytest.fixture
-def held_up(model: tuple[Told, list[Gate]], gate: Gate, tmp_path: Path) -> Workspace:
-    """A desk with the model that keeps runs waiting, and no replies from before."""
+def slow_workspace(model: tuple[ModelServer, list[Gate]], gate: Gate, tmp_path: Path) -> Workspace:
+    """A workspace with the model that keeps runs waiting, and no saved replies."""
     return a_desk(tmp_path / "home", tmp_path / "runs", **asking(model[0]))
 
 
-def begun(jobs: JobQueue, gate: Gate) -> Job:
+def start_job(jobs: JobQueue, gate: Gate) -> Job:
     """A job that has two pages and is in the middle of the third."""
-    job = jobs.start(a_wish())
+    job = jobs.start(research_request())
     assert gate.reached.wait(60)
-    return awaited(jobs, job.id, lambda seen: kinds(seen).count("page") == 2).job
+    return wait_for_job(jobs, job.id, lambda seen: kinds(seen).count("page") == 2).job
 
 
 def test_a_job_gives_the_bytes_of_the_command(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Every file of a run is the same whether the command line or a server made it; its steps are told on the way."""
+    """Every file of a run is the same whether the command line or a server made it; its steps are reported."""
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
-        job = jobs.start(a_wish())
+        job = jobs.start(research_request())
         assert (job.id, job.state, job.attempt) == ("bronze-age-collapse-1", "running", 1)
-        done = ended(jobs, job.id)
-        told = jobs.events_after(job.id)
+        done = wait_for_end(jobs, job.id)
+        result = jobs.events_after(job.id)
         assert (done.state, done.pages, done.kept, done.problem) == ("done", 6, 0, "")
         assert in_store(jobs, job.id).state == "done"
-    steps = [kind for kind in kinds(told) if kind not in ("note", "left", "put back", "learned")]
+    steps = [kind for kind in kinds(result) if kind not in ("note", "left", "put back", "learned")]
     assert steps == ["stage", "stage", "begun", *["page"] * 6, "ended", "stage"]
-    pages = [event.data for event in told.events if event.data["event"] == "page"]
+    pages = [event.data for event in result.events if event.data["event"] == "page"]
     assert [page["order"] for page in pages] == [1, 2, 3, 4, 5, 6]
     assert all(page["reason"] and page["title"] and page["score"] > 0 for page in pages)
     assert [entry.name for entry in (tmp_path / "runs").iterdir()] == [job.id]
     assert files(tmp_path / "runs" / job.id) == by_command(home, sample_zim, tmp_path / "command")
 
 
-def test_a_job_that_is_cancelled_stops_between_steps_and_goes_on(
-    held_up: Workspace, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
+def test_a_cancelled_job_stops_between_steps_and_can_be_resumed(
+    slow_workspace: Workspace, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
 ) -> None:
     """Nothing is half-written, the step under way is kept, and resuming repeats none and gives the same bytes."""
-    with jobs_on(held_up, sample_zim) as jobs:
-        job = begun(jobs, gate)
+    with jobs_on(slow_workspace, sample_zim) as jobs:
+        job = start_job(jobs, gate)
         assert jobs.cancel(job.id).state == "running"
         gate.opened.set()
-        stopped = ended(jobs, job.id)
+        stopped = wait_for_end(jobs, job.id)
         assert (stopped.state, stopped.pages, stopped.is_resumable) == ("cancelled", 3, True)
         assert jobs.cancel(job.id) == stopped
         folder = jobs.folder / job.id
         assert [entry.name for entry in folder.iterdir()] == [".journal"]
         asked = len(gate.asked)
         assert jobs.resume(job.id).attempt == 2
-        done = ended(jobs, job.id)
+        done = wait_for_end(jobs, job.id)
         assert (done.state, done.kept, done.pages) == ("done", 3, 6)
-        told = [event.data["order"] for event in jobs.events_after(job.id).events if event.data["event"] == "page"]
-        assert told == [1, 2, 3, 4, 5, 6]
+        rows = [event.data["order"] for event in jobs.events_after(job.id).events if event.data["event"] == "page"]
+        assert rows == [1, 2, 3, 4, 5, 6]
         assert files(folder) == with_model
         assert not set(gate.asked[:asked]) & set(gate.asked[asked:])
-        with pytest.raises(WrongJobState, match="is done"):
+        with pytest.raises(WrongJobState, match="is already done"):
             jobs.resume(job.id)
 
 
 def test_a_killed_process_costs_nothing(
-    held_up: Workspace, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
+    slow_workspace: Workspace, gate: Gate, sample_zim: Path, with_model: dict[str, bytes]
 ) -> None:
-    """After kill -9, as by a system out of memory, the job goes on by itself and gives the bytes of one in one go."""
-    with jobs_on(held_up, sample_zim) as jobs:
-        job = begun(jobs, gate)
+    """After kill -9, as by a system out of memory, the job continues by itself and gives the same bytes."""
+    with jobs_on(slow_workspace, sample_zim) as jobs:
+        job = start_job(jobs, gate)
         pid = jobs.pid(job.id)
         assert pid
         os.kill(pid, signal.SIGKILL)
-        awaited(jobs, job.id, lambda seen: seen.job.attempt == 2)
+        wait_for_job(jobs, job.id, lambda seen: seen.job.attempt == 2)
         gate.opened.set()
-        done = ended(jobs, job.id)
+        done = wait_for_end(jobs, job.id)
         assert (done.state, done.kept, done.problem) == ("done", 2, "")
         assert done.losses == ("its process was killed",)
         assert files(jobs.folder / job.id) == with_model
 
 
 def test_the_next_server_finds_all_jobs(
-    model: tuple[Told, list[Gate]], gate: Gate, sample_zim: Path, tmp_path: Path
+    model: tuple[ModelServer, list[Gate]], gate: Gate, sample_zim: Path, tmp_path: Path
 ) -> None:
     """What ran when a server was stopped goes on by itself, no step is repeated, and what waited has its turn after."""
     desk = a_desk(tmp_path / "home", tmp_path / "runs", **asking(model[0], pages=6))
     gate.beyond.clear()
     with jobs_on(desk, sample_zim, LITTLE) as jobs:
-        job, waiting = begun(jobs, gate), jobs.start(ResearchRequest("zzzz qqqq"))
+        job, waiting = start_job(jobs, gate), jobs.start(ResearchRequest("zzzz qqqq"))
         assert waiting.state == "queued"
         gate.opened.set()
     gate.beyond.set()
     stopped, asked = in_store(jobs, job.id), len(gate.asked)
     assert (stopped.state, in_store(jobs, waiting.id).state) == ("queued", "queued")
     assert [row["why"] for row in stopped.losses] == ["its worker was stopped"]
-    with pytest.raises(Interrupted, match="being stopped"):
-        jobs.start(a_wish())
+    with pytest.raises(Interrupted, match="shutting down"):
+        jobs.start(research_request())
     with jobs_on(desk, sample_zim, LITTLE) as later:
         assert [(one.id, one.turn) for one in later.all()] == [(waiting.id, 2), (job.id, 1)]
-        done = ended(later, job.id)
+        done = wait_for_end(later, job.id)
         assert (done.state, done.kept, done.attempt, done.pages) == ("done", 3, 2, 6)
         assert not set(gate.finished) & set(gate.asked[asked:])
-        failed = ended(later, waiting.id)
-        problem = "There is nothing about 'zzzz qqqq' in 'kiwiresearch sample book'."
+        failed = wait_for_end(later, waiting.id)
+        problem = "No results for 'zzzz qqqq' in 'kiwiresearch sample book'."
         assert (failed.state, failed.problem, failed.pages) == ("failed", problem, 0)
         assert not (later.folder / waiting.id).exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="this system does not tell when a stranger ends")
 def test_no_process_outlives_its_server(
-    held_up: Workspace, gate: Gate, model: tuple[Told, list[Gate]], sample_zim: Path
+    slow_workspace: Workspace, gate: Gate, model: tuple[ModelServer, list[Gate]], sample_zim: Path
 ) -> None:
-    """When a server is killed, its processes end by themselves, and the next server goes on at once where they were."""
+    """When a server is killed, its processes end by themselves, and the next server continues where they were."""
     program = (
         "import sys, threading\n"
         "from kiwiresearch.workspace.workspace import open_workspace\n"
@@ -213,8 +214,8 @@ def test_no_process_outlives_its_server(
         "threading.Event().wait()\n"
     )
     environment = dict(os.environ) | {
-        "KIWIRESEARCH_HOME": str(held_up.folders.config),
-        "KIWIRESEARCH_SERVE_RUNS": held_up.settings.serve.runs,
+        "KIWIRESEARCH_HOME": str(slow_workspace.folders.config),
+        "KIWIRESEARCH_SERVE_RUNS": slow_workspace.settings.serve.runs,
         **asking(model[0]),
     }
     with subprocess.Popen(
@@ -223,10 +224,10 @@ def test_no_process_outlives_its_server(
         assert server.stdout
         child = int(server.stdout.readline())
         assert gate.reached.wait(60)
-        with jobs_on(held_up, sample_zim) as other:
+        with jobs_on(slow_workspace, sample_zim) as other:
             assert [job.state for job in other.all()] == ["running"]
-            assert awaited(other, JOB, lambda seen: kinds(seen).count("page") == 2).job.pages == 2
-            with pytest.raises(WrongJobState, match="runs already"):
+            assert wait_for_job(other, JOB, lambda seen: kinds(seen).count("page") == 2).job.pages == 2
+            with pytest.raises(WrongJobState, match="is already running"):
                 other.resume(JOB)
         server.kill()
     gate.opened.set()
@@ -234,65 +235,68 @@ def test_no_process_outlives_its_server(
         watch = os.pidfd_open(child)
         assert select.select([watch], [], [], 60)[0]
         os.close(watch)
-    with jobs_on(held_up, sample_zim) as next_one:
-        done = ended(next_one, JOB)
+    with jobs_on(slow_workspace, sample_zim) as next_one:
+        done = wait_for_end(next_one, JOB)
         assert (done.state, done.attempt, done.kept >= 2, done.pages) == ("done", 2, True, 6)
         assert done.losses == ("the process of its worker ended",)
 
 
-def test_jobs_wait_in_line(held_up: Workspace, gate: Gate, sample_zim: Path) -> None:
+def test_jobs_wait_in_line(slow_workspace: Workspace, gate: Gate, sample_zim: Path) -> None:
     """So many run at once, others wait in order, and no more than may wait; any can be cancelled.
 
     One that hangs in the middle of a step is ended when its grace is over.
     """
-    with jobs_on(held_up, sample_zim, replace(LITTLE, grace_s=0.01)) as jobs:
-        first = begun(jobs, gate)
-        second, third = jobs.start(a_wish()), jobs.start(a_wish())
+    with jobs_on(slow_workspace, sample_zim, replace(LITTLE, grace_s=0.01)) as jobs:
+        first = start_job(jobs, gate)
+        second, third = jobs.start(research_request()), jobs.start(research_request())
         assert [job.id.rpartition("-")[2] for job in (first, second, third)] == ["1", "2", "3"]
         assert [job.state for job in jobs.all()] == ["queued", "queued", "running"]
         assert jobs.is_full
-        with pytest.raises(RunError, match="2 runs are waiting already"):
-            jobs.start(a_wish())
-        with pytest.raises(WrongJobState, match="is in line already"):
+        with pytest.raises(RunError, match="2 jobs are already waiting"):
+            jobs.start(research_request())
+        with pytest.raises(WrongJobState, match="is already queued"):
             jobs.resume(second.id)
-        with pytest.raises(WrongJobState, match="runs already"):
+        with pytest.raises(WrongJobState, match="is already running"):
             jobs.resume(first.id)
         assert jobs.cancel(third.id).state == "cancelled"
         assert jobs.cancel(second.id).state == "cancelled"
         assert not jobs.is_full
         assert jobs.events_after(second.id).events == ()
         jobs.cancel(first.id)
-        assert (ended(jobs, first.id).state, jobs.get(first.id).pages) == ("cancelled", 2)
+        assert (wait_for_end(jobs, first.id).state, jobs.get(first.id).pages) == ("cancelled", 2)
 
 
-def test_a_process_that_cannot_be_started_is_told(
+def test_a_process_that_cannot_be_started_is_reported(
     home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the system refuses a process, the job fails in words and can be resumed."""
+    """If the system refuses a process, the job fails with a message and can be resumed."""
+    PROCESS_POOL.close_idle(idle_s=0.0)
     monkeypatch.setattr("sys.executable", "/no/such/python")
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
-        failed = ended(jobs, jobs.start(a_wish()).id)
+        failed = wait_for_end(jobs, jobs.start(research_request()).id)
     assert (failed.state, failed.is_resumable) == ("failed", True)
-    assert failed.problem == "The process of the run cannot be started: No such file or directory."
+    assert failed.problem == "Could not start a process for the job: No such file or directory."
 
 
 def test_books_are_those_of_the_shelf(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """A book is named as it is on the shelf; the path of a file is no name, not even of a book that is there."""
+    """A book is named as it is on the shelf; the path of a file is not a name, not even of a book that is there."""
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
         for name in (str(sample_zim), "/etc/passwd", "~nobody-here", "http://127.0.0.1:1", "", "\0"):
             with pytest.raises(BookNotFound):
-                jobs.start(replace(a_wish(), books=(name,)))
+                jobs.start(replace(research_request(), books=(name,)))
 
 
-def test_who_has_some_of_the_books_leaves_the_others(home: Path, sample_zim: Path, tmp_path: Path, a_book: Any) -> None:
-    """A server of one book does its own jobs, and none that was asked of the whole shelf or of another book."""
+def test_a_server_leaves_jobs_for_books_it_does_not_have(
+    home: Path, sample_zim: Path, tmp_path: Path, a_book: Any
+) -> None:
+    """A server of one book does its own jobs, and none for the whole shelf or for another book."""
     desk = a_desk(home, tmp_path / "runs")
     other = shelf_of(desk, [str(a_book({"Rome": "<p>Rome is a city.</p>"}))]).books
     with jobs_on(desk, sample_zim, IDLE) as jobs:
-        whole, named = jobs.start(ResearchRequest("Rome")), jobs.start(a_wish())
+        whole, named = jobs.start(ResearchRequest("Rome")), jobs.start(research_request())
         some = JobQueue(desk, other, now=str, all_books=True)
         own = some.start(ResearchRequest("Rome"))
-        assert (ended(some, own.id).state, some.has_work()) == ("done", False)
+        assert (wait_for_end(some, own.id).state, some.has_work()) == ("done", False)
         some.close()
         assert [jobs.get(job.id).state for job in (whole, named)] == ["queued", "queued"]
         assert [jobs.can_do(job.id) for job in (whole, named, own)] == [True, True, False]
@@ -311,7 +315,7 @@ def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: P
 
 @pytest.mark.parametrize("kept", ["", "notes.txt", ".journal/notes.txt", "manifest.json", ".journal/corpus"])
 def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp_path: Path, kept: str) -> None:
-    """A run that was killed before its first page is gone with its job; a folder that holds more stays whole."""
+    """A run that was killed before its first page is removed with its job; a folder with other files stays complete."""
     runs = tmp_path / "runs"
     killed = RunWriter.open(runs / "rome-1", "fingerprint", "Rome")
     killed.journal.append({"step": "begun"})
@@ -345,12 +349,12 @@ def test_tables_that_were_left_are_not_written_into(home: Path, sample_zim: Path
     """The plan of a job that was removed stays in its folder, and the next job has another."""
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
-        wish = BulkRequest("sample", ("titles",))
-        first = jobs.start(wish)
+        request = BulkRequest("sample", ("titles",))
+        first = jobs.start(request)
         (bulk_folder(desk) / first.id).mkdir(parents=True)
         jobs.cancel(first.id)
         jobs.remove(first.id)
-        assert jobs.start(wish).id == first.id.removesuffix("1") + "2"
+        assert jobs.start(request).id == first.id.removesuffix("1") + "2"
 
 
 def test_a_user_is_asked_about_once_for_a_look_along_the_line(
@@ -365,7 +369,7 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
 
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         for user in ("ada", "bob") * 3:
-            jobs.start(a_wish(), user=user)
+            jobs.start(research_request(), user=user)
         monkeypatch.setattr("kiwiresearch.jobs.assignment.may_start_job", nobody)
         assert (
             jobs.store.leases.lease_next("worker", ("research",), lease_s=60, can_do=jobs.assignment.eligibility())
@@ -377,15 +381,15 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
 def test_the_end_of_a_users_work_reaches_the_audit(
     home: Path, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the store goes away between the end of a job and the audit, the audit is told when it is back."""
+    """If the store goes away between the end of a job and the audit, the audit is written when it is back."""
     problems = iter([StoreUnreachable("It is away.")])
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
         add = jobs.store.audit.add
 
-        def now_and_then(*told: Any) -> None:
+        def now_and_then(*result: Any) -> None:
             for problem in problems:
                 raise problem
-            add(*told)
+            add(*result)
 
         monkeypatch.setattr(jobs.store.audit, "add", now_and_then)
         job = jobs.start(ResearchRequest("zzzz qqqq"), user="ada")
@@ -397,25 +401,25 @@ def test_the_end_of_a_users_work_reaches_the_audit(
         assert [(row.user, row.subject) for row in jobs.store.audit.rows()] == [("ada", job.id)]
 
 
-def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """What others wrote into the store is a job that failed and says why; nothing of the disk goes with it."""
+def test_a_row_that_is_not_a_job_is_reported_and_removed(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """A row that others wrote into the store is a failed job with a reason; removing it deletes no files."""
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         odd = [jobs.store.jobs.add("odd", kind, {"topic": [1]}) for kind in ("research", "ask", "kin")]
-        outside = JobRow("../odd-1", "research", plain(a_wish()))
+        outside = JobRow("../odd-1", "research", plain(research_request()))
         put_row(jobs.store, outside)
         odd.append(outside)
         odd.append(jobs.store.jobs.add("odd", "dance", {}))
         assert {job.id for job in jobs.all()} == {row.id for row in odd}
         assert {job.state for job in jobs.all()} == {"failed"}
-        assert jobs.get("odd-4").problem.endswith("damaged: its kind is 'dance', which there is not.")
-        with pytest.raises(StoreDamaged, match="'odd-1' in the store is damaged: its 'wish' is not what was written"):
+        assert jobs.get("odd-4").problem.endswith("damaged: its kind 'dance' is unknown.")
+        with pytest.raises(StoreDamaged, match="'odd-1' in the store is damaged: its 'request' was changed"):
             jobs.resume("odd-1")
     (tmp_path / "odd-1").mkdir()
     (tmp_path / "runs" / "odd-1").mkdir(parents=True)
     with jobs_on(desk, sample_zim) as jobs:
         assert {in_store(jobs, row.id).state for row in odd[:-1]} == {"failed"}
-        job = ended(jobs, jobs.start(replace(a_wish(), max_pages=1)).id)
+        job = wait_for_end(jobs, jobs.start(replace(research_request(), max_pages=1)).id)
         assert job.state == "done"
         left = [jobs.remove(row.id) for row in odd]
         assert [job.id for job in jobs.all()] == [job.id]
@@ -423,15 +427,15 @@ def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, 
     assert (tmp_path / "odd-1").is_dir()
 
 
-def test_what_a_damaged_job_makes_is_not_removed_while_it_runs(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """It is refused before anything is gone, with what to do."""
+def test_outputs_of_a_damaged_job_are_not_removed_while_it_runs(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """The removal is refused before anything is gone, with what to do."""
     notes = tmp_path / "runs" / "odd-1" / "notes.jsonl"
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         jobs.store.jobs.add("odd", "research", {"topic": [1]})
         assert jobs.store.leases.lease_next("w", ["research"], lease_s=60)
         notes.parent.mkdir(parents=True)
         notes.write_text("kept")
-        with pytest.raises(WrongJobState, match=r"'odd-1' runs\..*jobs cancel odd-1"):
+        with pytest.raises(WrongJobState, match=r"'odd-1' is running\..*jobs cancel odd-1"):
             jobs.remove("odd-1", with_run=True)
         assert notes.read_text() == "kept"
 
@@ -455,20 +459,20 @@ def test_an_id_is_a_name_that_files_can_have(
         assert jobs.get(job_id) == job
 
 
-def test_a_folder_that_cannot_be_made_is_told(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Where a file is in the folder's place, the job fails in words that name no place of the machine."""
+def test_a_folder_that_cannot_be_created_is_reported(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """If a file is in the folder's place, the job fails with a message that names no path of the machine."""
     (tmp_path / "runs").write_text("no folder")
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
         assert jobs.all() == []
-        failed = ended(jobs, jobs.start(a_wish()).id)
-    assert failed.problem.startswith("The folder 'runs/bronze-age-collapse-1' cannot be made")
+        failed = wait_for_end(jobs, jobs.start(research_request()).id)
+    assert failed.problem.startswith("The folder 'runs/bronze-age-collapse-1' cannot be created")
     assert str(tmp_path) not in failed.problem + failed.remedy
 
 
-def test_a_state_folder_that_cannot_be_made_is_told(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Where a file is in the place of the program's own folder, nothing begins, and the words say what to do."""
+def test_a_state_folder_that_cannot_be_created_is_reported(home: Path, sample_zim: Path, tmp_path: Path) -> None:
+    """If a file is in the place of the program's own folder, nothing starts, and the error says what to do."""
     (tmp_path / "state").write_text("no folder")
-    with pytest.raises(CannotWrite, match="cannot be written"), jobs_on(a_desk(home, tmp_path / "runs"), sample_zim):
+    with pytest.raises(CannotWrite, match="Could not write"), jobs_on(a_desk(home, tmp_path / "runs"), sample_zim):
         pass
 
 

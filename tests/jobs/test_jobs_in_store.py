@@ -16,21 +16,23 @@ import pytest
 from tests.jobs.job_tools import (
     TOPIC,
     Gate,
-    a_wish,
     by_command,
-    ended,
     files,
     in_store,
     jobs_on,
     kinds,
+    research_request,
+    wait_for_end,
 )
-from tests.llm.servers import Told, serving
+from tests.llm.servers import ModelServer, serving
 
+from kiwiresearch.cli.start import run as run_command
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import LeaseLost, RunNotFound, StoreDamaged, StoreUnreachable, WrongJobState
 from kiwiresearch.jobs.job import BulkRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
-from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
-from kiwiresearch.jobs.work import do_order
+from kiwiresearch.jobs.work import JobResult, run_job
 from kiwiresearch.runs import store_copy
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, change_note, read_notes
 from kiwiresearch.runs.store_copy import JobFilesCopy, JobLost, WorkStopped, download_files
@@ -39,11 +41,14 @@ from kiwiresearch.store.runs import Files
 from kiwiresearch.store.store import Store
 from kiwiresearch.web.desk.research import JobViews
 from kiwiresearch.workspace import workspace
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace, store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
 IDLE = QueueLimits(running=0)
+BY_WORDS = {"KIWIRESEARCH_ASK_READER": "false"}
+"""Each process of jobs would take longer to load the reading model than for most jobs."""
 NOW = "2026-01-01T00:00:00+00:00"
 SMALL = ResearchRequest(TOPIC, max_pages=2, model=False)
 QUESTIONS = QuestionsRequest(
@@ -70,41 +75,41 @@ def _stores_are_closed() -> Iterator[None]:
 
 
 @pytest.fixture
-def gated() -> Iterator[tuple[Gate, Told]]:
+def gated() -> Iterator[tuple[Gate, ModelServer]]:
     """A model that keeps a run waiting in the middle of its third page."""
     gate = Gate()
-    with serving(gate) as told:
-        yield gate, told
+    with serving(gate) as model_server:
+        yield gate, model_server
         gate.opened.set()
 
 
 def a_host(tmp_path: Path, name: str, url: str, **more: str) -> Workspace:
     """The desk of a host that shares nothing with others but the store."""
-    return open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / name), "KIWIRESEARCH_STORE": url, **more})
+    return open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / name), "KIWIRESEARCH_STORE": url, **BY_WORDS, **more})
 
 
-def an_order(jobs: JobQueue, job: Job, worker: str) -> JobOrder:
+def an_order(jobs: JobQueue, job: Job, worker: str) -> JobSpec:
     """The order of a job that a worker of this name has taken."""
     row = jobs.store.leases.lease_next(worker, (job.request.kind,), lease_s=60)
     assert row is not None
     assert row.id == job.id
-    return jobs.assignment.order(row, job)
+    return jobs.assignment.spec(row, job)
 
 
-def done(order: JobOrder, *, stop_at: str = "") -> tuple[dict[str, Any], list[str]]:
-    """Do an order in this process, and stop after the first event of a kind; what was told of its steps."""
-    told: list[str] = []
+def done(order: JobSpec, *, stop_at: str = "") -> tuple[JobResult, list[str]]:
+    """Do an order in this process, and stop after the first event of a kind; returns the events of its steps."""
+    reports: list[str] = []
     stop = threading.Event()
 
-    def tell(**event: Any) -> None:
-        told.append(event["event"])
+    def report(**event: Any) -> None:
+        reports.append(event["event"])
         if event["event"] == stop_at:
             stop.set()
 
     try:
-        return do_order(order, tell, stop), told
+        return run_job(order, report, stop), reports
     except WorkStopped:
-        return {}, told
+        return JobResult(), reports
 
 
 def test_a_run_is_seen_from_every_host(url: str, sample_zim: Path, tmp_path: Path) -> None:
@@ -112,7 +117,7 @@ def test_a_run_is_seen_from_every_host(url: str, sample_zim: Path, tmp_path: Pat
     here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
     with jobs_on(here, sample_zim) as jobs, jobs_on(there, sample_zim, IDLE) as others:
         job = jobs.start(SMALL, user="ada")
-        assert ended(jobs, job.id).state == "done"
+        assert wait_for_end(jobs, job.id).state == "done"
         seen = others.events_after(job.id)
         assert (seen.job.pages, seen.job.user, seen.job.story) == (2, "ada", jobs.get(job.id).story)
         assert kinds(seen) == kinds(jobs.events_after(job.id))
@@ -150,14 +155,14 @@ def test_a_removed_run_is_gone_everywhere(url: str, sample_zim: Path, tmp_path: 
     with jobs_on(here, sample_zim, IDLE) as jobs, jobs_on(there, sample_zim, IDLE) as others:
         job = jobs.start(SMALL)
         order = an_order(jobs, job, "somebody")
-        with pytest.raises(WrongJobState, match=r"runs, or is in line\. Cancel it first"):
+        with pytest.raises(WrongJobState, match=r"is running or queued\. Cancel it first"):
             jobs.remove(job.id, with_run=True)
-        jobs.store.jobs.end(order.holder, job.id, "done", done(order)[0])
+        jobs.store.jobs.end(order.holder, job.id, "done", plain(done(order)[0]))
         run = jobs.runs.get(job.id)
         add_note(run.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, note_lines=run.note_lines)
         assert len(others.runs.all()) == 1
         (others.runs.get(job.id).path / "mine.txt").write_text("mine")
-        with pytest.raises(WrongJobState, match=f"has work to keep.*jobs remove {job.id} --yes"):
+        with pytest.raises(WrongJobState, match=f"has results.*jobs remove {job.id} --yes"):
             jobs.remove(job.id)
         assert jobs.remove(job.id, with_run=True) is None
         assert (jobs.all(), jobs.runs.all(), jobs.store.files.runs(), jobs.store.notes.lines(job.id)) == (
@@ -186,8 +191,8 @@ def test_a_run_that_the_store_has_lost_stays_where_a_copy_is(url: str, sample_zi
 def test_unfinished_work_is_removed_if_it_is_meant(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """A run and a batch that were stopped after their first step leave nothing, neither here nor in the store."""
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
-        for wish, stop_at in ((SMALL, "page"), (QUESTIONS, "answer")):
-            job = jobs.start(wish)
+        for request, stop_at in ((SMALL, "page"), (QUESTIONS, "answer")):
+            job = jobs.start(request)
             order = an_order(jobs, job, "somebody")
             done(order, stop_at=stop_at)
             jobs.store.jobs.end(order.holder, job.id, "cancelled", {"pages": 1})
@@ -217,35 +222,35 @@ def torn(*_: object) -> Iterator[bytes]:
 
 
 def test_another_host_goes_on_where_one_stopped(
-    url: str, gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path
+    url: str, gated: tuple[Gate, ModelServer], sample_zim: Path, tmp_path: Path
 ) -> None:
     """No page is read twice by the model, whichever host reads it, and the bytes are those of a run in one go."""
-    gate, told = gated
+    gate, result = gated
     gate.beyond.clear()
-    model = {"KIWIRESEARCH_MODEL_URL": told.address, "KIWIRESEARCH_MODEL_PAGES": "6"}
+    model = {"KIWIRESEARCH_MODEL_URL": result.address, "KIWIRESEARCH_MODEL_PAGES": "6"}
     with jobs_on(a_host(tmp_path, "here", url, **model), sample_zim) as jobs:
-        job = jobs.start(a_wish())
+        job = jobs.start(research_request())
         assert gate.reached.wait(60)
         gate.opened.set()
     gate.beyond.set()
     waiting, asked = in_store(jobs, job.id), len(gate.asked)
     assert (waiting.state, [row["why"] for row in waiting.losses]) == ("queued", ["its worker was stopped"])
     with jobs_on(a_host(tmp_path, "there", url, **model), sample_zim) as others:
-        finished = ended(others, job.id)
+        finished = wait_for_end(others, job.id)
         assert (finished.state, finished.kept, finished.pages, finished.attempt) == ("done", 3, 6, 2)
         assert not set(gate.finished) & set(gate.asked[asked:])
         whole = by_command(tmp_path / "alone", sample_zim, tmp_path / "run", **model)
         assert files(others.folder / job.id) == whole
 
 
-def test_who_was_given_up_for_dead_writes_nothing_more(
-    url: str, gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path
+def test_a_worker_that_was_given_up_writes_nothing_more(
+    url: str, gated: tuple[Gate, ModelServer], sample_zim: Path, tmp_path: Path
 ) -> None:
-    """A worker whose job was taken by another ends it at its next step; the other's work is what is kept."""
-    gate, told = gated
-    model = {"KIWIRESEARCH_MODEL_URL": told.address, "KIWIRESEARCH_MODEL_PAGES": "3"}
+    """A worker whose job was taken by another ends it at its next step; the other's work is kept."""
+    gate, result = gated
+    model = {"KIWIRESEARCH_MODEL_URL": result.address, "KIWIRESEARCH_MODEL_PAGES": "3"}
     with jobs_on(a_host(tmp_path, "here", url, **model), sample_zim) as slow:
-        job = slow.start(a_wish())
+        job = slow.start(research_request())
         assert gate.reached.wait(60)
         assert slow._worker is not None
         slow._worker._max_running = 0  # it has no room to take the job itself once more
@@ -255,10 +260,10 @@ def test_who_was_given_up_for_dead_writes_nothing_more(
         assert [(row.id, row.state) for row in lost] == [(job.id, "queued")]
         with jobs_on(a_host(tmp_path, "there", url, **model), sample_zim, QueueLimits(running=1)) as quick:
             gate.opened.set()
-            finished = ended(quick, job.id)
+            finished = wait_for_end(quick, job.id)
             assert (finished.state, finished.attempt, finished.kept) == ("done", 2, 2)
             assert quick._worker is not None
-            assert finished.worker == quick._worker._worker_lock.name
+            assert finished.worker == quick._worker._alive_file.name
             assert quick.runs.get(job.id).file("report.md").is_file()
         assert slow.get(job.id).worker == finished.worker
 
@@ -278,8 +283,8 @@ def test_nothing_is_kept_of_a_lost_job(url: str, sample_zim: Path, tmp_path: Pat
             jobs.store.jobs.end(order.holder, job.id, "done", {})
 
 
-def test_what_was_made_before_the_end_was_told_is_not_made_again(url: str, sample_zim: Path, tmp_path: Path) -> None:
-    """A worker that is killed between its outputs and its last word leaves a finished run: the next only says so."""
+def test_finished_outputs_are_not_made_again(url: str, sample_zim: Path, tmp_path: Path) -> None:
+    """A worker that is killed between its outputs and its last report leaves a finished run, which is kept."""
     desk, other = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         job = jobs.start(SMALL)
@@ -288,20 +293,20 @@ def test_what_was_made_before_the_end_was_told_is_not_made_again(url: str, sampl
         revision = jobs.store.files.revision(job.id)
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
     with jobs_on(other, sample_zim) as others:
-        finished = ended(others, job.id)
-        assert (finished.state, finished.story, finished.pages) == ("done", made["story"], 2)
+        finished = wait_for_end(others, job.id)
+        assert (finished.state, finished.story, finished.pages) == ("done", made.story, 2)
         assert "page" not in kinds(others.events_after(job.id, (1, 10**6)))
         assert others.store.files.revision(job.id) == revision
 
 
-@pytest.mark.parametrize("wish", [SMALL, QUESTIONS], ids=lambda wish: wish.kind)
+@pytest.mark.parametrize("job_request", [SMALL, QUESTIONS], ids=lambda job_request: job_request.kind)
 def test_outputs_that_did_not_reach_the_store_are_put_there(
-    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: JobRequest
+    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_request: JobRequest
 ) -> None:
-    """A worker that is killed after its last file was written has made a run here, and the next attempt hands it in."""
+    """A worker that is killed after its last file has made a run here, and the next attempt puts it into the store."""
     desk = a_host(tmp_path, "here", url)
     with jobs_on(desk, sample_zim, IDLE) as jobs:
-        job = jobs.start(wish)
+        job = jobs.start(job_request)
         with monkeypatch.context() as patch:
             patch.setattr(JobFilesCopy, "finish", killed)
             order = an_order(jobs, job, "old")
@@ -309,8 +314,8 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
         made = {file.name for file in order.out.iterdir() if file.is_file()}
         assert jobs.store.files.names(job.id) == {}
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
-        _, told = done(an_order(jobs, job, "new"))
-        assert not {"page", "answer"} & set(told)
+        _, result = done(an_order(jobs, job, "new"))
+        assert not {"page", "answer"} & set(result)
         assert jobs.store.files.names(job.id).keys() == made
 
 
@@ -318,13 +323,88 @@ def killed(*_: object) -> None:
     raise WorkStopped
 
 
-@pytest.mark.parametrize("wish", [SMALL, QUESTIONS], ids=lambda wish: wish.kind)
+def stopped_run(jobs: JobQueue) -> Job:
+    """A run that was stopped after its first page."""
+    job = jobs.start(SMALL)
+    order = an_order(jobs, job, "first")
+    done(order, stop_at="page")
+    jobs.store.jobs.end(order.holder, job.id, "cancelled", {"pages": 1})
+    return job
+
+
+@both_engines
+def test_the_brief_of_a_stopped_run_is_written_on_another_host(url: str, sample_zim: Path, tmp_path: Path) -> None:
+    """It reads no more pages, and the files are those of the same run that was stopped and written without a store."""
+    here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
+    alone = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "alone"), **BY_WORDS})
+    with jobs_on(alone, sample_zim, IDLE) as own:
+        job = stopped_run(own)
+        job = own.resume(job.id, read_no_more=True)
+        done(an_order(own, job, "second"))
+        expected = files(own.folder / job.id)
+    with jobs_on(here, sample_zim, IDLE) as jobs, jobs_on(there, sample_zim, IDLE) as others:
+        job = stopped_run(jobs)
+        job = others.resume(job.id, read_no_more=True)
+        order = an_order(others, job, "second")
+        made, steps = done(order)
+        assert (made.pages, made.kept, "page" in steps) == (1, 1, False)
+        others.store.jobs.end(order.holder, job.id, "done", plain(made))
+        assert files(others.folder / job.id) == files(jobs.runs.get(job.id).path) == expected
+        assert b'"stopped"' in jobs.runs.get(job.id).file("manifest.json").read_bytes()
+        assert jobs.store.parts.sizes(job.id) == {}
+        with pytest.raises(WrongJobState, match="already done"):
+            jobs.resume(job.id)
+
+
+@both_engines
+def test_a_brief_that_did_not_reach_the_store_is_written_again(
+    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that is killed before it handed in the brief costs nothing, whichever host is next."""
+    here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
+    with jobs_on(here, sample_zim, IDLE) as jobs, jobs_on(there, sample_zim, IDLE) as others:
+        written = []
+        for next_host in (jobs, others):
+            job = stopped_run(jobs)
+            job = jobs.resume(job.id, read_no_more=True)
+            with monkeypatch.context() as patch:
+                patch.setattr(JobFilesCopy, "finish", killed)
+                done(an_order(jobs, job, "second"))
+            assert jobs.store.files.names(job.id) == {}
+            jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+            order = an_order(next_host, job, "third")
+            made, steps = done(order)
+            next_host.store.jobs.end(order.holder, job.id, "done", plain(made))
+            assert (made.pages, "page" in steps) == (1, False)
+            written.append(files(others.runs.get(job.id).path))
+        assert written[0] == written[1]
+
+
+def test_a_command_asks_for_the_brief_of_a_stopped_run(
+    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """'jobs finish' on any host queues it, and a worker on another host writes it."""
+    here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
+    with jobs_on(here, sample_zim, IDLE) as jobs:
+        job = stopped_run(jobs)
+        monkeypatch.setenv("KIWIRESEARCH_HOME", str(tmp_path / "here"))
+        here.shelf_file.add(shelf_of(here, [str(sample_zim)]).books)
+        assert run_command(["jobs", "finish", job.id, "--store", url, "--json"]) == 0
+        asked = json.loads(capsys.readouterr().out)
+        assert (asked["state"], asked["request"]["read_no_more"]) == ("queued", True)
+        with jobs_on(there, sample_zim) as others:
+            finished = wait_for_end(others, job.id)
+        assert (finished.state, finished.pages, finished.kept) == ("done", 1, 1)
+        assert "not complete" in jobs.runs.get(job.id).file("report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("job_request", [SMALL, QUESTIONS], ids=lambda job_request: job_request.kind)
 def test_steps_that_were_not_dropped_are_dropped_by_the_next(
-    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: JobRequest
+    url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_request: JobRequest
 ) -> None:
     """A worker that is killed between its outputs and the removal of its steps leaves none in the store for good."""
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
-        job = jobs.start(wish)
+        job = jobs.start(job_request)
         with monkeypatch.context() as patch:
             patch.setattr(jobs.store.parts, "drop", killed)
             done(an_order(jobs, job, "old"))
@@ -349,7 +429,7 @@ def test_steps_and_outputs_are_brought_when_the_store_is_back(
         monkeypatch.setattr(store.parts, "read", once_away(store.parts.read))
         order = an_order(others, job, "two")
         made, _ = done(order)
-        assert (made["kept"], made["pages"]) == (1, 2)
+        assert (made.kept, made.pages) == (1, 2)
         monkeypatch.setattr(store.files, "names", once_away(store.files.names))
         assert JobFilesCopy(store, order.holder, job.id, tmp_path / "third", ()).restore()
         assert files(tmp_path / "third") == files(others.folder / job.id)
@@ -379,7 +459,7 @@ def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path
 
 
 def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A step is copied as soon as the store is back; who is told to stop meanwhile stops without an error."""
+    """A step is copied as soon as the store is back; a job that is stopped meanwhile stops without an error."""
     store = store_of(a_host(tmp_path, "here", url))
     row = store.jobs.add("x", "ask", {})
     claimed = store.leases.lease_next("worker", ("ask",), lease_s=60)
@@ -413,20 +493,20 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     first = a_host(tmp_path, "host0", url)
     with jobs_on(first, sample_zim, IDLE) as jobs:
         job = jobs.start(ResearchRequest(TOPIC, max_pages=3, model=False))
-    made: dict[str, Any] = {}
+    made = JobResult()
     for number, stop_at in enumerate(("begun", "page", "ended", "")):
         desk = a_host(tmp_path, f"host{number}", url)
         with jobs_on(desk, sample_zim, IDLE) as jobs:
             order = an_order(jobs, job, f"worker{number}")
-            made, told = done(order, stop_at=stop_at)
-            seen += [kind for kind in told if kind in ("begun", "page", "ended")]
-            if not made:
+            made, result = done(order, stop_at=stop_at)
+            seen += [kind for kind in result if kind in ("begun", "page", "ended")]
+            if made == JobResult():
                 jobs.store.leases.requeue(order.holder, job.id, "a test")
     assert seen == ["begun", "page", "page", "page", "ended"]
-    assert made["kept"] == 3
+    assert made.kept == 3
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
-    alone = JobOrder(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0")}).settings,
+    alone = JobSpec(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0"), **BY_WORDS}).settings,
                   order.books, order.search_in_full, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
@@ -444,14 +524,14 @@ def test_answers_are_kept_one_by_one(url: str, sample_zim: Path, tmp_path: Path)
         assert others.store.parts.sizes(job.id).keys() == {"answers"}
         jobs.store.leases.requeue(order.holder, job.id, "a test")
         order = an_order(others, job, "two")
-        made, told = done(order)
-        answered += [kind for kind in told if kind == "answer"]
-        others.store.jobs.end(order.holder, job.id, "done", made)
-        assert (made["pages"], made["kept"], len(answered)) == (3, 1, 3)
+        made, result = done(order)
+        answered += [kind for kind in result if kind == "answer"]
+        others.store.jobs.end(order.holder, job.id, "done", plain(made))
+        assert (made.pages, made.kept, len(answered)) == (3, 1, 3)
         text = jobs.answers(job.id)
         assert (others.runs.all(), others.answers(job.id)) == ([], text)
     rows = [json.loads(line) for line in text.splitlines()]
-    assert [row.get("error", "")[:18] for row in rows] == ["", "Line 3 is no JSON:", ""]
+    assert [row.get("error", "")[:19] for row in rows] == ["", "Line 3 is not JSON:", ""]
 
 
 def test_a_host_without_the_book_leaves_the_job(url: str, sample_zim: Path, tmp_path: Path, a_book: Any) -> None:
@@ -463,9 +543,9 @@ def test_a_host_without_the_book_leaves_the_job(url: str, sample_zim: Path, tmp_
         assert jobs.can_do(job.id)
     with jobs_on(there, other_book) as others:
         assert (others.get(job.id).state, others.can_do(job.id), others.has_work()) == ("queued", False, False)
-        assert JobViews(others, max_pages=80).get(job.id).stage == "away"  # its page says what it waits for
+        assert JobViews(others).get(job.id).stage == "away"  # its page says what it waits for
     with jobs_on(here, sample_zim) as jobs:
-        assert ended(jobs, job.id).state == "done"
+        assert wait_for_end(jobs, job.id).state == "done"
 
 
 @both_engines

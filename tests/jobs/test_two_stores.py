@@ -14,7 +14,7 @@ from tests.jobs.job_tools import a_desk, jobs_on
 from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import QuestionsRequest, job_from_row
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
-from kiwiresearch.jobs.work import do_order
+from kiwiresearch.jobs.work import run_job
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.output_folders import ANSWERS
 
@@ -38,20 +38,20 @@ def jobs_of(tmp_path: Path, book: Path, store: str) -> Iterator[JobQueue]:
 
 def answered(jobs: JobQueue, question: str) -> Path:
     """Have a question answered as a worker would; where that was done."""
-    wish = QuestionsRequest((json.dumps({"question": question}),))
-    added = jobs.store.jobs.add("questions", "ask", plain(wish))
+    request = QuestionsRequest((json.dumps({"question": question}),))
+    added = jobs.store.jobs.add("questions", "ask", plain(request))
     row = jobs.store.leases.lease_next("w", ["ask"], lease_s=60.0)
     assert row is not None
     assert row.id == added.id == JOB
-    order = jobs.assignment.order(row, job_from_row(row))
-    told = do_order(order, lambda **_: None, threading.Event())
-    assert told["story"] == "1 question was answered."
-    jobs.store.jobs.end(row.holder, row.id, "done", told)
+    order = jobs.assignment.spec(row, job_from_row(row))
+    result = run_job(order, lambda **_: None, threading.Event())
+    assert result.story == "1 question was answered."
+    jobs.store.jobs.end(row.holder, row.id, "done", plain(result))
     return order.out
 
 
 def test_answers_of_two_stores_stay_apart(tmp_path: Path, sample_zim: Path) -> None:
-    """Each store answers its own question, tells it, and removes it alone."""
+    """Each store answers its own question, reports it, and removes it alone."""
     names = ("a", "b", "")
     for store, question in zip(names, (*ASKED, ASKED[0]), strict=True):
         with jobs_of(tmp_path, sample_zim, store) as jobs:

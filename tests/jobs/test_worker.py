@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.jobs.job_tools import TOPIC, a_desk, awaited, jobs_on
+from tests.jobs.job_tools import TOPIC, a_desk, jobs_on, wait_for_job
 
 from kiwiresearch.bulk.tables import CHOICES
 from kiwiresearch.codec import plain
@@ -31,7 +31,7 @@ from kiwiresearch.jobs.job import (
     checked_request,
     request_from_record,
 )
-from kiwiresearch.jobs.process import MAX_ORDERS, JobOrder, JobProcesses, order_from_line
+from kiwiresearch.jobs.process import MAX_JOBS_PER_PROCESS, JobProcesses, JobSpec, spec_from_line
 from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
@@ -58,11 +58,11 @@ def _stores_are_closed() -> Iterator[None]:
     workspace.close_stores()
 
 
-def an_order(tmp_path: Path, book: Path, number: int) -> JobOrder:
+def an_order(tmp_path: Path, book: Path, number: int) -> JobSpec:
     desk = a_desk(tmp_path / "home", tmp_path / "runs")
-    wish = ResearchRequest(TOPIC, max_pages=1)
+    request = ResearchRequest(TOPIC, max_pages=1)
     books = tuple(shelf_of(desk, [str(book)]).books)
-    return JobOrder(desk.folders, desk.settings, books, True, wish, tmp_path / "runs" / f"r-{number}", f"r-{number}")
+    return JobSpec(desk.folders, desk.settings, books, True, request, tmp_path / "runs" / f"r-{number}", f"r-{number}")
 
 
 def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path) -> None:
@@ -71,8 +71,8 @@ def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path
     seen = []
     for number in (1, 2):
         process = processes.acquire()
-        told = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, number))]
-        assert (process.last["event"], told.count("page")) == ("done", 1)
+        rows = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, number))]
+        assert (process.last["event"], rows.count("page")) == ("done", 1)
         seen.append(process.pid)
         os.kill(process.pid, signal.SIGTERM)
         processes.release(process)
@@ -81,7 +81,7 @@ def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path
     assert not process.is_usable
     with pytest.raises(ProcessLookupError):
         os.kill(seen[0], 0)
-    assert process.orders == 2 < MAX_ORDERS
+    assert process.jobs_run == 2 < MAX_JOBS_PER_PROCESS
 
 
 def test_a_job_that_is_stopped_before_it_begins_does_nothing(tmp_path: Path, sample_zim: Path) -> None:
@@ -89,15 +89,15 @@ def test_a_job_that_is_stopped_before_it_begins_does_nothing(tmp_path: Path, sam
     processes = JobProcesses()
     process = processes.acquire()
     process.stop(600)
-    told = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, 1))]
-    assert (process.last, "page" in told) == ({"event": "stopped"}, False)
+    rows = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, 1))]
+    assert (process.last, "page" in rows) == ({"event": "stopped"}, False)
     assert process.ending(is_cancelled=False) is None
     processes.release(process)
     assert not (tmp_path / "runs").exists()
 
 
 def test_the_dead_are_known_at_once(tmp_path: Path) -> None:
-    """A worker that lives is not taken for dead, one that was killed is, and once told it is forgotten."""
+    """A live worker is not taken for dead, a killed one is, and once reported it is forgotten."""
     ours = WorkerLock(tmp_path)
     with subprocess.Popen(
         [sys.executable, "-c", DYING, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -135,55 +135,55 @@ def test_a_neighbour_that_comes_too_early_does_no_harm(tmp_path: Path, monkeypat
     before.end()
 
 
-def test_events_are_told_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two threads that tell the store of a job at the same time swap nothing, and tell nothing twice."""
+def test_events_are_stored_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that report about a job at the same time swap nothing, and report nothing twice."""
     store = store_of(a_desk(tmp_path / "home", tmp_path / "runs"))
     store.jobs.add("x", "research", {})
     row = store.leases.lease_next("worker", ("research",), lease_s=60)
     assert row is not None
     held = LeasedJob(store, row, Job(row.id, ResearchRequest("x"), "running", attempt=1))
-    add, begun, go_on = store.jobs.add_events, threading.Event(), threading.Event()
+    add, started, go_on = store.jobs.add_events, threading.Event(), threading.Event()
 
-    def slowly(*told: Any) -> None:
-        if not begun.is_set():
-            begun.set()
+    def slowly(*entry: Any) -> None:
+        if not started.is_set():
+            started.set()
             go_on.wait(60)
-        add(*told)
+        add(*entry)
 
     monkeypatch.setattr(store.jobs, "add_events", slowly)
     threads = [threading.Thread(target=held.store_events) for _ in range(2)]
     held.add_event({"event": "first"})
     threads[0].start()
-    assert begun.wait(60)
+    assert started.wait(60)
     held.add_event({"event": "second"})
     threads[1].start()
     threads[1].join(0.2)  # it has time to come first, if it could
     go_on.set()
     for thread in threads:
         thread.join()
-    assert [told[2]["event"] for told in store.jobs.events(row.id)] == ["first", "second"]
+    assert [entry[2]["event"] for entry in store.jobs.events(row.id)] == ["first", "second"]
 
 
 @pytest.mark.parametrize("problem", [HostAway("x"), StoreUnreachable("x"), FolderInUse("x")], ids=type)
-def test_what_passes_by_itself_fails_no_job(
+def test_a_temporary_problem_does_not_fail_a_job(
     tmp_path: Path, sample_zim: Path, monkeypatch: pytest.MonkeyPatch, problem: KiwiError
 ) -> None:
-    """A host, a store or a folder that cannot be had just now is told as such, and the job can be tried again."""
+    """A host, a store or a folder that is unavailable for now is reported as such, and the job can be tried again."""
 
-    class Heard:
+    class Recorder:
         def __init__(self) -> None:
             self.events: list[dict[str, Any]] = []
 
         def send(self, **event: Any) -> None:
             self.events.append(event)
 
-    def refused(*_: object) -> dict[str, Any]:
+    def refused(*_: object) -> None:
         raise problem
 
-    heard = Heard()
-    monkeypatch.setattr(child, "do_order", refused)
-    child._end(an_order(tmp_path, sample_zim, 1), threading.Event(), heard)  # type: ignore[arg-type]
-    assert heard.events == [{"event": "away", "problem": "x"}]
+    received = Recorder()
+    monkeypatch.setattr(child, "run_job", refused)
+    child._run_and_report(an_order(tmp_path, sample_zim, 1), threading.Event(), received)  # type: ignore[arg-type]
+    assert received.events == [{"event": "away", "problem": "x"}]
 
 
 def test_a_store_that_is_away_when_a_job_begins_fails_none(
@@ -191,20 +191,20 @@ def test_a_store_that_is_away_when_a_job_begins_fails_none(
 ) -> None:
     """The job goes back into the line with the reason."""
 
-    def refused(*_: object) -> JobOrder:
+    def refused(*_: object) -> JobSpec:
         raise StoreUnreachable("The store is away.")
 
-    monkeypatch.setattr(JobAssignment, "order", refused)
+    monkeypatch.setattr(JobAssignment, "spec", refused)
     with jobs_on(a_desk(tmp_path / "home", tmp_path / "runs"), sample_zim) as jobs:
         job = jobs.start(ResearchRequest(TOPIC))
-        waiting = awaited(jobs, job.id, lambda seen: bool(seen.job.losses)).job
+        waiting = wait_for_job(jobs, job.id, lambda seen: bool(seen.job.losses)).job
         assert (waiting.state, waiting.losses) == ("queued", ("The store is away.",))
 
 
-def test_a_place_without_workers_is_told(tmp_path: Path) -> None:
-    """Where no lock can be made, the words say what to do."""
+def test_a_folder_without_locks_is_reported(tmp_path: Path) -> None:
+    """If no lock can be made, the error says what to do."""
     (tmp_path / "workers").write_text("no folder")
-    with pytest.raises(CannotWrite, match="cannot be written"):
+    with pytest.raises(CannotWrite, match="Could not write"):
         WorkerLock(tmp_path)
 
 
@@ -221,30 +221,30 @@ WISHES: list[JobRequest] = [
 ]
 
 
-@pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.kind)
-def test_a_wish_is_the_same_after_a_journey(tmp_path: Path, wish: JobRequest) -> None:
-    """What is written down of a wish, or told to a process, is the wish."""
+@pytest.mark.parametrize("job_request", WISHES, ids=lambda job_request: job_request.kind)
+def test_a_request_survives_serialization(tmp_path: Path, job_request: JobRequest) -> None:
+    """A request that is written to a file, or sent to a process, is the same afterwards."""
     desk = a_desk(tmp_path / "home", tmp_path / "runs")
-    order = JobOrder(desk.folders, desk.settings, (), False, wish, tmp_path / "x", "x-1", "worker#1", 3)
-    assert request_from_record(plain(wish)) == wish
-    assert order_from_line(order.to_line()) == order
+    order = JobSpec(desk.folders, desk.settings, (), False, job_request, tmp_path / "x", "x-1", "worker#1", 3)
+    assert request_from_record(plain(job_request)) == job_request
+    assert spec_from_line(order.to_line()) == order
 
 
 @pytest.mark.parametrize(
-    ("wish", "problem"),
+    ("job_request", "problem"),
     [
-        (QuestionsRequest(()), "There is no question."),
-        (QuestionsRequest(("", " ")), "There is no question."),
-        (QuestionsRequest(("x",) * (MAX_ROWS + 1)), "5,001 questions are too many for one job."),
-        (QuestionsRequest(("x" * 2**20, "x")), "2 questions are too many for one job."),
-        (QuestionsRequest(("x",), mode="rude"), "There is no mode 'rude'."),
-        (BulkRequest("valley_en", ()), "No table is named."),
-        (BulkRequest("valley_en", ("titles", "poems")), "There is no table 'poems'."),
-        (BulkRequest(" ", ("titles",)), "No book is named."),
+        (QuestionsRequest(()), "The file has no questions."),
+        (QuestionsRequest(("", " ")), "The file has no questions."),
+        (QuestionsRequest(("x",) * (MAX_ROWS + 1)), "One job cannot take all 5,001 questions."),
+        (QuestionsRequest(("x" * 2**20, "x")), "One job cannot take all 2 questions."),
+        (QuestionsRequest(("x",), mode="rude"), "Unknown mode 'rude'."),
+        (BulkRequest("valley_en", ()), "No tables chosen."),
+        (BulkRequest("valley_en", ("titles", "poems")), "Unknown table 'poems'."),
+        (BulkRequest(" ", ("titles",)), "No book chosen."),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused(wish: JobRequest, problem: str) -> None:
+def test_an_invalid_request_is_refused(job_request: JobRequest, problem: str) -> None:
     """Each refusal says what is wrong."""
     with pytest.raises(BadUsage) as refused:
-        checked_request(wish, Settings())
+        checked_request(job_request, Settings())
     assert refused.value.message == problem

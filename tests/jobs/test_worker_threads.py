@@ -14,7 +14,7 @@ from kiwiresearch.codec import plain
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import worker
 from kiwiresearch.jobs.job import Job, ResearchRequest
-from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.jobs.worker import Worker, WorkerContext
 from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
 from kiwiresearch.store.job_row import JobRow
@@ -36,10 +36,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> Iterat
 
 
 class Line:
-    """Work on which the first job never gets further than its order, and whose line can be told to hang."""
+    """Work whose first job never gets further than its order, and whose queue a test can make hang."""
 
     def __init__(self) -> None:
-        self.begun, self.over = threading.Event(), threading.Event()
+        self.has_started, self.over = threading.Event(), threading.Event()
         self.is_to_hang, self.hangs, self.go_on = threading.Event(), threading.Event(), threading.Event()
 
     def work(self, *, inside: bool) -> WorkerContext:
@@ -51,8 +51,8 @@ class Line:
         for event in (self.go_on, self.over):
             event.set()
 
-    def _order(self, _: JobRow, __: Job) -> JobOrder:
-        self.begun.set()
+    def _order(self, _: JobRow, __: Job) -> JobSpec:
+        self.has_started.set()
         assert self.over.wait(SOON_S)
         raise KiwiError("The test is over.")
 
@@ -76,19 +76,19 @@ class Line:
 @pytest.fixture
 def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
     """Is set whenever a lease was renewed that is still the worker's own; workers look all the time."""
-    told = threading.Event()
+    result = threading.Event()
     renew = store.leases.renew
 
     def watched(*names: str, **more: Any) -> str:
         held = renew(*names, **more)
         if held == "ours":
-            told.set()
+            result.set()
         return held
 
     monkeypatch.setattr(store.leases, "renew", watched)
     monkeypatch.setattr(worker, "RENEW_S", 0.0)
     monkeypatch.setattr(worker, "POLL_S", 0.01)
-    return told
+    return result
 
 
 @pytest.mark.parametrize(("engine", "inside"), [("sqlite", False), ("postgresql", False), ("postgresql", True)])
@@ -103,7 +103,7 @@ def test_a_lease_that_hangs_stops_no_renewal(
     store.jobs.add("first", "research", WISH)
     working = Worker(store, line.work(inside=inside), WorkerLock(tmp_path), Listeners(), max_running=2, grace_s=0.1)
     try:
-        assert line.begun.wait(SOON_S)
+        assert line.has_started.wait(SOON_S)
         line.is_to_hang.set()
         store.jobs.add("second", "research", WISH)
         assert line.hangs.wait(SOON_S)

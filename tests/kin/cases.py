@@ -34,7 +34,7 @@ def now() -> str:
 def rows_of(store: CaseStore, table: Table) -> list[dict[str, Any]]:
     """The rows of a table, which need not be what the store shows of them."""
     with store._db.reading():
-        return store._db.rows(select(table))
+        return [row._asdict() for row in store._db.rows(select(table))]
 
 
 def dump(store: CaseStore, *, history: bool = False) -> str:
@@ -67,9 +67,9 @@ def said(
     start = text.index(words)
     dates = dates_in(words) if field.endswith("_date") or field == "spouse" else []
     when = dates[0].when if dates else None
-    told = value or (when.edtf() if when and field.endswith("_date") else words)
+    result = value or (when.edtf() if when and field.endswith("_date") else words)
     snippet = Snippet(start, start + len(words), words)
-    return ExtractedFact(field, told, snippet, "lead", confidence, when=when, qualifier=qualifier)
+    return ExtractedFact(field, result, snippet, "lead", confidence, when=when, qualifier=qualifier)
 
 
 def a_source(store: CaseStore, url: str = "zim://book/Ann_Smith", text: str = TEXT) -> str:

@@ -169,8 +169,8 @@ def waiting(store: CaseStore) -> list[FrontierItem]:
     return [one for one in store.queues.items("frontier", "pending") if isinstance(one, FrontierItem)]
 
 
-class NotingSource:
-    """A source that notes what it is asked, and answers as the one behind it or raises what it is told to."""
+class RecordingSource:
+    """A source that records its queries, and answers like the one behind it or raises what a test sets."""
 
     def __init__(self, name: str, tier: int = 1, problem: Exception | None = None, found: Sequence[Fetched] = ()):
         self.id = name

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.kin.privacy.redaction import Mode, check_mode
+from kiwiresearch.kin.privacy.redaction import PrivacyMode, check_mode
 from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, words
 from kiwiresearch.kin.privacy.traces import Trace, TraceKind
 from kiwiresearch.kin.privacy.withheld_people import WithheldPeople, find_withheld
@@ -47,7 +47,7 @@ class Leak:
 def find_leaks(
     artefact: bytes | str,
     tree: Tree,
-    mode: Mode,
+    mode: PrivacyMode,
     year: int,
     *,
     years_after_death: int = 0,
@@ -67,7 +67,7 @@ def find_leaks(
 
 
 class _Search:
-    def __init__(self, withheld: WithheldPeople, mode: Mode) -> None:
+    def __init__(self, withheld: WithheldPeople, mode: PrivacyMode) -> None:
         self._withheld = withheld
         self._names_allowed = mode == "private"
         names = (name for one in withheld.traits.values() for name in one.names) if self._names_allowed else ()
@@ -81,7 +81,7 @@ class _Search:
                     yield from self._year_behind(trace, view, where)
                     continue
                 if trace.kind == "place" and self._name_words.issuperset(words(view[trace.start : trace.end])):
-                    continue  # somebody's name, which may be told here
+                    continue  # somebody's name, which may be shown here
                 yield Leak(trace.person, trace.kind, view[trace.start : trace.end], where)
             for string, (person, kind) in self._strings.items():
                 if contains_words(string, view):
@@ -148,7 +148,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _views(text: str) -> Iterator[str]:
-    """The text as it stands, and as those read it who know what its escapes mean."""
+    """The text unchanged, and with its escapes decoded."""
     seen: set[str] = set()
     joined = NEXT_LINE.sub("\n", LONG_LINE.sub("", text))
     plain = _unescaped(_unescaped(joined))
@@ -161,7 +161,7 @@ def _views(text: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    """JSON's escapes as the characters they stand for; halves of one character are put together."""
+    """JSON's escapes as characters; surrogate pairs are put together."""
     if "\\" not in text:
         return text
     plain = JSON_ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else SHORT.get(one[2], one[2]), text)

@@ -8,20 +8,20 @@ TYPES = "http://gedcomx.org/"
 
 
 def a_person(person: str, name: str, sex: str, *facts: dict[str, Any], living: bool | None = False) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": person,
         "gender": {"type": TYPES + sex},
         "names": [{"nameForms": [{"fullText": "Wrong Name"}]}, {"preferred": True, "nameForms": [{"fullText": name}]}],
         "facts": list(facts),
     }
-    return told if living is None else told | {"living": living}
+    return values if living is None else values | {"living": living}
 
 
 def a_fact(kind: str, date: str = "", place: str = "", value: str = "") -> dict[str, Any]:
-    told: dict[str, Any] = {"type": TYPES + kind}
-    told |= {"date": {"original": date}} if date else {}
-    told |= {"place": {"original": place}} if place else {}
-    return told | ({"value": value} if value else {})
+    values: dict[str, Any] = {"type": TYPES + kind}
+    values |= {"date": {"original": date}} if date else {}
+    values |= {"place": {"original": place}} if place else {}
+    return values | ({"value": value} if value else {})
 
 
 def a_tie(kind: str, first: str, second: str, *facts: dict[str, Any]) -> dict[str, Any]:

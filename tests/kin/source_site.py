@@ -1,4 +1,4 @@
-"""A site on loopback that notes who comes when, a clock that moves only when told, and a gate to both."""
+"""A site on loopback that records requests, a clock that moves only when a test moves it, and a gate to both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START = 1_800_000_000.0
 
 
 class FakeTime:
-    """A clock that stands still unless somebody waits."""
+    """A clock that does not move unless somebody waits."""
 
     def __init__(self) -> None:
         self.now_s = START

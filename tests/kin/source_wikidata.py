@@ -42,8 +42,8 @@ class Facts:
         self._number = 0
 
     def person(self, item: str, label: str, *others: str) -> None:
-        told = json.dumps(label)
-        self.turtle.append(f"wd:{item} wdt:P31 wd:Q5 ; rdfs:label {told}@en .")
+        result = json.dumps(label)
+        self.turtle.append(f"wd:{item} wdt:P31 wd:Q5 ; rdfs:label {result}@en .")
         self.turtle += [f"wd:{item} skos:altLabel {json.dumps(other)}@en ." for other in others]
 
     def label(self, item: str, label: str) -> None:
@@ -96,7 +96,7 @@ class Facts:
 
 
 def a_family() -> Facts:
-    """A father and a daughter of an invented house, one before and one after the calendar changed."""
+    """A father and a daughter of an invented dynasty, one before and one after the calendar changed."""
     facts = Facts()
     facts.person("Q100", "Osric Vane", "Osric the Elder", 'Osric "Oz" Vane')
     facts.person("Q101", "Osric Vane")
@@ -106,7 +106,7 @@ def a_family() -> Facts:
     facts.label("Q93190", "divorce")
     facts.label("Q5727902", "circa")
     facts.label("Q300", "adoptive daughter")
-    # Born 17 June 1703 of the Julian calendar, which the query service tells as 28 June.
+    # Born 17 June 1703 of the Julian calendar, which the query service gives as 28 June.
     birth = facts.date("Q100", "P569", "1703-06-28", 11, JULIAN)
     facts.source(birth, "P248", "wd:Q36578")
     facts.date("Q100", "P570", "1791-01-01", 9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.kin.loop_family import linked, person_page
@@ -63,15 +64,15 @@ def test_the_rules_plan_by_priority_with_tier_0_first() -> None:
     assert (found.should_stop, found.stop_reason) == (False, None)
 
 
-def test_a_condition_that_holds_is_the_plan() -> None:
-    """Where a condition holds the plan is to stop, and names it (R339, R341, R380)."""
+def test_a_stop_condition_that_is_met_is_the_plan() -> None:
+    """If a condition is met, the plan is to stop, and names it (R339, R341, R380)."""
     found = plan_by_rules(replace(GIVEN, stop_conditions={"budget_exhausted": True}))
     assert ([one.action for one in found.next_actions], found.stop_reason) == (["stop"], "budget_exhausted")
 
 
 def test_a_plan_has_every_field_of_its_contract() -> None:
     """A plan as data has the names of both forms of the specification (R339, R340, R341, R382)."""
-    row = plan_by_rules(GIVEN).record()
+    row: dict[str, Any] = plan_by_rules(GIVEN).record()
     assert set(row) >= {
         "reasoning", "next_actions", "query_expansions", "revisit_recommendations", "revisit_schedule",
         "should_stop", "stop_reason",
@@ -82,16 +83,16 @@ def test_a_plan_has_every_field_of_its_contract() -> None:
 
 
 def test_a_planner_is_given_the_state_of_the_case() -> None:
-    """The prompt holds the state, discoveries, clues as hypotheses, and the budget (R337, R338, R381)."""
+    """The prompt has the state, discoveries, clues as hypotheses, and the budget (R337, R338, R381)."""
     model = ScriptedModel(reply())
     plan_by_model(GIVEN, model)
-    told = model.asked[0].text
+    output = model.asked[0].text
     for words in ("persons discovered: 5", "assertions made: 20", "sources queried: 3", "fetched: 40"):
-        assert words in told
+        assert words in output
     for words in ("ann lee: 4 new statements", "C1 | HYPOTHESIS: a father", "S1 | Una Black", "budget_exhausted"):
-        assert words in told
-    assert "vain-1" not in told
-    assert "clue-1" not in told
+        assert words in output
+    assert "vain-1" not in output
+    assert "clue-1" not in output
 
 
 def test_a_model_picks_among_what_it_is_shown() -> None:
@@ -157,15 +158,15 @@ def test_a_model_cannot_stop_a_case() -> None:
     ],
 )
 def test_a_reply_of_another_form_leaves_the_rules(lines: tuple[str | ModelUnreachable, ...]) -> None:
-    """After one repair a reply that is no plan is dropped, and the plan of the rules stands."""
+    """After one repair, a reply that is not a plan is dropped, and the plan of the rules is used."""
     found = plan_by_model(GIVEN, ScriptedModel(*lines))
     assert replace(found, reasoning="") == replace(plan_by_rules(GIVEN), reasoning="")
-    assert "did not help to plan" in found.reasoning
+    assert "could not help with planning" in found.reasoning
 
 
 @pytest.mark.parametrize("text", ["", "  ", "http://a.b", "www.a.b", "Q1035", "a" * 81, "<b>Ann</b>", "id 1234567"])
-def test_what_is_no_query(text: str) -> None:
-    """Addresses, ids, markup and novels are not searched for."""
+def test_invalid_queries_are_not_searched(text: str) -> None:
+    """Addresses, ids, markup and long texts are not searched for."""
     assert not is_query(text)
 
 
@@ -179,7 +180,7 @@ def test_what_is_no_query(text: str) -> None:
         ),
     ],
 )
-def test_prompts_hold_their_rules(name: str, rules: tuple[str, ...]) -> None:
+def test_prompts_have_their_rules(name: str, rules: tuple[str, ...]) -> None:
     """The rules of the specification are in the prompts, each numbered (R377, R378, R379, R380, R384, R385, R386)."""
     text = "\n".join(turn.text for turn in prompt(name).turns)
     for number, rule in enumerate(rules, 1):
@@ -280,16 +281,16 @@ def test_without_words_of_the_source_nothing_is_verified(line: str) -> None:
     assert found.facts == record.facts
 
 
-def test_verified_without_a_quote_is_no_reply() -> None:
+def test_verified_without_a_quote_is_refused() -> None:
     """A reply that verifies without a quote is asked for again, and then dropped (R385, R389)."""
     record = unsure(a_record(), "mother")
     line = judged("mother", "Wilhelmina Kent", "Verified", None)
     found = review_with_model(record, ScriptedModel(NO_FINDINGS, line, line))
     assert found.facts == record.facts
-    assert any("did not help to verify" in note for note in found.notes)
+    assert any("could not check the facts" in note for note in found.notes)
 
 
-def test_what_no_rule_found_a_model_may_point_at() -> None:
+def test_a_model_may_point_at_facts_that_rules_miss() -> None:
     """A model finds what rules miss, as far as the words are there; it waits for a second source (R278, R308)."""
     findings = [
         {"field": "sibling", "value": "Ambrose Vance", "sentences": [2], "confidence": 1.0},
@@ -298,7 +299,7 @@ def test_what_no_rule_found_a_model_may_point_at() -> None:
     found = review_with_model(a_record(), ScriptedModel(json.dumps({"findings": findings})))
     assert statuses(found, "sibling") == [("Ambrose Vance", "unverified")]
     assert statuses(found, "father") == []
-    assert any("does not stand" in note for note in found.notes)
+    assert any("not in the sentences" in note for note in found.notes)
 
 
 def test_guesses_of_a_model_are_clues() -> None:
@@ -315,8 +316,8 @@ def test_guesses_of_a_model_are_clues() -> None:
     assert "odd" in found.notes
 
 
-def test_a_guess_told_as_a_fact_is_no_reply() -> None:
-    """A hypothesis that is not labelled as one spoils the reply (R386)."""
+def test_a_guess_stated_as_a_fact_is_refused() -> None:
+    """A hypothesis that is not labelled as one invalidates the reply (R386)."""
     guess = {"type": "x", "text": "y", "priority": 0.5, "suggested_queries": ["Ambrose Vance"], "is_fact": True}
     line = judged("mother", "Wilhelmina Kent", "Verified", MOTHER, hypotheses=[guess])
     record = unsure(a_record(), "mother")
@@ -341,7 +342,7 @@ def test_a_page_is_shown_when_all_it_can_name_are_dead(lived: str, *, past: bool
 
 
 def test_masked_models_see_masked_words() -> None:
-    """Whatever is sent through a mask is masked, and told nothing else."""
+    """Whatever is sent through a mask is masked, and nothing else is sent."""
     model = ScriptedModel("yes", "yes")
     masked = MaskedModel(model, lambda text: text.replace("Ivy", "[LIVING-1]"))
     asked = [Message("system", "You are Ivy-proof."), Message("user", "Who is Ivy?")]

@@ -1,4 +1,4 @@
-"""What a model cannot do: rest on facts it made up, follow orders of a page, hold up a case, or ask for strangers."""
+"""What a model cannot do: use made-up facts, follow orders of a page, delay a case, or ask for strangers."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ HELLO = [Message("user", "hello")]
         ("It is a primary source.", "primary"),
     ],
 )
-def test_reasons_are_held_to_what_was_shown(reason: str, found: str) -> None:
-    """Names, years and classes of evidence that a model was not shown are found out."""
+def test_reasons_use_only_what_was_shown(reason: str, found: str) -> None:
+    """Names, years and classes of evidence that a model was not shown are detected."""
     assert find_ungrounded_word([reason], SHOWN, terms={"primary"}) == found
 
 
@@ -62,7 +62,7 @@ def test_a_verdict_on_facts_made_up_moves_no_pair(reason: str, word: str) -> Non
 
 
 @pytest.mark.parametrize("nothing", ["", "None", "n/a", "Nothing.", " - "])
-def test_what_speaks_against_a_merge_is_always_said(nothing: str) -> None:
+def test_arguments_against_a_merge_are_always_given(nothing: str) -> None:
     """An opinion without it is asked for once more, and then not taken (R394)."""
     opinion = json.dumps({**json.loads(an_opinion("merge")), "why_not_merge": nothing})
     before = propose(DOUBTFUL)
@@ -89,7 +89,7 @@ def test_what_speaks_against_a_merge_is_always_said(nothing: str) -> None:
     ],
 )
 def test_only_what_a_sentence_states_is_stated(sentence: str, states: bool) -> None:
-    """What is denied, supposed, wished or ordered is not told as so."""
+    """What is denied, supposed, wanted or ordered is not stated."""
     assert is_stated(sentence) is states
 
 
@@ -107,7 +107,7 @@ def test_only_what_a_sentence_states_is_stated(sentence: str, states: bool) -> N
     ],
 )
 def test_a_page_cannot_order_a_relative(sentence: str, field: str, value: str, reason: str) -> None:
-    """A model that does as a page tells it gets nothing into the case, and neither does half a name (R384, R417)."""
+    """A model that obeys a page gets nothing into the case, and neither does half a name (R384, R417)."""
     html = f"<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller.</p><h2>Life</h2><p>{sentence}</p>"
     page = read_page(Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", html.encode()))
     findings = [{"field": field, "value": value, "sentences": [number], "confidence": 1.0} for number in (1, 2)]
@@ -117,37 +117,37 @@ def test_a_page_cannot_order_a_relative(sentence: str, field: str, value: str, r
 
 
 @pytest.mark.parametrize(
-    ("told", "taken"),
+    ("expected", "taken"),
     [
         ("She learned to paint from her mother, Wilhelmina Kent.", True),
         ("It is false that she was taught by her mother, Wilhelmina Kent.", False),
         ("She may have been taught by her mother, Wilhelmina Kent.", False),
     ],
 )
-def test_a_quote_from_a_sentence_that_holds_back_bears_nothing_out(told: str, taken: bool) -> None:
-    """A model cannot make a doubtful value sure by quoting a part of a sentence that denies or doubts it (R384)."""
-    text = f"Dorothea Vance was a painter. {told} She died in 1880."
+def test_a_quote_from_a_doubtful_sentence_proves_nothing(expected: str, taken: bool) -> None:
+    """A model cannot make a doubtful value sure by quoting part of a sentence that denies or doubts it (R384)."""
+    text = f"Dorothea Vance was a painter. {expected} She died in 1880."
     words = "her mother, Wilhelmina Kent"
     at = text.find(words)
     fact = ExtractedFact("mother", "Wilhelmina Kent", Snippet(at, at + len(words), words), "prose", 0.4)
     result = {"field": "mother", "value": "Wilhelmina Kent", "status": "Verified", "confidence": 1.0}
     line = json.dumps({"verification_results": [{**result, "citation_snippet": words}]})
-    heard = verify_by_model("zim://x", text, (fact,), ScriptedModel(line), lambda _: True)
-    assert bool(heard.confirmed) is taken
+    received = verify_by_model("zim://x", text, (fact,), ScriptedModel(line), lambda _: True)
+    assert bool(received.confirmed) is taken
 
 
 def test_a_model_that_falls_silent_is_not_waited_for() -> None:
-    """Twice in a row nobody answers, and nobody is asked again; an answer in between starts anew."""
+    """After two calls without an answer the model is not called again; an answer in between resets the count."""
     gone = ModelUnreachable("Nobody answers.")
     model = ScriptedModel(gone, "yes", gone, gone)
     asked = CircuitBreakerModel(model)
-    heard = []
+    received = []
     for _ in range(6):
         try:
-            heard.append(asked.chat(HELLO).text)
+            received.append(asked.chat(HELLO).text)
         except ModelUnreachable as problem:
-            heard.append(problem.message)
-    assert heard == ["Nobody answers.", "yes", *["Nobody answers."] * 4]
+            received.append(problem.message)
+    assert received == ["Nobody answers.", "yes", *["Nobody answers."] * 4]
     assert len(model.asked) == 4
     assert asked.problem is gone
     with pytest.raises(ModelUnreachable):
@@ -155,16 +155,16 @@ def test_a_model_that_falls_silent_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("/home/ann/models/tiny.gguf", "tiny.gguf"),
         ("C:\\Users\\ann\\tiny.gguf", "tiny.gguf"),
         ("qwen/qwen2.5", "qwen/qwen2.5"),
     ],
 )
-def test_a_model_is_not_called_by_its_folder(name: str, told: str) -> None:
-    """Where a user keeps a model is not told in what a case writes."""
-    assert CircuitBreakerModel(ScriptedModel(name=name)).name == told
+def test_a_model_is_named_without_its_folder(name: str, expected: str) -> None:
+    """What a case writes does not show where a user keeps a model."""
+    assert CircuitBreakerModel(ScriptedModel(name=name)).name == expected
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_a_model_is_not_called_by_its_folder(name: str, told: str) -> None:
     [("Flora Vance", True), ("Penhallow Flora Ann", True), ("my neighbours", False), ("A B", False)],
 )
 def test_better_words_are_about_the_same_person(query: str, taken: bool) -> None:
-    """A second look that a model wishes shares a part of the name it is for (R377)."""
+    """A second search that a model requests shares a part of the name it is for (R377)."""
     given = PlannerInput(CurrentState(), past_searches=(PastSearch("one", "wikidata", "Flora Penhallow"),))
     line = json.dumps({"reasoning": "r", "revisit_schedule": [{"target": "S1", "improved_query": query}]})
     assert bool(plan_by_model(given, ScriptedModel(line)).revisit_recommendations) is taken
 
 
 def test_better_words_name_nobody_who_may_be_alive(tmp_path: Path) -> None:
-    """What a model words may go to a source outside, so the name of somebody living in it ends the wish."""
+    """A query of a model may go to a source outside, so one with the name of somebody living is dropped."""
     pages = {
         "Aldous Penhallow": person_page(
             "Aldous Penhallow",

@@ -1,4 +1,4 @@
-"""The audit log: what is done is put down, and whoever touches it is found out."""
+"""The audit log: every step is recorded, and every change of the log is detected."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_an_action_is_written_with_all_fields(case: CaseStore) -> None:
     ("row", "column"), [(1, "entity_id"), (1, "prev_hash"), (4, "agent_name"), (5, "hash"), (6, "prev_hash"), (9, "id")]
 )
 def test_a_changed_row_is_named(people: CaseStore, case_url: str, row: int, column: str) -> None:
-    """Whatever is changed in a row, wherever it stands, the row is told and no other."""
+    """Whatever is changed in a row, wherever it is, that row is reported and no other."""
     tampered(case_url, f"UPDATE audit_log SET {column} = 'x' WHERE seq = {row}")
     assert found(people) == [(row, "changed")]
 
 
 @pytest.mark.parametrize("row", [1, 5, 9])
 def test_a_removed_row_is_named(people: CaseStore, case_url: str, row: int) -> None:
-    """A row that is missing is told, also the first and the last."""
+    """A row that is missing is reported, also the first and the last."""
     tampered(case_url, f"DELETE FROM audit_log WHERE seq = {row}")
     assert found(people) == [(row, "removed")]
 
@@ -82,7 +82,7 @@ def test_a_removed_row_is_named_even_if_the_rest_is_renumbered(people: CaseStore
 
 
 def test_an_inserted_row_is_named(people: CaseStore, case_url: str) -> None:
-    """A row put between others is told, although it carries a hash that fits it."""
+    """A row put between others is reported, although it has a hash that fits it."""
     before, _ = people.audit()[3], people.audit()[4]
     forged = {
         "action_type": "merge",
@@ -105,14 +105,14 @@ def test_an_inserted_row_is_named(people: CaseStore, case_url: str) -> None:
 
 
 def test_reordered_rows_are_named(people: CaseStore, case_url: str) -> None:
-    """Rows that changed places are told, both of them."""
+    """Rows that changed places are reported, both of them."""
     swap = [(3, 100), (7, 3), (100, 7)]
     tampered(case_url, *(f"UPDATE audit_log SET seq = {new} WHERE seq = {old}" for old, new in swap))
     assert found(people) == [(3, "reordered"), (7, "reordered")]
 
 
-def test_a_log_written_anew_does_not_have_the_head_of_an_export(people: CaseStore, case_url: str) -> None:
-    """A chain that is whole in itself is still found out by a head that was carried away before."""
+def test_a_rewritten_log_does_not_have_the_head_of_an_export(people: CaseStore, case_url: str) -> None:
+    """A chain that is consistent in itself is still detected by a head that was exported before."""
     head = people.head
     assert people.verify_audit(head) == ()
     tampered(
@@ -141,13 +141,13 @@ def test_of_the_living_only_ids_and_fields_are_written() -> None:
     """A state shows its values only of people who are known to be dead."""
     state = {"id": "x", "field_name": "birth_date", "value": "1990-01-02", "why": "page says so"}
     for living in ("living", "unknown"):
-        told = redact_state(state, living)
-        assert told == {"id": "x", "field_name": "birth_date", "fields": ["value", "why"]}
+        result = redact_state(state, living)
+        assert result == {"id": "x", "field_name": "birth_date", "fields": ["value", "why"]}
     assert redact_state(state, "deceased") == state
     assert redact_state(None, "living") is None
 
 
-def test_nothing_of_a_living_person_stands_in_the_log(case: CaseStore, case_url: str) -> None:
+def test_nothing_of_a_living_person_is_in_the_log(case: CaseStore, case_url: str) -> None:
     """Names, days, places and reasons of people not known to be dead never reach the log, nor those of their kin."""
     source = a_source(case)
     case.add_person("ann", "Ann Smith", "female", {"zim": "book/Ann_Smith"})
@@ -170,7 +170,7 @@ def test_nothing_of_a_living_person_stands_in_the_log(case: CaseStore, case_url:
 
 
 def test_values_of_the_dead_are_written(case: CaseStore) -> None:
-    """Who decided what about a dead person can be read from the log."""
+    """Decisions about a dead person, and who made them, can be read from the log."""
     source = a_source(case)
     case.add_person("ann", "Ann Smith")
     case.set_living("ann", "deceased")

@@ -37,7 +37,7 @@ TABLE = (
 )
 
 
-def told(html: str) -> dict[str, list[tuple[str, str]]]:
+def facts_by_relative(html: str) -> dict[str, list[tuple[str, str]]]:
     """What passed the firewall about each relative."""
     page = page_of(OPENING + html)
     record = check_record(
@@ -61,25 +61,25 @@ def told(html: str) -> dict[str, list[tuple[str, str]]]:
     return {name: about for name, about in found.items() if about}
 
 
-def test_a_table_of_children_tells_when_they_lived() -> None:
+def test_a_table_of_children_gives_their_dates() -> None:
     """Columns for birth and death give each child its dates, with the row as the quote."""
-    assert told(CHILDREN) == {
+    assert facts_by_relative(CHILDREN) == {
         "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03")],
         "Ned Carter": [("birth_date", "1832~")],
     }
 
 
-def test_brackets_in_a_list_of_children_tell_when_they_lived() -> None:
-    """A life behind a child's name is the child's; the years of a marriage are no life."""
-    assert told(LISTED) == {
+def test_brackets_in_a_list_of_children_give_their_dates() -> None:
+    """Years after a child's name are the child's life; the years of a marriage are not."""
+    assert facts_by_relative(LISTED) == {
         "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03")],
         "Ned Carter": [("birth_date", "1832")],
     }
 
 
-def test_a_table_of_ancestors_tells_the_parents_of_the_parents() -> None:
-    """Labels that tell the whole line are followed up; a 'paternal great-grandfather' may be one of two people."""
-    assert told(TABLE) == {
+def test_a_table_of_ancestors_gives_the_grandparents() -> None:
+    """Labels that name the whole line are followed; a 'paternal great-grandfather' may be one of two people."""
+    assert facts_by_relative(TABLE) == {
         "Robert Carter": [("father", "Hugh Carter"), ("mother", "Ida Moor")],
         "Ida Moor": [("birth_date", "1740"), ("death_date", "1790")],
         "Jane Hill": [("father", "Luke Hill")],
@@ -145,8 +145,8 @@ def test_dates_of_a_row_are_not_exchanged_and_not_anothers() -> None:
     assert check_relative(right, TEXT, ("child",), "Ned Moor")
 
 
-def test_a_case_has_the_dates_and_the_grandparents_that_one_page_tells(tmp_path: Path) -> None:
-    """From one page come the children's lives and two generations above, and these are looked for next."""
+def test_a_case_has_the_dates_and_grandparents_of_one_page(tmp_path: Path) -> None:
+    """From one page come the children's lives and two generations above, and these are searched next."""
     prose = (
         f"was a painter. He was born in Hull.</p>{LISTED.replace('Carter', 'Quill')}{TABLE.replace('Carter', 'Quill')}"
     )
@@ -164,8 +164,8 @@ def test_a_case_has_the_dates_and_the_grandparents_that_one_page_tells(tmp_path:
         assert ann.living == "deceased"
 
 
-def test_two_children_of_other_days_are_two(tmp_path: Path) -> None:
-    """A 'Frederick' with dates of his own is no short form of 'Augustus Frederick'."""
+def test_two_children_with_different_dates_are_two(tmp_path: Path) -> None:
+    """A 'Frederick' with dates of his own is not a short form of 'Augustus Frederick'."""
     children = "<h2>Children</h2><ul><li>Frederick (1763–1827)</li><li>Augustus Frederick (1773–1843)</li></ul>"
     pages = {
         "Jonas Quill": person_page(

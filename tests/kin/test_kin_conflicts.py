@@ -1,18 +1,21 @@
-"""Values that cannot both be right are found and ranked; what only looks different is no conflict."""
+"""Values that cannot both be right are found and ranked; what only looks different is not a conflict."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.codec import plain
-from kiwiresearch.kin.conflict import Conflict, find_conflicts
+from kiwiresearch.kin.conflict import Conflict, find_tree_conflicts
 from kiwiresearch.kin.conflict_by_model import Analysis, reorder_values, review_conflicts
 from kiwiresearch.kin.conflict_values import compare_values
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Person, Relationship, Source, Tree
+from kiwiresearch.messages.catalogue import catalogue_in
+from kiwiresearch.messages.message import Message, render
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -50,7 +53,7 @@ def a_tree(*facts: Fact, **person: object) -> Tree:
 
 
 def the_conflict(*facts: Fact, **person: object) -> Conflict:
-    (found,) = find_conflicts(a_tree(*facts, **person))
+    (found,) = find_tree_conflicts(a_tree(*facts, **person))
     return found
 
 
@@ -81,21 +84,21 @@ def the_conflict(*facts: Fact, **person: object) -> Conflict:
 def test_only_values_that_exclude_each_other_are_a_conflict(
     field: FieldName, one: str, other: str, expected: str
 ) -> None:
-    """Precision, calendar, width of a place and spelling are told from a real difference, whichever comes first."""
+    """Precision, calendar, width of a place and spelling are distinguished from a real difference, in either order."""
     assert compare_values(field, one, other) == expected
     assert compare_values(field, other, one) == expected
 
 
-def test_agreeing_facts_are_no_conflict() -> None:
-    """A year, the day in it, and the same day in the other calendar stand side by side."""
+def test_agreeing_facts_are_not_a_conflict() -> None:
+    """A year, the day in it, and the same day in the other calendar agree."""
     facts = [a_fact("birth_date", "23 April 1564"), a_fact("birth_date", "3 May 1564", DATA)]
-    assert find_conflicts(a_tree(*facts, a_fact("birth_date", "1564", TOMB))) == ()
+    assert find_tree_conflicts(a_tree(*facts, a_fact("birth_date", "1564", TOMB))) == ()
 
 
 def test_names_wives_and_children_may_be_many() -> None:
     """What people can have several of never competes."""
     facts = [a_fact("name", "Maria"), a_fact("name", "Mary", DATA), a_fact("spouse", "A B"), a_fact("spouse", "C D")]
-    assert find_conflicts(a_tree(*facts)) == ()
+    assert find_tree_conflicts(a_tree(*facts)) == ()
 
 
 def married(*facts: Fact, wives: str = "w") -> Tree:
@@ -109,22 +112,22 @@ def test_a_marriage_has_one_date_and_one_place() -> None:
     """Two dates or places of the only marriage of somebody compete, with what would settle it (R357, R403)."""
     dates = (a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "3 May 1851", TOMB))
     places = (a_fact("marriage_place", "Leeds"), a_fact("marriage_place", "Hull", TOMB))
-    found = find_conflicts(married(*dates, *places))
+    found = find_tree_conflicts(married(*dates, *places))
     assert [one.field for one in found] == ["marriage_date", "marriage_place"]
-    assert found[0].next_actions[0] == "Seek a civil marriage registration."
-    assert find_conflicts(married(*dates, *places, wives="vw")) == ()
+    assert found[0].next_actions[0] == "Look for the civil marriage registration."
+    assert find_tree_conflicts(married(*dates, *places, wives="vw")) == ()
 
 
-def test_a_wedding_at_the_registry_and_one_in_church_are_no_conflict() -> None:
-    """Days apart are two ceremonies of one marriage; another calendar is none either."""
+def test_a_civil_and_a_church_wedding_are_not_a_conflict() -> None:
+    """Days apart are two ceremonies of one marriage; another calendar is not a conflict either."""
     assert (
-        find_conflicts(married(a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "5 May 1850", DATA)))
+        find_tree_conflicts(married(a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "5 May 1850", DATA)))
         == ()
     )
     assert compare_values("marriage_date", "23 April 1564", "3 May 1564") == "calendar"
 
 
-def test_dates_are_told_in_words() -> None:
+def test_dates_are_shown_as_words() -> None:
     """A reader sees dates as they are written, whatever form the store has them in."""
     facts = [
         replace(a_fact("birth_date", words), value=stored)
@@ -140,9 +143,9 @@ def test_a_father_of_more_than_sixty_is_too_old_here_as_everywhere() -> None:
     facts = (a_fact("birth_date", "1765", REGISTER), a_fact("birth_date", "1759"))
     persons = {"p": Person("p", "X"), "f": Person("f", "Y", sex="male", birth=a_date("1700"))}
     tree = Tree(persons, (Relationship("1", "parent_of", "f", "p"),), facts, SOURCES)
-    (found,) = find_conflicts(tree)
+    (found,) = find_tree_conflicts(tree)
     assert found.recommended_value == "1759"
-    assert "was born in 1700" in found.competing_assertions[1].problem
+    assert "the parent “Y” (born 1700)" in found.competing_assertions[1].problem
 
 
 def test_a_conflict_has_all_fields_of_its_contract() -> None:
@@ -155,7 +158,9 @@ def test_a_conflict_has_all_fields_of_its_contract() -> None:
         "value": "1890", "source_tier": 1, "confidence": found["confidence"],
     }  # fmt: skip
     assert found["llm_analysis"].keys() == {"evidence_ranking", "recommended_value", "rationale", "next_actions"}
-    assert found["evidence_ranking"][0].keys() == {"claim_index", "rank", "reason"}
+    assert found["evidence_ranking"][0].keys() == {"claim_index", "rank", "reason", "reason_message"}
+    assert found["analysis_message"]["kind"] == "conflict.resolved"
+    assert len(found["next_actions_messages"]) == len(found["next_actions"])
     assert found["recommended_value"] == "1890"
     assert found["resolution_status"] == "resolved"
     assert (found["is_tentative"], found["preserve_alternatives"]) == (False, True)
@@ -166,7 +171,7 @@ def test_a_conflict_has_all_fields_of_its_contract() -> None:
 
 
 def test_a_record_made_at_the_time_outranks_what_was_written_later() -> None:
-    """Primary stands before secondary and authored, even against more sources (R400)."""
+    """Primary comes before secondary and authored, even against more sources (R400)."""
     found = the_conflict(
         a_fact("death_date", "1 May 1700"),
         a_fact("death_date", "1 May 1700", TOMB),
@@ -177,21 +182,21 @@ def test_a_record_made_at_the_time_outranks_what_was_written_later() -> None:
 
 
 def test_official_sources_outrank_contributed_ones() -> None:
-    """Of two sources of one form, the official one stands first (R401)."""
+    """Of two sources of one form, the official one comes first (R401)."""
     office = Source("office", "https://example.org/3", "Office", official=True, user_contributed=False)
     facts = (a_fact("birth_date", "1650"), a_fact("birth_date", "1651", office))
     tree = Tree({"p": Person("p", "X")}, facts=facts, sources={**SOURCES, "office": office})
-    (found,) = find_conflicts(tree)
+    (found,) = find_tree_conflicts(tree)
     assert found.recommended_value == "1651"
     assert "official" in found.evidence_ranking[0].reason
 
 
-def test_where_nothing_decides_nothing_is_recommended() -> None:
+def test_equal_evidence_gives_no_recommendation() -> None:
     """Equal evidence leaves a conflict open, with no value preferred (R402)."""
     equal = Source("other", "https://example.org/4", "Other", origin_group="other")
     facts = (a_fact("birth_date", "1889"), a_fact("birth_date", "1890", equal))
     tree = Tree({"p": Person("p", "X")}, facts=facts, sources={**SOURCES, "other": equal})
-    (found,) = find_conflicts(tree)
+    (found,) = find_tree_conflicts(tree)
     assert (found.resolution_status, found.recommended_value, found.is_tentative) == ("open", None, True)
     assert found.confidence < 0.5
 
@@ -222,17 +227,48 @@ def test_the_impossible_comes_last() -> None:
 
 
 def test_next_steps_name_the_record_and_the_place() -> None:
-    """What would settle it is told: civil registration, parish register or chronicle, by time (R403)."""
+    """What would settle it is shown: civil registration, parish register or chronicle, by time (R403)."""
     late = the_conflict(a_fact("birth_date", "1889"), a_fact("birth_date", "1890", DATA), birth_place="Leeds")
     early = the_conflict(a_fact("birth_date", "1689"), a_fact("birth_date", "1690", DATA), birth_place="Leeds")
     oldest = the_conflict(a_fact("birth_date", "1189"), a_fact("birth_date", "1190", DATA))
-    assert late.next_actions[0] == "Seek a civil birth registration in Leeds."
-    assert early.next_actions[0] == "Seek the baptism in the parish register in Leeds."
+    assert late.next_actions[0] == "Look for the civil birth registration in Leeds."
+    assert early.next_actions[0] == "Look for the baptism in the parish register in Leeds."
     assert "chronicle" in oldest.next_actions[0]
 
 
+def test_reasons_are_messages_in_every_language() -> None:
+    """Reasons, outcome and next steps are the English of the catalogue, and have their own words in the others."""
+    office = Source("office", "https://example.org/3", "Office", official=True, user_contributed=False)
+    fields: tuple[FieldName, ...] = ("birth_date", "baptism_date", "death_date", "burial_date", "marriage_date")
+    found: list[Conflict] = []
+    for field, years in product(fields, (("1189", "1190"), ("1650", "1790"), ("1889", "1990"))):
+        facts = [a_fact(field, years[0], method="infobox"), a_fact(field, years[1], office)]
+        persons = {
+            "p": Person("p", "X", birth=a_date("1700"), death=a_date("1780"), birth_place="Leeds"),
+            "f": Person("f", "Y", birth=a_date("1690")),
+            "c": Person("c", "Z", birth=a_date("1720")),
+        }
+        ties = (
+            Relationship("1", "parent_of", "f", "p"),
+            Relationship("2", "parent_of", "p", "c"),
+            Relationship("3", "spouse_of", "p", "c"),
+        )
+        found += find_tree_conflicts(Tree(persons, ties, tuple(facts), {**SOURCES, "office": office}))
+    found.append(the_conflict(*EQUALS))
+    texts: list[str] = [text for one in found for text in (one.rationale, *one.next_actions)]
+    texts += [ranked.reason for one in found for ranked in one.evidence_ranking]
+    assert len({text.kind for text in texts if isinstance(text, Message)}) > 15
+    for text in texts:
+        assert isinstance(text, Message)
+        assert render(text, catalogue_in("en")) == text
+        french, spanish = (render(text, catalogue_in(language)) for language in ("fr", "es"))
+        assert french
+        assert spanish
+        assert len({text, french, spanish}) == 3
+
+
 def test_no_value_is_lost() -> None:
-    """Every fact of the field stands in the conflict, but those that fit both values (R404)."""
+    """Every fact of the field is in the conflict, except those that fit both values (R404)."""
     facts = [
         a_fact("birth_date", "1 May 1889"),
         a_fact("birth_date", "1889", DATA),
@@ -245,29 +281,29 @@ def test_no_value_is_lost() -> None:
 
 
 def test_rejected_facts_do_not_compete() -> None:
-    """What was rejected or replaced is no side of a conflict."""
+    """What was rejected or replaced is not a side of a conflict."""
     facts = (a_fact("birth_date", "1889"), a_fact("birth_date", "1990", DATA, status="rejected"))
-    assert find_conflicts(a_tree(*facts)) == ()
+    assert find_tree_conflicts(a_tree(*facts)) == ()
 
 
 def test_two_fathers_are_a_conflict_unless_one_adopted() -> None:
-    """Ties to parents compete as facts do; an adoptive father is no rival."""
+    """Ties to parents compete as facts do; an adoptive father is not a rival."""
     persons = {
         "p": Person("p", "John"),
         "a": Person("a", "William Smith", sex="male"),
         "b": Person("b", "George Brown", sex="male"),
     }
     ties = (Relationship("1", "parent_of", "a", "p"), Relationship("2", "parent_of", "b", "p"))
-    (found,) = find_conflicts(Tree(persons, ties))
+    (found,) = find_tree_conflicts(Tree(persons, ties))
     assert found.field == "father"
     adopted = (ties[0], Relationship("2", "parent_of", "b", "p", qualifier="adoptive"))
-    assert find_conflicts(Tree(persons, adopted)) == ()
+    assert find_tree_conflicts(Tree(persons, adopted)) == ()
 
 
 def test_the_order_of_facts_changes_nothing() -> None:
     """The same facts give the same conflict, in whatever order they come."""
     facts = [a_fact("birth_date", "1889"), a_fact("birth_date", "1890", TOMB), a_fact("birth_date", "1891", DATA)]
-    assert find_conflicts(a_tree(*facts)) == find_conflicts(a_tree(*facts[::-1]))
+    assert find_tree_conflicts(a_tree(*facts)) == find_tree_conflicts(a_tree(*facts[::-1]))
 
 
 def an_analysis(
@@ -288,7 +324,7 @@ EQUALS = (a_fact("birth_date", "23 June 1894", method="lead"), a_fact("birth_dat
 def test_a_model_may_reorder_equals() -> None:
     """Of two values of equal evidence it may prefer the other one, which stays tentative (R399, R405)."""
     tree = a_tree(*EQUALS)
-    before = find_conflicts(tree)
+    before = find_tree_conflicts(tree)
     model = ScriptedModel(an_analysis([1, 0], 1))
     after = review_conflicts(before, tree, model)
     assert before[0].recommended_value == "23 June 1894"
@@ -303,7 +339,7 @@ def test_a_model_may_reorder_equals() -> None:
 def test_a_model_that_makes_up_its_reasons_is_not_followed(why: str) -> None:
     """A year, a name or a class of evidence that it was not shown makes its order worthless (R402)."""
     tree = a_tree(*EQUALS)
-    before = find_conflicts(tree)
+    before = find_tree_conflicts(tree)
     assert review_conflicts(before, tree, ScriptedModel(an_analysis([1, 0], 1, why=why))).conflicts == before
 
 
@@ -317,7 +353,7 @@ def test_a_model_cannot_outrank_better_evidence() -> None:
 def test_a_reply_that_fits_nothing_changes_nothing(reply: str) -> None:
     """Numbers of values that are not there, half rankings and prose leave the conflict as it is."""
     tree = a_tree(*EQUALS)
-    before = find_conflicts(tree)
+    before = find_tree_conflicts(tree)
     assert review_conflicts(before, tree, ScriptedModel(reply, reply)).conflicts == before
 
 
@@ -325,5 +361,5 @@ def test_people_who_may_live_are_not_shown_to_a_model() -> None:
     """Unknown counts as living."""
     tree = Tree({"p": Person("p", "John")}, facts=EQUALS, sources=SOURCES)
     model = ScriptedModel(an_analysis([1, 0], 1))
-    assert review_conflicts(find_conflicts(tree), tree, model).asked == 0
+    assert review_conflicts(find_tree_conflicts(tree), tree, model).asked == 0
     assert model.asked == []

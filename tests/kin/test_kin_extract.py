@@ -71,7 +71,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("label", "value", "names"), ROWS)
 def test_children_of_a_box_are_single_persons(label: str, value: str, names: list[str]) -> None:
-    """A number is no child, a title after a comma no second one, and a name over two lines is one."""
+    """A number is not a child, a title after a comma is not a second one, and a name over two lines is one."""
     person = read(box((label, value)) + LEAD)
     assert [fact.value for fact in person.facts if fact.field == "child"] == names
 
@@ -80,8 +80,8 @@ def test_a_spouse_has_the_dates_of_the_marriage() -> None:
     """The begin and end of a marriage, and a divorce, are read from the note behind a name."""
     person = read(box(("Spouses", "Jane Wood (m. 1940; div. 1948)<br>Ruth Davis (m. 1952)")) + LEAD)
     found = [fact for fact in person.facts if fact.field == "spouse"]
-    told = [(one.value, one.when and one.when.edtf(), one.until and one.until.edtf(), one.qualifier) for one in found]
-    assert told == [("Jane Wood", "1940", "1948", "divorced"), ("Ruth Davis", "1952", None, "")]
+    rows = [(one.value, one.when and one.when.edtf(), one.until and one.until.edtf(), one.qualifier) for one in found]
+    assert rows == [("Jane Wood", "1940", "1948", "divorced"), ("Ruth Davis", "1952", None, "")]
 
 
 def test_life_dates_of_a_consort_are_not_those_of_the_marriage() -> None:
@@ -90,7 +90,7 @@ def test_life_dates_of_a_consort_are_not_those_of_the_marriage() -> None:
     assert [(f.value, f.when) for f in person.facts if f.field == "spouse"] == [("Isabella of Aue", None)]
 
 
-def test_parents_are_told_apart_by_their_notes() -> None:
+def test_parents_are_distinguished_by_their_notes() -> None:
     """'(father)' behind a name says which parent it is."""
     person = read(box(("Parents", "Max Carter (father)<br>Eve Stone (mother)<br>Kim Hay")) + LEAD)
     assert values(person, "father", "mother", "parent") == [
@@ -123,12 +123,12 @@ BRACKETS = [
 
 
 @pytest.mark.parametrize(("bracket", "born", "died"), BRACKETS)
-def test_brackets_behind_the_name_tell_the_life(bracket: str, born: str, died: str) -> None:
-    """The lead's brackets give birth and death, and a reign is none."""
+def test_brackets_behind_the_name_give_the_life(bracket: str, born: str, died: str) -> None:
+    """The lead's brackets give birth and death; a reign is neither."""
     person = read(f"<p><b>John Carter</b> {bracket} was an English king. He lost his crown, and he lost his life.</p>")
     assert person.is_person
-    told = dict(values(person, "birth_date", "death_date"))
-    assert (told.get("birth_date", ""), told.get("death_date", "")) == (born, died)
+    result = dict(values(person, "birth_date", "death_date"))
+    assert (result.get("birth_date", ""), result.get("death_date", "")) == (born, died)
 
 
 PROSE = [
@@ -324,8 +324,8 @@ def test_sentences_about_the_subject_name_relatives(sentence: str, relatives: li
         ("His stepdaughter, Ida Hay, sang.", [("child", "Ida Hay", "step")]),
     ],
 )
-def test_who_is_not_so_by_blood_is_marked(sentence: str, qualified: list[tuple[str, str, str]]) -> None:
-    """A stepmother is never told as the mother, wherever the word stands."""
+def test_step_relatives_are_marked(sentence: str, qualified: list[tuple[str, str, str]]) -> None:
+    """A stepmother is never recorded as the mother, wherever the word is."""
     person = read(f"{LEAD}<h2>Life</h2><p>{sentence}</p>")
     found = [
         (fact.field, fact.value, fact.qualifier) for fact in person.facts if fact.field in ("father", "mother", "child")
@@ -334,10 +334,10 @@ def test_who_is_not_so_by_blood_is_marked(sentence: str, qualified: list[tuple[s
 
 
 def test_births_and_deaths_of_the_text_fill_what_the_lead_leaves_open() -> None:
-    """Where neither box nor lead has them, the first birth and death told of the subject count."""
+    """If neither box nor lead has them, the first birth and death of the subject in the text count."""
     lead = "<p><b>John Carter</b> was an English king. He lost his crown, and he lost his wife.</p>"
-    told = "<p>Carter was born in Aue, Dorn on 4 May 1801. Robert Hay was born in 1790. He died in 1850.</p>"
-    person = read(f"{lead}<h2>Life</h2>{told}<p>Carter died at Burgh in 1870.</p>")
+    result = "<p>Carter was born in Aue, Dorn on 4 May 1801. Robert Hay was born in 1790. He died in 1850.</p>"
+    person = read(f"{lead}<h2>Life</h2>{result}<p>Carter died at Burgh in 1870.</p>")
     fields = ("birth_date", "birth_place", "death_date", "death_place")
     assert values(person, *fields) == [
         ("birth_date", "1801-05-04"),
@@ -354,14 +354,14 @@ NO_DEATH = [
 
 
 @pytest.mark.parametrize(("sentence", "why"), NO_DEATH)
-def test_who_lives_by_the_lead_does_not_die_further_down(sentence: str, why: str) -> None:
+def test_a_person_who_lives_by_the_lead_does_not_die_further_down(sentence: str, why: str) -> None:
     """'(born 4 May 1950) is' means that a death in the text is somebody else's, or an error."""
     lead = "<p><b>John Carter</b> (born 4 May 1950) is an English singer. He lives with his wife.</p>"
     assert values(read(f"{lead}<h2>Life</h2><p>{sentence}</p>"), "death_date") == [], why
 
 
-def test_a_wife_that_heads_a_list_is_no_child() -> None:
-    """Where a list of children is divided by their mothers, a mother is none of them; a daughter of her name is."""
+def test_a_wife_that_heads_a_list_is_not_a_child() -> None:
+    """If a list of children is divided by their mothers, a mother is not one of them; a daughter of her name is."""
     life = "<h2>Life</h2><p>Carter married Eve Stone in 1825. Carter married Ruth Hay in 1840.</p>"
     items = "<li>Eve Stone</li><li>Tom Carter</li><li>Ruth Hay</li><li>Ruth Hay (1841–1850)</li>"
     person = read(f"{LEAD}{life}<h2>Children</h2><ul>{items}</ul>")
@@ -369,7 +369,7 @@ def test_a_wife_that_heads_a_list_is_no_child() -> None:
 
 
 def test_a_name_by_birth_and_a_title_are_names_of_the_subject() -> None:
-    """'née Gurney' and '1st Earl of Dorn' tell by which names the text may call the person."""
+    """'née Gurney' and '1st Earl of Dorn' are names by which the text may call the person."""
     lead = "<p><b>Ann Fry</b> (née Gurney; 21 May 1780 – 12 October 1845) was a writer. She wrote of her mills.</p>"
     fry = read(f"{lead}<h2>Life</h2><p>Ann Gurney was born in Aue. Her father, Max Gurney, was a smith.</p>", "Ann Fry")
     assert values(fry, "father") == [("father", "Max Gurney")]
@@ -380,8 +380,8 @@ def test_a_name_by_birth_and_a_title_are_names_of_the_subject() -> None:
 
 def test_a_queen_of_the_same_name_may_be_the_wife_of_somebody_else() -> None:
     """'his wife, Queen Anna' on the page of an Anna bore no child of hers."""
-    told = "<p>Alarm grew when his wife, Queen Anna, gave birth to a son, Max Otto.</p>"
-    assert values(read(f"{QUEEN}<h2>Reign</h2>{told}", "Anna I"), "child") == []
+    result = "<p>Alarm grew when his wife, Queen Anna, gave birth to a son, Max Otto.</p>"
+    assert values(read(f"{QUEEN}<h2>Reign</h2>{result}", "Anna I"), "child") == []
 
 
 def test_a_lady_is_called_by_the_name_of_her_title() -> None:
@@ -393,9 +393,9 @@ def test_a_lady_is_called_by_the_name_of_her_title() -> None:
 
 def test_early_poetry_and_fiction_is_a_part_of_the_life() -> None:
     """A heading of a time of life is read, even where it speaks of fiction."""
-    told = "<p>Carter married Ruth Hay in 1825.</p>"
-    assert values(read(f"{LEAD}<h2>Early poetry and fiction</h2>{told}"), "spouse") == [("spouse", "Ruth Hay")]
-    assert values(read(f"{LEAD}<h2>In fiction</h2>{told}"), "spouse") == []
+    result = "<p>Carter married Ruth Hay in 1825.</p>"
+    assert values(read(f"{LEAD}<h2>Early poetry and fiction</h2>{result}"), "spouse") == [("spouse", "Ruth Hay")]
+    assert values(read(f"{LEAD}<h2>In fiction</h2>{result}"), "spouse") == []
 
 
 def test_children_behind_a_count_are_read() -> None:
@@ -412,7 +412,7 @@ def test_they_are_the_couple_only_after_a_marriage() -> None:
     assert values(others, "child") == []
 
 
-def test_what_somebody_claims_is_disputed() -> None:
+def test_a_claim_by_somebody_is_disputed() -> None:
     """A wife that only a book claims to have been one is kept as disputed."""
     person = read(f"{LEAD}<h2>Life</h2><p>In a book it was claimed that Carter was married to Ruth Hay.</p>")
     assert [(fact.value, fact.qualifier) for fact in person.facts if fact.field == "spouse"] == [
@@ -440,7 +440,7 @@ def test_a_list_of_children_is_read_with_its_qualifier() -> None:
 
 
 def test_a_list_of_brothers_and_sisters_is_not_one_of_children() -> None:
-    """A list that holds the subject is not one of the subject's children."""
+    """A list that has the subject is not one of the subject's children."""
     html = "<p>His parents had three sons:</p><ul><li>Max Carter</li><li>John Carter</li><li>Ned Carter</li></ul>"
     assert values(read(f"{LEAD}<h2>Youth</h2>{html}"), "child") == []
 
@@ -467,7 +467,7 @@ def test_one_of_five_children_implies_siblings() -> None:
     assert [one.type for one in person.hypotheses] == ["sibling_discovery"]
 
 
-def holds(page: PageDoc, fact: ExtractedFact) -> bool:
+def has_value(page: PageDoc, fact: ExtractedFact) -> bool:
     cited = page.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
     derived = fact.field.endswith("_date") or fact.field == "sex"
     return cited and 0 < fact.confidence <= 1 and (derived or fact.value in fact.snippet.words)
@@ -488,13 +488,13 @@ PIECES = st.lists(
 @settings(max_examples=80)
 @given(PIECES)
 def test_reading_never_fails_and_quotes_are_verbatim(pieces: list[str]) -> None:
-    """Whatever a page holds, reading ends without an error, and each value stands in its quote."""
+    """Whatever a page has, reading ends without an error, and each value is in its quote."""
     page = page_of("".join(pieces))
-    assert all(holds(page, fact) for fact in read_person(page).facts)
+    assert all(has_value(page, fact) for fact in read_person(page).facts)
 
 
-def test_real_pages_give_quotes_that_stand_there(shared_data: Path) -> None:
-    """Every value read from pages of real books stands in words of its page."""
+def test_quotes_of_real_pages_are_verbatim(shared_data: Path) -> None:
+    """Every value read from pages of real books is in the words of its page."""
     books = ["schools-2007.zim", "real/wikipedia_en_ray_charles_2015-06.zim", "real/wikipedia_en_100_mini_2022-10.zim"]
     persons = 0
     for book in books:
@@ -505,6 +505,6 @@ def test_real_pages_give_quotes_that_stand_there(shared_data: Path) -> None:
             page = open_page(archive, path)
             person = read_person(page)
             persons += person.is_person
-            assert all(holds(page, fact) for fact in person.facts), path
+            assert all(has_value(page, fact) for fact in person.facts), path
         archive.close()
     assert persons > 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiwiresearch.ids import BookId
+from kiwiresearch.kin.extract.name_lists import is_name
 from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.page.parser import read_page
@@ -61,14 +62,14 @@ def test_a_sentence_leads_in_children_or_something_else(sentence: str, items: li
 
 def test_wives_before_the_last_sentence_do_not_hide_the_children() -> None:
     """Only the sentence that leads in a list says of whom it is."""
-    told = "<p>Carter had two wives. His first marriage, in 1825, was to Ruth Hay. She died in 1830. Children:</p>"
-    assert children(f"<h2>Family</h2>{told}{listed('Max Carter (1826–1850)')}") == [("Max Carter", "")]
+    result = "<p>Carter had two wives. His first marriage, in 1825, was to Ruth Hay. She died in 1830. Children:</p>"
+    assert children(f"<h2>Family</h2>{result}{listed('Max Carter (1826–1850)')}") == [("Max Carter", "")]
 
 
 def test_sections_by_mother_below_illegitimate_children_are_children() -> None:
-    """'With Ruth Hay' below a heading of children goes on with them, whatever is told of her, and only there."""
-    told = f"<p>Ruth Hay was born in Aue. {'She was a cook. ' * 20}</p>"
-    below = f"<h3>With Ruth Hay</h3>{told}{listed('Max Fitz, a smith')}"
+    """'With Ruth Hay' below a heading of children continues the list, whatever else is said of her, and only there."""
+    result = f"<p>Ruth Hay was born in Aue. {'She was a cook. ' * 20}</p>"
+    below = f"<h3>With Ruth Hay</h3>{result}{listed('Max Fitz, a smith')}"
     assert children(f"<h2>Illegitimate children</h2>{listed('Ned Fitz')}{below}") == [
         ("Ned Fitz", "illegitimate"),
         ("Max Fitz", "illegitimate"),
@@ -110,3 +111,19 @@ def test_a_table_of_labels_with_colons_in_the_lead_is_a_box() -> None:
     ]
     below = read(f"{LEAD}<h2>The mill</h2><p>Its owners:</p><table>{rows}</table>")
     assert [fact for fact in below.facts if fact.method == "infobox"] == []
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("John Church", True),
+        ("John Church Hamilton", True),
+        ("Mary Church Terrell", True),
+        ("Grace Church", False),
+        ("St. John Church", False),
+        ("John Church University", False),
+    ],
+)
+def test_church_is_a_surname_after_a_first_name(written: str, expected: bool) -> None:
+    """People called Church are people; churches, also those named after a saint, are not."""
+    assert is_name(written) == expected

@@ -1,4 +1,4 @@
-"""How sentences turn from a person to others and back, and what stands between a word of kinship and a name."""
+"""How sentences turn from a person to others and back, and what may be between a word of kinship and a name."""
 
 from __future__ import annotations
 
@@ -69,22 +69,22 @@ def relatives(sentence: str) -> list[tuple[str, str]]:
     return sorted(values(read(f"{LEAD}<h2>Life</h2><p>{sentence}</p>"), *FIELDS))
 
 
-@pytest.mark.parametrize(("sentence", "told"), BACK_TO_THE_PERSON)
-def test_a_pronoun_comes_back_to_the_person(sentence: str, told: list[tuple[str, str]]) -> None:
-    """Who is only touched on, or of the other sex, does not take the pronoun from the person."""
-    assert relatives(sentence) == sorted(told)
+@pytest.mark.parametrize(("sentence", "expected"), BACK_TO_THE_PERSON)
+def test_a_pronoun_comes_back_to_the_person(sentence: str, expected: list[tuple[str, str]]) -> None:
+    """A person mentioned in passing, or of the other sex, does not take over the pronoun."""
+    assert relatives(sentence) == sorted(expected)
 
 
 @pytest.mark.parametrize("sentence", STILL_OTHERS)
 def test_relatives_of_others_stay_theirs(sentence: str) -> None:
-    """What is said of a successor, a grandfather, a city or a rumour is said of no relative."""
+    """What the text says of a successor, a grandfather, a city or a rumour is not about a relative."""
     assert relatives(sentence) == []
 
 
-@pytest.mark.parametrize(("sentence", "told"), BETWEEN_WORD_AND_NAME)
-def test_descriptions_may_stand_before_a_name(sentence: str, told: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("sentence", "expected"), BETWEEN_WORD_AND_NAME)
+def test_descriptions_may_be_before_a_name(sentence: str, expected: list[tuple[str, str]]) -> None:
     """A trade, a people, a date or a bracket between the word of kinship and the name hides nobody."""
-    assert relatives(sentence) == sorted(told)
+    assert relatives(sentence) == sorted(expected)
 
 
 @pytest.mark.parametrize(("sentence", "children"), CHILDREN)
@@ -125,7 +125,7 @@ LISTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("life", "told"), LISTED)
-def test_lists_and_names_written_out_are_the_person_s(life: str, told: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize(("life", "expected"), LISTED)
+def test_lists_and_names_written_out_are_the_person_s(life: str, expected: list[tuple[str, str]]) -> None:
     """A list that a wife or a marriage leads in, an item about a wife, and the person's name in full."""
-    assert sorted(values(read(f"{LEAD}<h2>Life</h2>{life}"), *FIELDS)) == sorted(told)
+    assert sorted(values(read(f"{LEAD}<h2>Life</h2>{life}"), *FIELDS)) == sorted(expected)

@@ -76,7 +76,7 @@ TRUE: list[tuple[FieldName, str, str]] = [
 
 
 @pytest.mark.parametrize(("field", "value", "quote"), TRUE)
-def test_what_the_quote_says_passes(field: FieldName, value: str, quote: str) -> None:
+def test_a_value_that_the_quote_says_passes(field: FieldName, value: str, quote: str) -> None:
     """A value that its quote gives to the subject is let through, from a box, a lead or a sentence."""
     assert codes(said(field, value, quote)) == []
 
@@ -107,8 +107,8 @@ WRONG: list[tuple[FieldName, str, str, str]] = [
 
 
 @pytest.mark.parametrize(("field", "value", "quote", "code"), WRONG)
-def test_what_the_quote_does_not_say_is_vetoed(field: FieldName, value: str, quote: str, code: str) -> None:
-    """Dates, names, places and relations that the quote does not have, or has for something else, are told by number.
+def test_a_value_that_the_quote_does_not_say_is_vetoed(field: FieldName, value: str, quote: str, code: str) -> None:
+    """Dates, names, places and relations that the quote does not have, or has for something else, get a numbered error.
 
     Other dates, names and places are caught (R409, R410, R411), relatives in the wrong role as well (R415).
     """
@@ -129,8 +129,8 @@ def test_a_fact_without_a_quote_is_none() -> None:
         (lambda old: replace(old, end=10**9), "HF_006"),
     ],
 )
-def test_a_quote_stands_letter_by_letter_where_it_says(change, code: str) -> None:  # type: ignore[no-untyped-def]
-    """A quote with a changed word, or of another place, is no quote (R408)."""
+def test_a_quote_is_exactly_at_its_place(change, code: str) -> None:  # type: ignore[no-untyped-def]
+    """A quote with a changed word, or of another place, is not a quote (R408)."""
     true = said("father", "Josiah Thorne", PARENTS)
     assert codes(replace(true, snippet=change(true.snippet))) == [code]
 
@@ -149,7 +149,7 @@ def test_addresses_come_from_the_source() -> None:
     assert codes(replace(true, rationale="see https://example.org/made-up")) == ["HF_036"]
 
 
-def test_the_dates_of_a_marriage_stand_in_the_quote() -> None:
+def test_the_dates_of_a_marriage_are_in_the_quote() -> None:
     """A spouse's marriage has no date that the quote does not have."""
     true = said("spouse", "Ralph Garside", MARRIED)
     assert codes(replace(true, when=dates_in("1825")[0].when)) == []

@@ -61,7 +61,7 @@ def test_a_life(birth: str, death: str, expected: list[str]) -> None:
     ],
 )
 def test_the_age_of_a_parent(parent: str, child: str, expected: list[str]) -> None:
-    """A parent is 12 to 60 years older, as far as the dates can tell."""
+    """A parent is 12 to 60 years older, as far as the dates say."""
     assert kinds(a_person("ann", parent), a_person("bob", child), ties=(a_tie("ann", "bob"),)) == expected
 
 
@@ -99,7 +99,7 @@ def test_the_order_of_events() -> None:
 
 
 def test_nobody_is_an_ancestor_of_their_own() -> None:
-    """A loop of parents is told once, whoever it is met from; a deep tree is no problem."""
+    """A loop of parents is reported once, wherever it is entered; a deep tree is not a problem."""
     people = tuple(a_person(key) for key in "abcd")
     loop = (a_tie("b", "c"), a_tie("c", "d"), a_tie("d", "b"), a_tie("a", "b"))
     tree = Tree({person.id: person for person in people}, loop)

@@ -27,7 +27,7 @@ def test_a_true_reply_passes() -> None:
 
 
 def test_verified_needs_a_citation() -> None:
-    """A verified field without a citation is told in the words of the specification (R419)."""
+    """A verified field without a citation is reported in the words of the specification (R419)."""
     expected = (False, ["Field 'birth_date' verified without citation"])
     assert hallucination_firewall(reply(result(citation_snippet=None)), SOURCE) == expected
     assert hallucination_firewall(reply(result(citation_snippet="")), SOURCE) == expected
@@ -35,17 +35,17 @@ def test_verified_needs_a_citation() -> None:
 
 
 def test_a_citation_is_in_the_source() -> None:
-    """A citation that the source does not have is told with its first fifty letters (R420)."""
+    """A citation that the source does not have is reported with its first fifty letters (R420)."""
     words = "came into this world on the twelfth day of March in the year 1802"
     expected = f"Citation not found in source: '{words[:50]}...'"
     assert hallucination_firewall(reply(result(citation_snippet=words)), SOURCE) == (False, [expected])
 
 
-def test_a_hypothesis_is_no_fact() -> None:
-    """A hypothesis that calls itself a fact, or does not say what it is, fails the reply (R412, R421)."""
+def test_a_hypothesis_is_not_a_fact() -> None:
+    """A hypothesis that is labelled as a fact, or not labelled, fails the reply (R412, R421)."""
     guess = {"text": "Her father was Josiah Thorne senior, who had the same trade", "is_fact": True}
-    said = f"Hypothesis incorrectly marked as fact: '{guess['text'][:50]}'"  # type: ignore[index]
-    assert hallucination_firewall(reply(hypotheses=[guess]), SOURCE) == (False, [said])
+    outcome = f"Hypothesis incorrectly marked as fact: '{guess['text'][:50]}'"  # type: ignore[index]
+    assert hallucination_firewall(reply(hypotheses=[guess]), SOURCE) == (False, [outcome])
     unmarked = hallucination_firewall(reply(hypotheses=[{"text": "A guess"}]), SOURCE)
     assert unmarked == (False, ["Hypothesis not marked as one: 'A guess'"])
 
@@ -83,7 +83,7 @@ def test_the_contract_of_a_reply() -> None:
         {"hypotheses": []},
     ],
 )
-def test_what_the_contract_refuses(bad: dict[str, object]) -> None:
-    """Wrong types, unknown fields, confidence beyond 1 and unlabelled inferences are no reply (R386, R387)."""
+def test_the_contract_refuses_invalid_replies(bad: dict[str, object]) -> None:
+    """Wrong types, unknown fields, confidence beyond 1 and unlabelled inferences are refused (R386, R387)."""
     with pytest.raises(ValidationError):
         VerifierOut.model_validate(bad)

@@ -1,4 +1,4 @@
-"""What a source denies, supposes or tells as a story is no fact, whatever words it uses for it."""
+"""What a source denies, supposes or presents as a story is not a fact, whatever words it uses."""
 
 from __future__ import annotations
 
@@ -80,22 +80,22 @@ STATED: list[tuple[FieldName, str]] = [
 
 
 @pytest.mark.parametrize(("field", "page"), DENIED)
-def test_what_is_denied_is_no_fact(field: FieldName, page: str) -> None:
-    """A value that the sentence denies, takes back or tells as a story is refused, however sure or unsure it is."""
+def test_a_denied_value_is_not_a_fact(field: FieldName, page: str) -> None:
+    """A value that the sentence denies, retracts or presents as a story is refused, however sure it is."""
     assert codes(said(field, page), page) == ["HF_028"]
     assert codes(said(field, page, confidence=0.2), page) == ["HF_028"]
 
 
 @pytest.mark.parametrize(("field", "page"), HEDGED)
-def test_what_is_supposed_is_told_as_such(field: FieldName, page: str) -> None:
-    """What a source only supposes passes as a guess, and not as something sure."""
+def test_a_supposed_value_is_a_guess(field: FieldName, page: str) -> None:
+    """What a source only supposes passes as a guess, not as a certain fact."""
     assert codes(said(field, page), page) == ["HF_027"]
     assert codes(said(field, page, confidence=0.5), page) == []
     assert codes(replace(said(field, page), qualifier="disputed"), page) == []
 
 
 @pytest.mark.parametrize(("field", "page"), STATED)
-def test_what_is_denied_beside_it_does_not_count(field: FieldName, page: str) -> None:
+def test_a_denial_of_something_else_does_not_count(field: FieldName, page: str) -> None:
     """A 'not' that belongs to something else in the sentence leaves the fact alone."""
     assert codes(said(field, page), page) == []
 
@@ -106,22 +106,22 @@ def test_a_quote_cannot_be_cut_behind_its_not() -> None:
     assert codes(said("father", page, "the son of Josiah Thorne"), page) == ["HF_028"]
 
 
-def test_what_is_done_to_the_son_of_somebody_makes_no_son() -> None:
-    """'Killed the son of' tells of another person's father."""
+def test_a_deed_done_to_somebodys_son_makes_no_son() -> None:
+    """'Killed the son of' is about another person's father."""
     page = "Ralph Thorne murdered the son of Josiah Thorne."
     assert codes(said("father", page), page) == ["HF_043"]
     called = "Ralph Thorne was called the son of Josiah Thorne."
     assert codes(said("father", called), called) == []
 
 
-def test_a_name_to_be_told_apart_is_no_name_of_the_person() -> None:
+def test_a_name_not_to_be_confused_is_not_the_persons_name() -> None:
     """'Not to be confused with' names somebody else."""
     page = "Ralph Thorne, not to be confused with Ralph Horne, was a smith."
     assert codes(said("name", page), page) == ["HF_019"]
 
 
-def test_an_office_alone_is_the_subject_only_where_the_subject_may_hold_it() -> None:
-    """'The Emperor died' on the page of his astronomer is no death of the astronomer."""
+def test_an_office_alone_is_the_subject_only_if_the_subject_may_have_it() -> None:
+    """'The Emperor died' on the page of his astronomer is not the death of the astronomer."""
     page = "On 9 June 1871, the Emperor died."
     assert codes(said("death_date", page), page) == ["HF_014"]
     (found,) = [check(said("death_date", page), page, name, "male") for name in ("Ralph II of Thorne",)]
@@ -129,7 +129,7 @@ def test_an_office_alone_is_the_subject_only_where_the_subject_may_hold_it() -> 
 
 
 def test_the_last_sentence_above_a_list_says_of_whom_it_is() -> None:
-    """Kin that are told of earlier in the paragraph do not hide that it ends in 'Children:'."""
+    """Relatives that are mentioned earlier in the paragraph do not hide that it ends in 'Children:'."""
     page = "Ralph Thorne had two wives. The first was a sister-in-law of Silas Thorne. Children:\n\nHugh Thorne\n"
     assert codes(said("child", page, "Hugh Thorne"), page) == []
     other = "Ralph Thorne had three children. He was a brother-in-law of these smiths:\n\nHugh Thorne\n"

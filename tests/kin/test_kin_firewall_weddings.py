@@ -1,4 +1,4 @@
-"""A marriage told behind a name passes the firewall, and nobody else's does."""
+"""A marriage that is stated after a name passes the firewall, and nobody else's does."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ FAILS = [
 ]
 
 
-def stands(sentence: str) -> bool:
+def passes(sentence: str) -> bool:
     fact = ExtractedFact("spouse", "Ruth Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
     return not check(fact, sentence, "John Carter", "male")
 
 
 @pytest.mark.parametrize("sentence", PASSES)
-def test_a_marriage_told_behind_the_name_stands(sentence: str) -> None:
+def test_a_marriage_stated_after_the_name_passes(sentence: str) -> None:
     """The verb may follow both names, or the sentence that they met."""
-    assert stands(sentence)
+    assert passes(sentence)
 
 
 @pytest.mark.parametrize("sentence", FAILS)
-def test_a_marriage_of_others_does_not_stand(sentence: str) -> None:
-    """Who only met, or whom somebody else married, is no wife."""
-    assert not stands(sentence)
+def test_a_marriage_of_others_does_not_pass(sentence: str) -> None:
+    """Somebody they only met, or whom somebody else married, is not a wife."""
+    assert not passes(sentence)
 
 
 @pytest.mark.parametrize(
     ("sentence", "stated"), [("Max Hay, Carter's father.", True), ("Max Hay, Stone's father.", False)]
 )
-def test_whose_father_stands_behind_the_name(sentence: str, *, stated: bool) -> None:
+def test_a_possessive_after_the_name_says_whose_father(sentence: str, *, stated: bool) -> None:
     """'Max Hay, Carter's father' proves it, and 'Max Hay, Stone's father' does not."""
     fact = ExtractedFact("father", "Max Hay", Snippet(0, len(sentence), sentence), "prose", 0.6)
     assert (not check(fact, sentence, "John Carter", "male")) is stated

@@ -75,8 +75,8 @@ def test_dates_become_the_days_they_mean(written: str, edtf: str) -> None:
 @pytest.mark.parametrize(
     "written", ["31 FEB 1900", "10 JAN", "1056/1060", "unknown", "0", "BET 1900 AND 1800", "9" * 500]
 )
-def test_what_is_no_date_has_no_days(written: str) -> None:
-    """A date that names no day of any calendar is not given one."""
+def test_an_invalid_date_has_no_days(written: str) -> None:
+    """A date that names no day of any calendar does not get one."""
     assert read_date(written) is None
 
 
@@ -173,8 +173,8 @@ def test_version_7_is_read(tmp_path: Path) -> None:
     assert found.notes == ()
 
 
-def test_what_is_asked_to_be_private_is_named(tmp_path: Path) -> None:
-    """Somebody whom the file marks as confidential counts as living, and is told apart."""
+def test_confidential_people_are_marked(tmp_path: Path) -> None:
+    """A person whom the file marks as confidential counts as living, and is marked."""
     found = a_file(tmp_path, "0 @I1@ INDI\n1 RESN confidential\n1 NAME A /B/\n1 DEAT Y\n0 @I2@ INDI\n1 NAME C /D/\n")
     assert found.restricted == (person(found).id,)
     assert (person(found).living, person(found, "I2").living) == ("living", "unknown")
@@ -195,15 +195,15 @@ def test_bad_lines_are_noted_with_their_number(tmp_path: Path) -> None:
     )
     found = a_file(tmp_path, body)
     assert found.notes == (
-        "Line 8: this is no line of GEDCOM, and is left out",
-        "Line 9: its level is 5, and the line before allows 2 at most; it is left out",
-        "Line 14: 'I1' was used before; this record is left out",
-        "Line 11: '31 FEB 1900' is no date that can be placed in time; it is kept as it stands",
-        "Line 18: 'I1' is both partners of 'F1'",
-        "Line 19: 'I1' is child and parent in 'F1'; that is left out",
-        "Line 19: 'I1' is child and parent in 'F1'; that is left out",
-        "Line 12: FAMS points to '@F9@', and no FAM is there",
-        "RESI is not read: 1 line, the first is 13.",
+        "Line 8: not a GEDCOM line; skipped",
+        "Line 9: its level is 5, but after the line before it can be at most 2; skipped",
+        "Line 14: 'I1' was already used; this record was skipped",
+        "Line 11: '31 FEB 1900' is not a date that can be understood; kept as written",
+        "Line 18: 'I1' is listed as both partners of 'F1'",
+        "Line 19: 'I1' is both child and parent in 'F1'; skipped",
+        "Line 19: 'I1' is both child and parent in 'F1'; skipped",
+        "Line 12: FAMS points to '@F9@', but the file has no FAM record of that name",
+        "RESI was skipped: 1 line, first in line 13.",
     )
     assert len(found.tree.persons) == 1
 
@@ -211,15 +211,15 @@ def test_bad_lines_are_noted_with_their_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"", "is no GEDCOM file"),
-        (b"<html>0 HEAD</html>", "is no GEDCOM file"),
-        (b"0 HEAD\n", "is no GEDCOM file"),
-        (b"\x00\x01\x02" * 100, "is no GEDCOM file"),
+        (b"", "is not a GEDCOM file"),
+        (b"<html>0 HEAD</html>", "is not a GEDCOM file"),
+        (b"0 HEAD\n", "is not a GEDCOM file"),
+        (b"\x00\x01\x02" * 100, "is not a GEDCOM file"),
         (b"PK\x03\x04 not a zip", "cannot be unpacked"),
     ],
 )
-def test_what_is_no_gedcom_is_refused(data: bytes, what: str, tmp_path: Path) -> None:
-    """A file that is no GEDCOM gets an error that says so and what to do."""
+def test_a_file_that_is_not_gedcom_is_refused(data: bytes, what: str, tmp_path: Path) -> None:
+    """A file that is not GEDCOM gets an error that says so and what to do."""
     path = tmp_path / "tree.ged"
     path.write_bytes(data)
     with pytest.raises(BadUsage, match=what) as caught:
@@ -238,11 +238,11 @@ def test_a_zip_is_unpacked_within_limits(tmp_path: Path, monkeypatch: pytest.Mon
         archive.writestr("gedcom.ged", f"{HEAD_7}0 @I1@ INDI\n1 NAME A\n" + "1 NOTE x\n" * 1000 + "0 TRLR\n")
     assert len(read_gedcom(path).tree.persons) == 1
     monkeypatch.setattr(reader, "MAX_FILE_BYTES", 5000)
-    with pytest.raises(BadUsage, match="is larger than"):
+    with pytest.raises(BadUsage, match="is too large: the limit is"):
         read_gedcom(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other.txt", "")
-    with pytest.raises(BadUsage, match=r"has no 'gedcom\.ged'"):
+    with pytest.raises(BadUsage, match=r"does not contain 'gedcom\.ged'"):
         read_gedcom(path)
 
 
@@ -319,8 +319,8 @@ def test_no_lines_make_reading_fail(tmp_path_factory: pytest.TempPathFactory, ro
     assert all(fact.evidence and fact.evidence[0].snippet for fact in found.tree.facts)
 
 
-def test_nothing_below_what_is_read_vanishes_unsaid(tmp_path: Path) -> None:
-    """What stands below a name, an event, a citation or a source, and is not read, is told by its path."""
+def test_nothing_that_is_not_read_vanishes_silently(tmp_path: Path) -> None:
+    """Lines below a name, an event, a citation or a source that are not read are reported by their path."""
     body = (
         "0 @I1@ INDI\n1 NAME Dr. Anna /Lee/\n2 NPFX Dr.\n2 TYPE married\n"
         "1 BIRT\n2 DATE 1700\n2 PLAC Bonn\n3 MAP\n4 LATI N50\n2 NOTE At night.\n"
@@ -329,18 +329,18 @@ def test_nothing_below_what_is_read_vanishes_unsaid(tmp_path: Path) -> None:
     )
     paths = ("BIRT.NOTE", "BIRT.PLAC.MAP", "BIRT.SOUR.NOTE", "NAME.TYPE", "OCCU.DATE", "SOUR.AUTH", "SOUR.REPO")
     notes = a_file(tmp_path, body).notes
-    assert [note.partition(" is not read: 1 line")[0] for note in notes] == list(paths)
+    assert [note.partition(" was skipped: 1 line")[0] for note in notes] == list(paths)
 
 
-def test_a_circle_of_parents_is_noted(tmp_path: Path) -> None:
-    """Who is told to descend from themselves is named; their parents and children outside the circle are not."""
+def test_a_circle_of_parents_is_reported(tmp_path: Path) -> None:
+    """A person who is said to descend from themselves is named; parents and children outside the circle are not."""
     people = "".join(f"0 @I{n}@ INDI\n1 NAME P{n} /X/\n" for n in range(1, 5))
     ties = ((1, 2), (2, 3), (3, 2), (4, 1))
     families = "".join(f"0 @F{n}@ FAM\n1 HUSB @I{n}@\n1 CHIL @I{child}@\n" for n, child in ties)
     families += "0 @F5@ FAM\n1 HUSB @I3@\n1 CHIL @I5@\n0 @I5@ INDI\n1 NAME P5 /X/\n"
     notes = a_file(tmp_path, people + families).notes
     assert [note.partition(": ")[2] for note in notes] == [
-        f"'I{n}' is told to descend from itself, which cannot be" for n in (2, 3)
+        f"'I{n}' is listed as their own ancestor, which is impossible" for n in (2, 3)
     ]
 
 
@@ -351,4 +351,4 @@ def test_real_files_are_read_whole(shared_data: Path) -> None:
     cited = {one.id for fact in found.tree.facts for one in fact.evidence if "#" in sources[one.source].url}
     assert len(found.tree.persons) == 2322
     assert len(cited) > 2400
-    assert "RESI is not read: 58 lines, the first is 378." in found.notes
+    assert "RESI was skipped: 58 lines, first in line 378." in found.notes

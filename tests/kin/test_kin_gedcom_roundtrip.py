@@ -129,18 +129,18 @@ def ties(draw: st.DrawFn, persons: list[str]) -> list[Relationship]:
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
     numbers = [f"p{at}" for at in range(draw(st.integers(1, 5)))]
-    told = {number: draw(facts(number)) for number in numbers}
+    fields = {number: draw(facts(number)) for number in numbers}
     sexes: tuple[Sex, ...] = ("male", "female", "")
-    persons = {number: _person(number, told[number], draw(st.sampled_from(sexes))) for number in numbers}
-    return Tree(persons, tuple(draw(ties(numbers))), tuple(fact for each in told.values() for fact in each), SOURCES)
+    persons = {number: _person(number, fields[number], draw(st.sampled_from(sexes))) for number in numbers}
+    return Tree(persons, tuple(draw(ties(numbers))), tuple(fact for each in fields.values() for fact in each), SOURCES)
 
 
-def _person(number: str, told: list[Fact], sex: Sex) -> Person:
-    names = [fact.value for fact in told if fact.field == "name"]
-    first = {fact.field: fact for fact in reversed(told)}
+def _person(number: str, expected: list[Fact], sex: Sex) -> Person:
+    names = [fact.value for fact in expected if fact.field == "name"]
+    first = {fact.field: fact for fact in reversed(expected)}
     birth, death = first.get("birth_date"), first.get("death_date")
     places = [first[field].value if field in first else "" for field in ("birth_place", "death_place")]
-    is_dead = any(fact.field.startswith(("death_", "burial_")) for fact in told)
+    is_dead = any(fact.field.startswith(("death_", "burial_")) for fact in expected)
     return Person(
         number,
         names[0],
@@ -157,7 +157,7 @@ def _person(number: str, told: list[Fact], sex: Sex) -> Person:
 
 
 def shape(tree: Tree, key: str) -> set[tuple[object, ...]]:
-    """A tree without what GEDCOM cannot say: our ids, where the words stand in a source, who read them and how."""
+    """A tree without what GEDCOM cannot express: our ids, positions in a source, who read the words and how."""
     names = {number: person.external[key] for number, person in tree.persons.items()}
 
     def said(evidence: tuple[Evidence, ...]) -> tuple[tuple[str, ...], ...]:
@@ -174,7 +174,7 @@ def shape(tree: Tree, key: str) -> set[tuple[object, ...]]:
 
     found: set[tuple[object, ...]] = set()
     for fact in tree.facts:
-        # The sex has no place for a source, and marriages are told of both partners.
+        # The sex cannot have a source, and marriages are written for both partners.
         if fact.field != "sex" and not fact.field.startswith("marriage"):
             row = (names[fact.person], fact.field, fact.value, fact.when, fact.preferred, said(fact.evidence))
             found.add(("fact", *row))
@@ -190,7 +190,7 @@ def shape(tree: Tree, key: str) -> set[tuple[object, ...]]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_any_tree_comes_back_from_gedcom(version: Version, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Names, events, ties and the quotes under them survive being written and read, whatever letters they hold."""
+    """Names, events, ties and their quotes survive being written and read, whatever letters they have."""
     path = tmp_path_factory.mktemp("trip") / "tree.ged"
 
     @settings(max_examples=15)
@@ -209,7 +209,7 @@ def test_any_tree_comes_back_from_gedcom(version: Version, tmp_path_factory: pyt
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", ["bronte", "bach", "shakespeare"])
 def test_real_files_come_back(name: str, version: Version, shared_data: Path, tmp_path: Path) -> None:
-    """A real file that is read, written and read again tells the same, with the same words under it."""
+    """A real file that is read, written and read again has the same content, with the same quotes."""
     first = read_gedcom(shared_data / "kin" / "gedcom" / f"{name}.ged").tree
     path = tmp_path / "again.ged"
     text = tree_gedcom(redact(first, "owner", 2026), version, head={})
@@ -219,7 +219,7 @@ def test_real_files_come_back(name: str, version: Version, shared_data: Path, tm
 
 
 def test_the_same_tree_gives_the_same_bytes(shared_data: Path) -> None:
-    """The order in which a tree holds its people, ties and facts does not show in the file."""
+    """The file does not depend on the order of people, ties and facts in the tree."""
     tree = read_gedcom(shared_data / "kin" / "gedcom" / "bronte.ged").tree
     persons = {number: tree.persons[number] for number in sorted(tree.persons, reverse=True)}
     sources = {number: tree.sources[number] for number in sorted(tree.sources, reverse=True)}

@@ -97,7 +97,7 @@ WORDS = [
     ("leo", "dan", "husband of the niece"),
     ("dora", "ida", "wife of the first cousin"),
     ("adam", "nick", "not known to be related"),
-    ("hugh", "gwen", "tied over 7 others"),
+    ("hugh", "gwen", "related through 7 other people"),
 ]
 
 
@@ -122,7 +122,7 @@ def test_step_brothers_share_no_blood() -> None:
 
 
 def test_two_sides_that_share_only_one_parent_as_far_as_is_known_are_not_called_half() -> None:
-    """Half is said where the other parents are known and differ, not where one is missing."""
+    """Half is used only if the other parents are known and differ, not if one is missing."""
     tree = a_family(
         [("parent_of", "adam", "bob", ""), ("parent_of", "adam", "bea", ""), ("parent_of", "eve", "bea", "")]
     )
@@ -153,8 +153,8 @@ def test_common_ancestors_are_the_nearest() -> None:
     assert common_ancestors(tree, "ida", "fay") == ()
 
 
-def test_the_way_names_everybody_on_it() -> None:
-    """The shortest way is told person by person, with what each is to the one before."""
+def test_the_path_names_everybody_on_it() -> None:
+    """The shortest path is given person by person, with the relationship to the one before."""
     steps = kinship(a_family(), "dan", "bea").path
     assert [(step.person, step.kind) for step in steps] == [
         ("dan", ""),
@@ -201,8 +201,8 @@ def test_no_tree_hangs_or_breaks(
     assert len(kinship(tree, second, first).path) == len(found.path)
 
 
-def test_kin_of_kin_are_told_in_words() -> None:
-    """Who is kin only to kin is told by that, up to three of them; a longer way is counted."""
+def test_relatives_of_relatives_have_words() -> None:
+    """A person related only through others is described by them, up to three; a longer path is counted."""
     ties: list[tuple[RelationKind, str, str, Qualifier]] = [
         ("parent_of", "adam", "bea", ""),
         ("spouse_of", "bea", "carl", ""),
@@ -213,7 +213,7 @@ def test_kin_of_kin_are_told_in_words() -> None:
     tree = a_family(ties)
     assert kinship(tree, "adam", "dan").words == "father of the son-in-law"
     assert kinship(tree, "adam", "ida").words == "stepmother of the son-in-law"
-    assert kinship(tree, "adam", "leo").words == "tied over 4 others"
+    assert kinship(tree, "adam", "leo").words == "related through 4 other people"
 
 
 def test_cousins_on_both_sides_are_double() -> None:
@@ -253,7 +253,7 @@ ROYAL = [
 """What history knows of Victoria, Nicholas II, Elizabeth II and Philip, Diana, and the children of Henry VIII."""
 
 
-def test_three_thousand_people_are_no_trouble(shared_data: Path) -> None:
+def test_kinship_works_in_a_tree_of_three_thousand(shared_data: Path) -> None:
     """Kinship in a real tree of kings and queens is what history says."""
     tree = read_gedcom(shared_data / "kin" / "gedcom" / "royal92.ged").tree
     named = {person.external["gedcom"].partition("#")[2]: person.id for person in tree.persons.values()}
@@ -263,8 +263,8 @@ def test_three_thousand_people_are_no_trouble(shared_data: Path) -> None:
     assert len(predecessors_from(tree, named["I1"])) > 2900
 
 
-def test_ways_from_one_person_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many far relatives are told of, the tree is walked once from the one they are told to."""
+def test_paths_from_one_person_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many distant relatives are described, the tree is walked once from the start person."""
     walked: list[PersonId] = []
 
     def counted(tree: Tree, first: PersonId) -> lineage.Predecessors:
@@ -272,9 +272,9 @@ def test_ways_from_one_person_are_looked_for_once(monkeypatch: pytest.MonkeyPatc
         return lineage.predecessors_from(tree, first)
 
     tree = a_family()
-    told = {one: kinship(tree, "gwen", one).words for one in tree.persons}
+    fields = {one: kinship(tree, "gwen", one).words for one in tree.persons}
     monkeypatch.setattr("kiwiresearch.kin.kinship.predecessors_from", counted)
     family = KinshipFinder(tree)
-    assert {one: family.describe("gwen", one) for one in tree.persons} == told
-    assert any(words.startswith("tied over") for words in told.values())
+    assert {one: family.describe("gwen", one) for one in tree.persons} == fields
+    assert any(words.startswith("related through") for words in fields.values())
     assert walked == ["gwen"]

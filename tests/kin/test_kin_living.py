@@ -1,4 +1,4 @@
-"""Who may be alive."""
+"""Which people may be alive."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_person_alone_is_judged_by_their_own_dates(person: Person, expected: L
     ],
 )
 def test_a_grave_is_a_death_unless_nobody_believes_it(field: FieldName, state: Status, expected: LivingStatus) -> None:
-    """Facts tell of a death as the person's own fields do, but not those that were rejected."""
+    """Facts prove a death as the person's own fields do, but not if they were rejected."""
     fact = Fact("f", "x", field, "Leeds", status=state)
     assert status(a_tree(UNDATED, facts=(fact,)), "x") == expected
 
@@ -112,8 +112,8 @@ CHAINS: list[tuple[Relationship, str, LivingStatus]] = [
 
 
 @pytest.mark.parametrize(("tie", "born", "expected"), CHAINS)
-def test_relatives_tell_how_old_somebody_would_be(tie: Relationship, born: str, expected: LivingStatus) -> None:
-    """Without dates of their own, people are as old as their relatives make them at the least."""
+def test_relatives_show_how_old_somebody_would_be(tie: Relationship, born: str, expected: LivingStatus) -> None:
+    """Without dates of their own, people are at least as old as their relatives make them."""
     assert status(a_tree(UNDATED, replace(BORN, birth=when(born)), ties=(tie,)), "x") == expected
 
 
@@ -163,7 +163,7 @@ def test_of_two_dates_of_birth_the_later_counts() -> None:
 
 
 def test_somebody_who_is_their_own_grandparent_ages_no_one() -> None:
-    """A loop in the tree ends, and is no evidence of age."""
+    """A loop in the tree ends, and is not evidence of age."""
     people = [Person(name, name.upper()) for name in "abc"]
     ties = (a_tie("parent_of", "a", "b"), a_tie("parent_of", "b", "c"), a_tie("parent_of", "c", "a"))
     tree = a_tree(replace(people[0], birth=when("1990")), *people[1:], ties=ties)
@@ -192,11 +192,11 @@ def test_the_dead_can_be_kept_private_for_some_years() -> None:
         living_status(a_tree(UNDATED), YEAR, years_after_death=-1)
 
 
-def test_a_reason_tells_nobody_s_dates() -> None:
-    """Why somebody is taken for dead can be shown without giving a relative's year away."""
+def test_a_reason_shows_nobody_s_dates() -> None:
+    """Why somebody is taken for dead can be shown without revealing a relative's year."""
     tree = a_tree(UNDATED, Person("r", "Anna Smith", birth=when("3 May 1921")), ties=(a_tie("parent_of", "x", "r"),))
     verdict = living_status(tree, YEAR)["x"]
-    assert verdict.why == "born more than 110 years ago, judging by a child"
+    assert verdict.why == "born more than 110 years ago, judging by a child's dates"
     assert not {"1921", "1909", "Anna", "Smith"} & set(verdict.why.replace(",", " ").split())
 
 
@@ -244,7 +244,7 @@ def test_the_year_is_handed_in() -> None:
         ("He was a miner in Hull.", False),
     ],
 )
-def test_without_dates_the_words_of_our_time_tell(text: str, expected: bool) -> None:
+def test_without_dates_modern_words_make_a_person_living(text: str, expected: bool) -> None:
     """An e-mail address or social media make a person without dates a living one (R433)."""
     assert has_modern_clue(text) is expected
     assert is_likely_living(UNDATED, YEAR, texts=(text,)) is expected

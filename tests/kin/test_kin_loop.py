@@ -15,7 +15,7 @@ from tests.kin.loop_family import NOW, a_case, named, open_family, researcher, r
 
 from kiwiresearch.errors import HostAway, NothingFound
 from kiwiresearch.kin.gedcom.json_export import tree_json
-from kiwiresearch.kin.loop.queries import Priority, age_term
+from kiwiresearch.kin.loop.queries import Priority, queue_order_term
 from kiwiresearch.kin.loop.researcher import is_time_to_decide
 from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.sources.books import BookSource
@@ -84,14 +84,14 @@ def test_the_most_promising_item_comes_first(store: CaseStore, book: OpenBook) -
 
 
 def test_the_line_comes_before_those_beside_it(store: CaseStore, book: OpenBook) -> None:
-    """Parents and children are looked for before husbands and wives, and whoever has a page before any bare name."""
+    """Parents and children are searched before husbands and wives, and people with a page before names without one."""
     researcher(store, book).start()
     fields = [item.context["field"] for item in waiting(store)]
     assert (sorted(fields[:3]), fields[3:]) == (["child", "father", "mother"], ["spouse", "child"])
 
 
-def test_every_statement_stands_on_its_source(done: CaseStore) -> None:
-    """Each fact and tie has evidence whose words stand in the text of its source (R267, R282, R294, R295)."""
+def test_every_statement_is_based_on_its_source(done: CaseStore) -> None:
+    """Each fact and tie has evidence whose words are in the text of its source (R267, R282, R294, R295)."""
     tree = done.tree()
     statements = [one.evidence for one in tree.facts] + [one.evidence for one in tree.relationships]
     assert len(statements) > 20
@@ -108,7 +108,7 @@ def test_a_namesake_is_not_taken(done: CaseStore) -> None:
     assert [row.negative for row in done.queries() if row.query == "Gideon Penhallow"] == [True]
 
 
-def test_a_search_in_vain_is_no_fact(store: CaseStore, book: OpenBook) -> None:
+def test_a_search_that_found_nothing_is_not_a_fact(store: CaseStore, book: OpenBook) -> None:
     """'Searched, not found' is a line of the log and changes nothing about the person."""
     one = researcher(store, book)
     one.start()
@@ -150,7 +150,7 @@ def test_a_seed_that_nobody_has_is_an_error(tmp_path: Path, book: OpenBook) -> N
 
 
 def test_generations_bound_the_search(tmp_path: Path, book: OpenBook) -> None:
-    """Whoever is further from the seed than the settings say is named and not looked for."""
+    """People who are further from the seed than the settings say are named and not searched."""
     with a_case(tmp_path, generations=1) as store:
         run(researcher(store, book))
         assert named(store.tree(), "Hector Penhallow Jr.").birth is None
@@ -169,7 +169,7 @@ def test_the_plan_is_kept(store: CaseStore, book: OpenBook) -> None:
 
 
 def test_the_last_plan_is_to_stop(done: CaseStore) -> None:
-    """At the end the plan names the condition that holds (R341)."""
+    """At the end the plan names the condition that is met (R341)."""
     plan = done.state("plan")
     assert [one["action"] for one in plan["next_actions"]] == ["stop"]
     assert (plan["should_stop"], plan["stop_reason"]) == (True, "confidence_achieved")
@@ -181,23 +181,29 @@ def test_priority_is_a_sum_of_named_terms() -> None:
     assert str(near) == "0.655 (closeness +0.175, gain +0.25, reliability +0.13, age +0.1)"
     assert Priority(0.5, 1.0, 0.65, age=1.0, tier=1).total == pytest.approx(near.total - 0.15)
     assert str(Priority(0, 0, 0)) == "0 (nothing)"
-    assert age_term(0, 500) > age_term(100, 500) > age_term(500, 500) == age_term(900, 500) == 0.0
+    assert (
+        queue_order_term(0, 500)
+        > queue_order_term(100, 500)
+        > queue_order_term(500, 500)
+        == queue_order_term(900, 500)
+        == 0.0
+    )
 
 
-class Telling(BookSource):
+class ReportingSource(BookSource):
     """Books that write down what they are asked, whatever becomes of who asks."""
 
     log: Path
 
     def fetch(self, locator: str) -> Fetched:
-        self._tell(locator)
+        self._report(locator)
         return super().fetch(locator)
 
     def search(self, query: PersonQuery) -> Sequence[Fetched]:
-        self._tell(query.name)
+        self._report(query.name)
         return super().search(query)
 
-    def _tell(self, what: str) -> None:
+    def _report(self, what: str) -> None:
         with self.log.open("a") as log:
             log.write(f"{what}\n")
 
@@ -218,7 +224,7 @@ def working(zim: Path, case: Path, log: Path, killed_at: int = 0) -> int:
     try:
         event.listen(Engine, "before_cursor_execute", count)
         book = open_family(zim)
-        books = Telling([book])
+        books = ReportingSource([book])
         books.log = log
         with CaseStore.open(case, lambda: NOW) as store:
             run(researcher(store, book, books=books))
@@ -278,15 +284,13 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
                 run(researcher(store, book, books=Deadly([book])))
         last = run(researcher(store, book, books=Deadly([book])))[-1]
         assert last.what == "stop"
-        assert last.sentence.endswith("1 of the queries was set aside: the program ended each time it worked on it.")
+        assert last.sentence.endswith("1 of the searches was skipped: the program crashed each time it tried it.")
         (item,) = store.queues.items("frontier", "failed")
-        assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
+        assert (item.last_error, item.retry_count) == ("the worker that had it disappeared", 3)
 
 
 @pytest.mark.parametrize("cause", [KeyboardInterrupt(), HostAway("Nobody has the book now.")], ids=["Ctrl-C", "away"])
-def test_who_interrupts_the_program_has_nothing_against_an_item(
-    tmp_path: Path, book: OpenBook, cause: BaseException
-) -> None:
+def test_an_interruption_does_not_count_against_an_item(tmp_path: Path, book: OpenBook, cause: BaseException) -> None:
     """Ctrl-C, or a host that goes away, gives back what is being worked on, and does not count as a failure of it."""
     with a_case(tmp_path) as store:
 

@@ -58,7 +58,7 @@ def test_a_model_that_cannot_be_reached_is_done_without(tmp_path: Path, book: Op
         assert any("Nobody answers" in note for note in noted)
 
 
-def test_what_a_planner_picks_gets_ahead(tmp_path: Path, book: OpenBook) -> None:
+def test_items_that_a_planner_picks_move_up(tmp_path: Path, book: OpenBook) -> None:
     """An item that a model picks moves up a little, and only that one (R270, R336)."""
     plain, picked = tmp_path / "plain", tmp_path / "picked"
     for folder in (plain, picked):
@@ -77,14 +77,16 @@ def test_what_a_planner_picks_gets_ahead(tmp_path: Path, book: OpenBook) -> None
     assert after[last] == pytest.approx(before[last] + 0.1)
 
 
-def test_a_second_look_that_a_planner_wishes_is_made_once(tmp_path: Path, book: OpenBook) -> None:
-    """Better words of a model for a search in vain go through the same rules as all others (R274, R340)."""
-    wish = [
+def test_a_second_search_that_a_planner_requests_is_made_once(tmp_path: Path, book: OpenBook) -> None:
+    """Better words of a model for a search that found nothing go through the same rules as all others (R274, R340)."""
+    request = [
         {"target": "S1", "improved_query": "Flora Vance", "reason": "her mother's name"},
         {"target": "S1", "improved_query": "Penhallow Flora", "reason": "the same again"},
     ]
     with a_case(tmp_path) as store:
-        one = researcher(store, book, model=a_model(planner=json.dumps({"reasoning": "r", "revisit_schedule": wish})))
+        one = researcher(
+            store, book, model=a_model(planner=json.dumps({"reasoning": "r", "revisit_schedule": request}))
+        )
         run(one)
         assert [item.improved_query for item in store.queues.items("revisit")] == ["Flora Vance"]  # type: ignore[union-attr]
         assert [row.negative for row in store.queries() if row.query == "Flora Vance"] == [True]
@@ -124,7 +126,7 @@ LIVING = person_page(
     ("is_local", "allowed", "is_told"),
     [(False, False, False), (True, False, False), (False, True, False), (True, True, True)],
 )
-def test_the_living_are_told_to_no_model_but_ones_own(
+def test_the_living_are_sent_only_to_a_local_model(
     tmp_path: Path, *, is_local: bool, allowed: bool, is_told: bool
 ) -> None:
     """Unless the model is on this machine and the case allows it, no prompt has a name or date of the living (R269)."""
@@ -132,9 +134,9 @@ def test_the_living_are_told_to_no_model_but_ones_own(
     model = a_model()
     with a_case(tmp_path, seeds=("Ivy Penhallow",), model_sees_living=allowed) as store:
         run(researcher(store, book, model=model, model_is_local=is_local))
-    told = "\n".join(one.text for one in model.asked)
+    output = "\n".join(one.text for one in model.asked)
     assert model.asked
-    assert [words in told for words in ("Ivy", "Maximilian", "1971")] == [is_told] * 3
+    assert [words in output for words in ("Ivy", "Maximilian", "1971")] == [is_told] * 3
 
 
 def test_replies_that_are_kept_make_the_case_again(tmp_path: Path, book: OpenBook) -> None:

@@ -35,7 +35,7 @@ def the_millers() -> Facts:
     return facts
 
 
-def test_what_books_lack_is_asked_outside_about_the_dead(tmp_path: Path, book: OpenBook) -> None:
+def test_the_dead_are_searched_outside_when_books_lack_them(tmp_path: Path, book: OpenBook) -> None:
     """Tier 0 is asked first, then the next tier; its relatives are followed by their own records (R276, R293)."""
     with endpoint_of(the_millers().store()) as site, a_case(tmp_path, generations=3) as store:
         plugin = at(load_plugins().named("wikidata").plugin, site.address)
@@ -73,7 +73,7 @@ def test_a_source_that_wants_rest_is_asked_later(tmp_path: Path, book: OpenBook)
         one = researcher(store, book, WikidataSource(plugin, gate_to(site, plugin)))
         last = run(one)[-1]
         assert last.reason == "frontier_empty"
-        assert "have to wait for their time" in last.sentence
+        assert "Searches waiting for a source: " in last.sentence
         put_off = store.queues.items("frontier", "pending")
         assert {item.not_before[:16] for item in put_off} == {"2026-01-01T01:00"}
         assert ("wikidata (no answer: resting)", False) in [(row.source, row.negative) for row in store.queries()]
@@ -81,7 +81,7 @@ def test_a_source_that_wants_rest_is_asked_later(tmp_path: Path, book: OpenBook)
 
 
 def test_a_source_that_is_down_does_not_end_the_case(tmp_path: Path, book: OpenBook) -> None:
-    """What does not answer is noted, is no evidence of absence, and the books are read all the same."""
+    """A source that does not answer is recorded, is not evidence of absence, and the books are read all the same."""
     with endpoint_of(the_millers().store()) as site, a_case(tmp_path) as store:
         site.pages["/sparql"] = lambda request: answer(request, 500, "broken")
         plugin = at(load_plugins().named("wikidata").plugin, site.address)

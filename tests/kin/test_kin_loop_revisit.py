@@ -100,7 +100,7 @@ TIE = Relationship("R1", "spouse_of", "P1", "P2")
         (a_tree(PLAIN, TIE, others=(Person("P2", "Ian Moor"),)), "Ann Lee (with Ian Moor)", "a relative is known"),
     ],
 )
-def test_what_is_learned_makes_better_words(tree: Tree, query: str, reason: str) -> None:
+def test_new_knowledge_gives_better_queries(tree: Tree, query: str, reason: str) -> None:
     """A name, years or a relative that came to be known each give one second look with better words (R271, R334)."""
     (item,) = looks(tree, in_vain(known_facts(a_tree(PLAIN), "P1")))
     assert (item.improved_query, item.revisit_reason, item.original_query) == (query, reason, "Ann Lee")
@@ -156,13 +156,13 @@ def test_a_source_outside_is_given_a_day() -> None:
     assert (here.not_before, there.not_before[:16]) == ("", "2026-01-02T00:00")
 
 
-def test_a_near_spelling_is_no_better_word() -> None:
+def test_a_similar_spelling_is_not_a_better_word() -> None:
     """Another spelling of what was asked is not asked again (R275)."""
     tree = a_tree(replace(PLAIN, names=("Lee Ann", "Ann  LEE")))
     assert looks(tree, in_vain(known_facts(a_tree(PLAIN), "P1"))) == []
 
 
-def test_what_was_known_survives_the_case() -> None:
+def test_knowledge_at_the_time_is_stored_with_the_case() -> None:
     """What was known at the time is kept and read again as it was."""
     known = KnownFacts(("Ann Lee",), (1800, 1801), None, ("P2",), ("birth_date",))
     assert KnownFacts.from_record(plain(known)) == known

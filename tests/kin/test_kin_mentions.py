@@ -1,4 +1,4 @@
-"""Relatives that one record, or several, tell of under several names."""
+"""Relatives that one record, or several, name in different ways."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from kiwiresearch.kin.resolve.pairs import are_different_pages
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName
 
-Told = tuple[FieldName, str, str]
+FactWords = tuple[FieldName, str, str]
 
 
-def mentions(*told: Told) -> tuple[list[list[str]], list[str]]:
+def mentions(*result: FactWords) -> tuple[list[list[str]], list[str]]:
     """The people of some mentions (field, name, address), and the names that may be of several of them."""
     targets = {}
     checked = []
-    for at, (field, name, address) in enumerate(told):
+    for at, (field, name, address) in enumerate(result):
         one = CheckedFact(ExtractedFact(field, name, Snippet(at, at + 1, "x"), "prose", 0.6), "verified", 0.4, 0.6)
         checked.append(one)
         targets[id(one)] = address
@@ -42,7 +42,7 @@ def mentions(*told: Told) -> tuple[list[list[str]], list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("told", "people", "unclear"),
+    ("expected", "people", "unclear"),
     [
         (
             (("spouse", "Anne Moor", ""), ("spouse", "Anne Moor, Marchioness of Wex", "")),
@@ -77,20 +77,20 @@ def mentions(*told: Told) -> tuple[list[list[str]], list[str]]:
     ],
 )
 def test_mentions_of_one_relative_are_one_person(
-    told: tuple[Told, ...], people: list[list[str]], unclear: list[str]
+    expected: tuple[FactWords, ...], people: list[list[str]], unclear: list[str]
 ) -> None:
     """A shorter form is the same relative, another page, role or number is not, and what fits several is left aside."""
-    assert mentions(*told) == (people, unclear)
+    assert mentions(*expected) == (people, unclear)
 
 
 def test_the_order_of_mentions_does_not_matter() -> None:
-    """Whoever is told first, the people are the same."""
-    told: list[Told] = [("child", "Tom", ""), ("child", "Tom Lee", "a"), ("child", "Ann Lee", "")]
-    assert mentions(*told) == mentions(*reversed(told))
+    """Whichever mention comes first, the people are the same."""
+    rows: list[FactWords] = [("child", "Tom", ""), ("child", "Tom Lee", "a"), ("child", "Ann Lee", "")]
+    assert mentions(*rows) == mentions(*reversed(rows))
 
 
-def test_a_wife_here_and_a_mother_there_are_one(tmp_path: Path) -> None:
-    """A man's wife and his child's mother of one name, of whom there is no page, become one person (R279)."""
+def test_a_wife_and_a_mother_of_one_name_are_one(tmp_path: Path) -> None:
+    """A man's wife and his child's mother of one name, without a page of her own, become one person (R279)."""
     father = person_page(
         "Aldous Penhallow",
         "3 May 1801 – 9 June 1870",
@@ -122,7 +122,7 @@ def test_a_wife_here_and_a_mother_there_are_one(tmp_path: Path) -> None:
 
 
 def test_one_person_is_searched_for_once(tmp_path: Path) -> None:
-    """Whoever three records name without a link, and the resolver takes for one, is searched for once (R275)."""
+    """A person whom three records name without a link, and the resolver takes for one, is searched for once (R275)."""
     mother = {"Mother": "Josephine Underhill", "Father": linked("Aldous Penhallow")}
     pages = {
         "Aldous Penhallow": person_page(
@@ -188,6 +188,6 @@ def test_two_pages_of_a_book_are_two_people(tmp_path: Path) -> None:
         ("", "", False),
     ],
 )
-def test_pages_of_one_book_or_site_are_told_apart(one: str, other: str, *, apart: bool) -> None:
+def test_pages_of_one_book_or_site_are_two_people(one: str, other: str, *, apart: bool) -> None:
     """Two addresses of one place are two people; those of two places may be one."""
     assert are_different_pages(one, other) is apart

@@ -68,7 +68,7 @@ def a_family(store: CaseStore, chance: Chance) -> None:
 
 
 def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was(case: CaseStore) -> None:
-    """After 200 merges, undone singly and in cascades, every table is as before, and the audit log holds (R395)."""
+    """After 200 merges, undone singly and in cascades, every table is as before, and the audit log is intact (R395)."""
     chance = Chance("7")
     a_family(case, chance)
     before, tree = dump(case), case.tree()
@@ -91,7 +91,7 @@ def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was
 
 
 def test_merged_people_are_one_in_the_tree(case: CaseStore) -> None:
-    """A merge joins facts, evidence, names and names elsewhere, and a tie told twice is told once (R330)."""
+    """A merge joins facts, evidence, names and other names, and a tie that is there twice becomes one (R330)."""
     source, other = a_source(case), a_source(case, "zim://book/Nan", TEXT + " Again.")
     for person, name in (("a", "Ann Smith"), ("b", "Nan Smith"), ("tom", "Tom Smith")):
         case.add_person(person, name, "", {person: "here"})
@@ -111,7 +111,7 @@ def test_merged_people_are_one_in_the_tree(case: CaseStore) -> None:
     assert case.person_by("b", "here") == case.canonical("b") == case.person("b").id == "a"
 
 
-def test_what_is_written_to_a_merged_person_goes_to_the_one_it_became(case: CaseStore) -> None:
+def test_facts_for_a_merged_person_go_to_the_merged_one(case: CaseStore) -> None:
     """An id that was merged away can still be written to, and what comes after a merge stays when it is undone."""
     source = a_source(case)
     for person in ("a", "b"):
@@ -148,8 +148,8 @@ def test_a_merge_that_a_later_one_rests_on_is_not_undone_by_half(case: CaseStore
     assert sorted(case.tree().persons) == ["a", "b", "c"]
 
 
-def test_an_undone_merge_is_not_made_again_unless_told(case: CaseStore) -> None:
-    """A reversal forbids the link, whichever way round, and only on request is the pair merged again."""
+def test_an_undone_merge_is_made_again_only_on_request(case: CaseStore) -> None:
+    """A reversal forbids the link in both directions, and only on request is the pair merged again."""
     for person in ("a", "b"):
         case.add_person(person, person)
     case.merges.undo(merged(case, "a", "b"), why="other parents")
@@ -161,8 +161,8 @@ def test_an_undone_merge_is_not_made_again_unless_told(case: CaseStore) -> None:
     assert sorted(case.tree().persons) == ["b"]
 
 
-def test_who_was_kept_apart_may_be_one_again(case: CaseStore) -> None:
-    """What forbids a link can be taken back, whichever way round and once; the audit log tells of both."""
+def test_separated_people_may_be_merged_again(case: CaseStore) -> None:
+    """A forbidden link can be allowed again, in either direction and once; the audit log records both."""
     for person in ("a", "b"):
         case.add_person(person, person)
         case.set_living(person, "deceased")
@@ -174,7 +174,7 @@ def test_who_was_kept_apart_may_be_one_again(case: CaseStore) -> None:
     assert (forbidden.action_type, allowed.action_type) == ("cannot_link", "allow_link")
     assert allowed.after_state == {"ids": ["a", "b"], "why": "one grave"}
     assert case.verify_audit() == ()
-    with pytest.raises(BadUsage, match="not kept apart"):
+    with pytest.raises(BadUsage, match="not kept separate"):
         case.merges.allow("a", "b")
     merged(case, "a", "b")
 
@@ -201,8 +201,8 @@ def test_a_record_keeps_its_name(case: CaseStore) -> None:
         case.recorded_name("nobody")
 
 
-def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
-    """A merge cluster has every field of the seed, and what speaks against it (R328, R354, R356, R394)."""
+def test_merges_say_why_and_why_not(case: CaseStore) -> None:
+    """A merge cluster has every required field, and what speaks against it (R328, R354, R356, R394)."""
     for person in ("a", "b"):
         case.add_person(person, person)
     cluster = case.merges.merge(
@@ -220,7 +220,7 @@ def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
     assert (row.merge_rationale, row.why_not_split, row.why_not_merge) == ("same name", "same parents", "a year apart")
     assert (row.is_reversible, row.created_at, row.state, row.score) == (True, now(), "merged", 0.97)
     assert dict(row.features) == {"name_similarity": 0.9}
-    with pytest.raises(BadUsage, match="speaks against"):
+    with pytest.raises(BadUsage, match="a reason against"):
         case.merges.merge("a", "b", rationale="x", why_not_split="y", why_not_merge=" ")
 
 
@@ -234,7 +234,7 @@ def test_a_merge_that_makes_no_sense_is_refused(case: CaseStore, kept: str, gone
     assert dump(case, history=True) == before
 
 
-def test_only_a_merge_that_holds_can_be_undone(case: CaseStore) -> None:
+def test_only_an_active_merge_can_be_undone(case: CaseStore) -> None:
     """A merge that never was, or was undone, is refused by name."""
     for person in ("a", "b"):
         case.add_person(person, person)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.kin.names import name_similarity, parse_name, same_name, sex_of_name
+from kiwiresearch.kin.names import may_be_same_name, name_similarity, parse_name, sex_of_name
 
 PARTS = [
     ("Edward III", "given", ("Edward",)),
@@ -32,8 +32,8 @@ PARTS = [
 
 
 @pytest.mark.parametrize(("written", "part", "expected"), PARTS)
-def test_a_name_is_taken_apart(written: str, part: str, expected: object) -> None:
-    """Each part of a name is found where it stands."""
+def test_a_name_is_split_into_parts(written: str, part: str, expected: object) -> None:
+    """Each part of a name is found at its place."""
     assert getattr(parse_name(written), part) == expected
 
 
@@ -58,24 +58,24 @@ OTHER = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_spellings_of_a_name_are_alike(one: str, other: str) -> None:
-    """Pet forms, initials, accents and married names do not tell two persons apart."""
-    assert same_name(one, other), name_similarity(one, other)
+    """Pet forms, initials, accents and married names do not make two persons."""
+    assert may_be_same_name(one, other), name_similarity(one, other)
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER)
 def test_names_of_others_are_not_alike(one: str, other: str) -> None:
-    """A number, a 'Jr.', a place or another name tells two persons apart."""
-    assert not same_name(one, other), name_similarity(one, other)
+    """A number, a 'Jr.', a place or another name makes two persons."""
+    assert not may_be_same_name(one, other), name_similarity(one, other)
 
 
-def test_what_tells_namesakes_apart_is_never_outweighed() -> None:
+def test_different_numbers_are_never_outweighed() -> None:
     """Two numbers or generations that differ make two persons, whatever else is the same."""
     assert name_similarity("Henry VII Tudor", "Henry VIII Tudor") == 0
     assert name_similarity("Edsel Bryant Ford Jr.", "Edsel Bryant Ford Sr.") == 0
 
 
-def test_titles_and_given_names_tell_the_sex() -> None:
-    """The sex is told where name or title leave no doubt, and else not."""
+def test_titles_and_given_names_give_the_sex() -> None:
+    """The sex is derived if name or title leave no doubt, and otherwise not."""
     assert [sex_of_name(name) for name in ("Queen Zog", "Margaret Fell", "Sir Kit Fox", "Kit Fox")] == [
         "female",
         "female",
@@ -86,6 +86,6 @@ def test_titles_and_given_names_tell_the_sex() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_compared(one: str, other: str) -> None:
-    """Whatever stands for a name, comparing it never fails, and the order does not matter."""
+    """Whatever text is given as a name, comparing it never fails, and the order does not matter."""
     assert 0 <= name_similarity(one, other) <= 1
     assert name_similarity(one, other) == name_similarity(other, one)

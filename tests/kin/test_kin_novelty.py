@@ -29,7 +29,7 @@ from kiwiresearch.kin.store.queues import ClueItem
     ],
 )
 def test_near_queries_are_one(one: str, other: str, *, novel: bool) -> None:
-    """Another order, spelling or accent is no new query; another king, generation or relative is (R275, R379)."""
+    """Another order, spelling or accent is not a new query; another king, generation or relative is (R275, R379)."""
     assert is_novel(query_key(other, "wikipedia"), [query_key(one, "wikipedia")]) is novel
 
 
@@ -63,6 +63,6 @@ def test_a_clue_asks_little_and_nothing_twice() -> None:
     assert items_for_clue(clue, "Ann Lee", CaseSettings(clue_queries=0), known) == []
 
 
-def test_words_without_letters_are_no_query() -> None:
-    """A suggestion that is nothing but signs is left out."""
+def test_words_without_letters_are_not_a_query() -> None:
+    """A suggestion that has only signs is left out."""
     assert suggested_items(("", "…", "?!"), QueryOrigin("P1", "Ann Lee", TreePosition()), 3, []) == []

@@ -1,4 +1,4 @@
-"""Pages about persons are told from pages about anything else."""
+"""Pages about persons are distinguished from other pages."""
 
 from __future__ import annotations
 
@@ -47,37 +47,45 @@ OTHERS = [
     ("Shergo", "<p><b>Shergo</b> (1978 – 1983) was an Irish racehorse. He won his first race.</p>", "animal"),
     ("Battle of Dorn", "<p>The <b>Battle of Dorn</b> (1066) was fought by King Oleg. He lost his life.</p>", "title"),
     ("Orion", "<p>In Greek mythology, <b>Orion</b> was a hunter. He lost his sight and his life.</p>", "myth"),
-    ("Dorn", "<p><b>Dorn</b> is a town in the north. It has its own mill, and its river is cold.</p>", "no person"),
+    (
+        "Dorn",
+        "<p><b>Dorn</b> is a town in the north. It has its own mill, and its river is cold.</p>",
+        "not about a person",
+    ),
     ("Nothing", "", "empty"),
     (
         "Pope of Dorn",
         "<p>The <b>Pope of Dorn</b> is the bishop of Dorn. He rules his church, and he is old.</p>",
-        "nothing",
+        "does not describe",
     ),
-    ("Spy Hard", "<p><b>Spy Hard</b> is a spy comedy film. He and his friend lose his hat.</p>", "nothing"),
-    ("Farming", "<p>In law, <b>farming</b> is a criminal activity. He who does it loses his hat.</p>", "nothing"),
+    ("Spy Hard", "<p><b>Spy Hard</b> is a spy comedy film. He and his friend lose his hat.</p>", "does not describe"),
+    (
+        "Farming",
+        "<p>In law, <b>farming</b> is a criminal activity. He who does it loses his hat.</p>",
+        "does not describe",
+    ),
     ("King Arno", "<p><b>King Arno</b> was a legendary leader. He lost his sword and his life.</p>", "myth"),
     ("Odo", "<p><b>Odo</b> is considered the chief god of the north. He lost his eye and his son.</p>", "myth"),
 ]
 
 
-@pytest.mark.parametrize(("title", "said"), PERSONS)
-def test_a_page_about_a_person_is_told(title: str, said: str) -> None:
+@pytest.mark.parametrize(("title", "expected"), PERSONS)
+def test_a_page_about_a_person_is_recognized(title: str, expected: str) -> None:
     """Dates behind the name, or a word for what the person was, make a page one about a person."""
-    person = read_person(page_of(title, f"<p><b>{title}</b> {said}</p>"))
+    person = read_person(page_of(title, f"<p><b>{title}</b> {expected}</p>"))
     assert person.is_person, person.why
 
 
 @pytest.mark.parametrize(("title", "html", "why"), OTHERS)
-def test_a_page_about_something_else_is_told(title: str, html: str, why: str) -> None:
-    """Lists, names, fiction, families, bands and animals are no persons, and the reason is given."""
+def test_a_page_about_something_else_is_recognized(title: str, html: str, why: str) -> None:
+    """Lists, names, fiction, families, bands and animals are not persons, and the reason is given."""
     person = read_person(page_of(title, html))
     assert not person.is_person
     assert why in person.why
     assert not person.facts
 
 
-def test_a_name_that_the_lead_tells_later_is_found() -> None:
+def test_a_name_later_in_the_lead_is_found() -> None:
     """'Jan Kowal (…), better known as Kowaletto, was' opens the page 'Kowaletto'."""
     html = (
         "<p><b>Jan Kowal</b> (4 May 1750 – 6 June 1801), better known as Kowaletto, was a painter. He drew his dog.</p>"
@@ -96,7 +104,7 @@ def test_a_language_without_words_is_said_to_be_unread() -> None:
 
 def test_every_pattern_of_english_is_used_and_can_be_compiled() -> None:
     """What the rules ask for is in the file of words, and nothing else is."""
-    data = language_data("eng") or {}
+    data = language_data("eng")
     source = "".join(file.read_text(encoding="utf-8") for file in Path(language.__file__).parent.rglob("*.py"))
     in_code = set(re.findall(r"\bENGLISH\.(\w+)", source)) - set(vars(Language))
     patterns = {**data["classes"], **data["patterns"]}

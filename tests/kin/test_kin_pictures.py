@@ -63,7 +63,7 @@ def reachable(tree: Tree, root: str, *, up: bool) -> set[str]:
 
 
 def check(layout: Layout) -> None:
-    """No box touches another, and all stand within the picture."""
+    """No box touches another, and all are within the picture."""
     places = sorted((box.x, box.y) for box in layout.boxes)
     for number, (x, y) in enumerate(places):
         assert x >= 0
@@ -116,7 +116,7 @@ def test_a_picture_keeps_to_its_room(family: tuple[Tree, str], most: int) -> Non
 @given(trees())
 @settings(max_examples=30)
 def test_names_never_become_markup(family: tuple[Tree, str]) -> None:
-    """Whatever a name holds, the picture is well-formed, has no script, and is the same bytes every time."""
+    """Whatever characters a name has, the picture is well-formed, has no script, and is the same bytes every time."""
     tree, root = family
     anchors = {one: f"person-{number}" for number, one in enumerate(tree.persons)}
     for draw in (pedigree, descendants):
@@ -145,7 +145,7 @@ def test_a_picture_can_be_read_without_eyes() -> None:
 
 
 def test_couples_have_their_year_and_their_children() -> None:
-    """A wife stands below her husband with the year of the wedding, and her children beside her."""
+    """A wife is below her husband with the year of the wedding, and her children beside her."""
     case = vale_family()
     layout = descendants_layout(case.tree, "P1")
     place = {box.person: (box.x, box.y) for box in layout.boxes}
@@ -164,11 +164,11 @@ def test_ties_that_are_not_by_blood_are_broken_lines() -> None:
 
 
 def test_names_of_other_scripts_and_no_names() -> None:
-    """A name that is read from right to left is set so; a person without a name is told as such."""
+    """A name that is read from right to left is set so; a person without a name is labelled as such."""
     svg = descendants(vale_family().tree, "P1", {})
     texts = list(read(svg).iter(f"{SVG}text"))
     assert [node.get("direction") for node in texts if node.text == "רבקה לוי"] == ["rtl"]
-    assert "Name not known" in [node.text for node in texts]
+    assert "Name unknown" in [node.text for node in texts]
     assert is_rtl("  (محمد) Ali")
     assert not is_rtl("Ali محمد")
 
@@ -184,7 +184,7 @@ def test_a_line_of_many_generations() -> None:
     assert len({box.x for box in above.boxes}) == 11
     assert above.labels[-1].text == "8 × great-grandparents"
     assert len(pedigree_layout(tree, people[0], generations=4).boxes) == 5
-    assert "1 known parent had no room" in pedigree(tree, people[0], {}, generations=4)
+    assert "1 known parent did not fit" in pedigree(tree, people[0], {}, generations=4)
     below = descendants_layout(tree, people[-1])
     assert below.labels[-1].text == "8 × great-grandchildren"
     check(below)
@@ -201,7 +201,7 @@ def test_a_line_of_hundreds_of_generations() -> None:
 
 
 def test_a_wide_family() -> None:
-    """Twenty children of two marriages stand below each other, each with their mother's."""
+    """Twenty children of two marriages are below each other, each with their mother's."""
     make = Making()
     father, first, second = make.person("F", "male"), make.person("A", "female"), make.person("B", "female")
     make.tie("spouse_of", father, second, start="1850")
@@ -223,7 +223,7 @@ def test_a_wide_family() -> None:
 
 @pytest.mark.parametrize("name", ["bach", "bronte", "shakespeare"])
 def test_real_families_can_be_drawn(shared_data: Path, name: str) -> None:
-    """For every person of a real family both pictures hold everybody they should, and nothing overlaps."""
+    """For every person of a real family both pictures have everybody they should, and nothing overlaps."""
     tree = read_gedcom(shared_data / "kin" / "gedcom" / f"{name}.ged").tree
     assert tree.persons
     for one in tree.persons:
@@ -235,15 +235,15 @@ def test_real_families_can_be_drawn(shared_data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("draw", [pedigree, descendants])
-def test_nobody_to_draw_is_no_picture(draw: object) -> None:
+def test_without_relatives_there_is_no_picture(draw: object) -> None:
     """A person without any relative has no picture."""
     make = Making()
     one = make.person("Alone")
     assert draw(make.tree(), one, {}) == ""  # type: ignore[operator]
 
 
-def test_boxes_hold_their_words() -> None:
-    """The words of a box are no wider than the box, and lines do not leave it."""
+def test_text_fits_into_its_box() -> None:
+    """The words of a box are not wider than the box, and lines do not leave it."""
     make = Making()
     one, other = (
         make.person("Augusta Wilhelmina Theodora of Mecklenburg-Strelitz-Schwerin", "female"),

@@ -1,4 +1,4 @@
-"""A case at other places: copied row by row, held by one at a time, and seen to change."""
+"""Cases in other places: copied row by row, locked by one writer at a time, with changes noticed."""
 
 from __future__ import annotations
 
@@ -90,41 +90,41 @@ def test_engines_agree_on_a_fingerprint(tmp_path: Path, postgres_server: Callabl
 
 
 def test_a_copy_takes_nobodys_place(a_place: Place) -> None:
-    """Where a case is already nothing is copied, and what is there stays."""
+    """If a case is already nothing is copied, and what is there stays."""
     taken = a_place()
     with _filled(a_place()) as store, CaseStore.create(taken, {"seed": "Bob"}, now) as other:
         before = other.fingerprint()
-        with pytest.raises(FolderTaken, match="There is something at"):
+        with pytest.raises(FolderTaken, match="already exists"):
             store.copy_to(taken)
         assert other.fingerprint() == before
 
 
 def test_one_works_on_a_case_at_a_time(a_place: Place) -> None:
-    """Who comes second is told so at once, or waits as long as they said; who only reads does not wait.
+    """A second writer is refused at once, or waits as long as it asked for; readers do not wait.
 
     A case that was closed is free at that moment, however often.
     """
     where = a_place()
     CaseStore.create(where, {}, now).close()
-    with CaseStore.open(where, now, alone_s=0.0) as first:
+    with CaseStore.open(where, now, lock_timeout_s=0.0) as first:
         first.add_person("a", "Ann")
         for patience_s in (0.0, 0.05):
             with pytest.raises(FolderTaken, match="Another command is working on the case"):
-                CaseStore.open(where, now, alone_s=patience_s)
+                CaseStore.open(where, now, lock_timeout_s=patience_s)
         with CaseStore.open(where, now) as reader:
             assert list(reader.tree().persons) == ["a"]
     for _ in range(20):
-        CaseStore.open(where, now, alone_s=0.0).close()
+        CaseStore.open(where, now, lock_timeout_s=0.0).close()
 
 
-def test_who_waits_comes_next(a_place: Place) -> None:
-    """A case that is let go of goes to the one who waited for it."""
+def test_a_waiting_writer_comes_next(a_place: Place) -> None:
+    """A case that is released goes to the writer that waited for it."""
     where, got = a_place(), threading.Event()
     CaseStore.create(where, {}, now).close()
-    first = CaseStore.open(where, now, alone_s=0.0)
+    first = CaseStore.open(where, now, lock_timeout_s=0.0)
 
     def wait() -> None:
-        CaseStore.open(where, now, alone_s=60.0).close()
+        CaseStore.open(where, now, lock_timeout_s=60.0).close()
         got.set()
 
     waiting = threading.Thread(target=wait)
@@ -135,24 +135,24 @@ def test_who_waits_comes_next(a_place: Place) -> None:
     assert got.is_set()
 
 
-def test_whoever_lost_the_line_writes_nothing_more(postgres_server: Callable[[], str]) -> None:
-    """A connection that the server dropped is made anew for reading; its lock is lost, and so is the right to write."""
+def test_a_writer_that_lost_its_connection_writes_nothing_more(postgres_server: Callable[[], str]) -> None:
+    """A dropped connection is made again for reading; its lock is lost, and so is the right to write."""
     where = postgres_server()
     CaseStore.create(where, {}, now).close()
-    with CaseStore.open(where, now, alone_s=0.0) as first:
+    with CaseStore.open(where, now, lock_timeout_s=0.0) as first:
         first.add_person("a", "Ann")
         with psycopg.connect(where, autocommit=True) as connection:
             connection.execute("SELECT pg_terminate_backend(%s)", [first._db._database._holder])
         assert list(first.tree().persons) == ["a"]
-        with CaseStore.open(where, now, alone_s=0.0) as second:
+        with CaseStore.open(where, now, lock_timeout_s=0.0) as second:
             second.add_person("c", "Cid")
-            with pytest.raises(StoreUnreachable, match="was away meanwhile"):
+            with pytest.raises(StoreUnreachable, match="was lost, and others"):
                 first.add_person("b", "Bob")
             assert sorted(first.tree().persons) == ["a", "c"]
 
 
 def test_every_change_is_noticed(schemas: CaseSchemas) -> None:
-    """The revision of a schema changes with each step, though it be one that the audit log does not tell of."""
+    """The revision of a schema changes with each step, also with one that the audit log does not record."""
     schema = schemas.schema("0123456789ab")
     assert schemas.revision(schema) == ""
     with _filled(schemas.address(schema)) as store:
@@ -169,8 +169,8 @@ def test_every_change_is_noticed(schemas: CaseSchemas) -> None:
     assert schemas.revision(schema) == ""
 
 
-def test_schemas_of_stores_are_apart(postgres_server: Callable[[], str]) -> None:
-    """Stores in schemas of their own keep cases apart; no name tells whose they are; other options stay."""
+def test_stores_in_different_schemas_are_separate(postgres_server: Callable[[], str]) -> None:
+    """Stores in schemas of their own keep cases apart; no name says whose they are; other options stay."""
     first, second = (CaseSchemas(postgres_server()) for _ in range(2))
     assert first.schema("0123456789ab") != second.schema("0123456789ab")
     where = postgres_server().replace("options=", "application_name=kiwi&options=-cwork_mem%3D8MB%20")
@@ -192,11 +192,11 @@ def test_a_case_that_is_not_made_leaves_no_schema(schemas: CaseSchemas) -> None:
         assert connection.execute("SELECT current_schema()").fetchone() == (None,)
 
 
-def test_who_may_make_no_schema_is_told(postgres_server: Callable[[], str]) -> None:
-    """Where the role may make no schemas, a case is refused in words."""
+def test_a_role_that_may_not_create_schemas_is_reported(postgres_server: Callable[[], str]) -> None:
+    """If the role may not create schemas, a case is refused with a message."""
     where = postgres_server()
     with psycopg.connect(where, autocommit=True) as connection:
         connection.execute("CREATE ROLE weak LOGIN")
     weak = CaseSchemas(where.replace("kin@", "weak@")).address("case_weak")
-    with pytest.raises(CannotWrite, match=r"may not be used by you\. Check the permissions"):
+    with pytest.raises(CannotWrite, match=r"denied you access\. Check the permissions"):
         CaseStore.create(weak, {}, now)

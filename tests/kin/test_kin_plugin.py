@@ -65,7 +65,7 @@ pagination:
 """
 
 
-def test_example_is_valid_as_it_stands(tmp_path: Path) -> None:
+def test_the_example_is_valid_unchanged(tmp_path: Path) -> None:
     """The example of the plugin format is read without a change, each key as it says (R362-R373)."""
     plugin = plugin_in(tmp_path, EXAMPLE)
     assert (plugin.plugin_id, plugin.display_name, plugin.tier) == ("find_a_grave", "Find a Grave", 0)
@@ -131,25 +131,25 @@ WRONG = [
     ("base_weight: 0.7", "base_weight: 1.7", "reliability.base_weight"),
     ("evidence_type: \"secondary\"", "evidence_type: \"hearsay\"", "reliability.evidence_type"),
     ("    burial_place:", "    favourite_colour:", "favourite_colour"),
-    ("      type: \"date\"\n", "      type: \"text\"\n", "'birth_date' wants 'type: date'"),
+    ("      type: \"date\"\n", "      type: \"text\"\n", "'birth_date' needs 'type: date'"),
     ("max_pages: 10", "max_pages: 1000", "pagination.max_pages"),
     ("endpoint: \"/memorial/search\"", "endpoint: \"https://evil.example/\"", "search.endpoint"),
-    ("display_name:", "display_nmae:", "'display_nmae': there is no such key"),
+    ("display_name:", "display_nmae:", "'display_nmae': unknown key"),
     ("plugin_id: find_a_grave", "plugin_id: ../find", "plugin_id"),
     ("      type: \"text\"\n      required", "      regex: \"(\"\n      required", "name.regex"),
-    ("tier: 0", "tier: 0\nenabled: true", "switched on for each case"),
+    ("tier: 0", "tier: 0\nenabled: true", "turned on for each case"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("right", "wrong", "named"), WRONG, ids=[row[2] + str(n) for n, row in enumerate(WRONG)])
-def test_mistakes_are_told_by_file_and_key(tmp_path: Path, right: str, wrong: str, named: str) -> None:
+def test_mistakes_are_reported_by_file_and_key(tmp_path: Path, right: str, wrong: str, named: str) -> None:
     """A plugin with a mistake is refused with its file, the key and what to do."""
     assert right in EXAMPLE
-    with pytest.raises(BadSettings) as told:
+    with pytest.raises(BadSettings) as caught:
         plugin_in(tmp_path, EXAMPLE.replace(right, wrong, 1))
-    assert "one.yaml" in told.value.message
-    assert named in told.value.message
-    assert told.value.remedy
+    assert "one.yaml" in caught.value.message
+    assert named in caught.value.message
+    assert caught.value.remedy
 
 
 TRICKS = {
@@ -173,22 +173,22 @@ TRICKS = {
 
 @pytest.mark.parametrize("kind", TRICKS)
 def test_tricks_are_refused(tmp_path: Path, kind: str) -> None:
-    """Whatever a file holds, it is a plugin or an error in words."""
-    with pytest.raises(BadSettings) as told:
+    """Whatever a file has, it is a plugin or an error with a message."""
+    with pytest.raises(BadSettings) as caught:
         plugin_in(tmp_path, TRICKS[kind])
-    assert "one.yaml" in told.value.message
-    assert told.value.remedy
+    assert "one.yaml" in caught.value.message
+    assert caught.value.remedy
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
-    """A file that is no text, or not there, is named."""
+def test_a_file_that_is_not_text_is_reported(tmp_path: Path) -> None:
+    """A file that is not text, or does not exist, is named."""
     (tmp_path / "raw.yaml").write_bytes(b"\xff\xfe\x00")
     for name in ("raw.yaml", "missing.yaml"):
         with pytest.raises(BadSettings, match=name):
             read_plugin(tmp_path / name)
 
 
-def test_own_plugins_stand_beside_the_shipped_ones(tmp_path: Path) -> None:
+def test_own_plugins_are_added_to_the_shipped_ones(tmp_path: Path) -> None:
     """A user's folder adds plugins; a broken one is reported and leaves the others alone."""
     plugin_in(tmp_path, SITE_PLUGIN, "good.yaml")
     (tmp_path / "bad.yaml").write_text("tier: [")
@@ -197,22 +197,22 @@ def test_own_plugins_stand_beside_the_shipped_ones(tmp_path: Path) -> None:
     found = load_plugins(tmp_path)
     assert "old_stones" in [one.plugin.plugin_id for one in found.known]
     assert len(found.known) == 5
-    told = " ".join(problem.message for problem in found.problems)
-    assert "bad.yaml" in told
-    assert "taken.yaml" in told
+    text = " ".join(problem.message for problem in found.problems)
+    assert "bad.yaml" in text
+    assert "taken.yaml" in text
     assert len(found.problems) == 2
     assert len(load_plugins(tmp_path / "nowhere").known) == 4
-    with pytest.raises(BadSettings, match="no plugin 'grave'"):
+    with pytest.raises(BadSettings, match="The plugin 'grave' was not found"):
         found.named("grave")
 
 
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ("{id: old_stones, tier: 1, config: plugins/one.yaml}", "differ"),
-        ("{id: other, tier: 0, config: plugins/one.yaml}", "differ"),
-        ("{id: old_stones, tier: 0, config: plugins/one.yaml, requires_credentials: true}", "differ"),
-        ("{id: old_stones, tier: 0, config: ../../etc/passwd}", "not beside it"),
+        ("{id: old_stones, tier: 1, config: plugins/one.yaml}", "does not match"),
+        ("{id: other, tier: 0, config: plugins/one.yaml}", "does not match"),
+        ("{id: old_stones, tier: 0, config: plugins/one.yaml, requires_credentials: true}", "does not match"),
+        ("{id: old_stones, tier: 0, config: ../../etc/passwd}", "not in the same folder"),
         ("{id: old_stones, tier: 0}", "config"),
     ],
 )
@@ -227,7 +227,7 @@ def test_registry_agrees_with_its_plugins(tmp_path: Path, row: str, why: str) ->
 
 
 def test_failed_fixture_says_what_was_read(tmp_path: Path) -> None:
-    """A fixture that reads otherwise, is missing or lies elsewhere is told in words."""
+    """A fixture that reads differently, is missing or is elsewhere is reported with a message."""
     fixtures = """
 fixtures:
   - {html: page.html, expect: {name: "Ada Quill", birth_date: "1842", death_date: null}}
@@ -241,4 +241,4 @@ fixtures:
     first, second, third = check_plugin(KnownPlugin(plugin, tmp_path / "one.yaml"))
     assert first.problems == ("'birth_date' is '1843', not '1842'",)
     assert "cannot be read" in second.problems[0]
-    assert "not below" in third.problems[0]
+    assert "not in" in third.problems[0]

@@ -13,7 +13,7 @@ from tests.kin.privacy_scan import find_leaks
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.privacy.living import living_status
-from kiwiresearch.kin.privacy.redaction import Mode, decade, redact
+from kiwiresearch.kin.privacy.redaction import PrivacyMode, decade, redact
 from kiwiresearch.kin.privacy.text_parts import region
 from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME, WITHHELD
 from kiwiresearch.kin.tree import (
@@ -33,7 +33,7 @@ from kiwiresearch.text.dates.ranges import DateRange
 
 YEAR = 2026
 LIVING_ID = "5e1f0c1a-living-daughter"
-REDACTING: tuple[Mode, ...] = ("private", "public", "exclude")
+REDACTING: tuple[PrivacyMode, ...] = ("private", "public", "exclude")
 
 
 def when(text: str) -> DateRange:
@@ -153,8 +153,8 @@ def test_the_public_sees_that_there_is_somebody() -> None:
     )
 
 
-def test_the_facts_of_the_dead_do_not_tell_of_the_living() -> None:
-    """Children, spouses and marriages of the dead, and snippets that name a living relative, are kept back."""
+def test_facts_of_the_dead_do_not_reveal_the_living() -> None:
+    """Children, spouses and marriages of the dead, and snippets that name a living relative, are hidden."""
     shown = redact(a_case(), "public", YEAR)
     father = shown.facts_of("father")
     assert {fact.value for fact in father if fact.field in ("child", "spouse")} == {LIVING_NAME}
@@ -165,15 +165,15 @@ def test_the_facts_of_the_dead_do_not_tell_of_the_living() -> None:
     assert fact_of(shown, "death_place", "Hull, England") == fact_of(a_case(), "death_place", "Hull, England")
 
 
-def test_a_relative_of_whom_nothing_is_known_is_kept_back_if_they_may_live() -> None:
-    """A child whom only a name stands for may be alive, the wife of somebody born in 1840 is not."""
+def test_a_relative_without_dates_is_hidden_if_they_may_live() -> None:
+    """A child known only by name may be alive, the wife of somebody born in 1840 is not."""
     shown = redact(replace(a_case(), relationships=()), "public", YEAR)
     assert "Cuthbert" not in repr(shown)
     assert fact_of(shown, "spouse", "Zelda Brack").evidence[0].snippet == "Amos wed Zelda Brack"
 
 
-def test_a_year_alone_can_tell_of_a_living_relative() -> None:
-    """The year in which a living child was born, or a marriage with a living person was made, is kept back."""
+def test_a_year_alone_can_reveal_a_living_relative() -> None:
+    """The year in which a living child was born, or a living person married, is hidden."""
     facts = (
         Fact("y1", "father", "occupation", "miner", evidence=says("y1", "his", "a miner, and a father in 1990")),
         Fact("y2", "father", "occupation", "clerk", evidence=says("y2", "his", "a clerk from 1985")),
@@ -211,7 +211,7 @@ def test_pointers_of_a_family_file_are_kept_back() -> None:
 
 
 def test_sources_about_the_living_lose_their_names_and_addresses() -> None:
-    """A page about a living person can still be evidence about the dead, but nobody can tell which page it is."""
+    """A page about a living person can still be evidence about the dead, but nobody can see which page it is."""
     shown = redact(a_case(), "public", YEAR)
     evidence = fact_of(shown, "birth_date", "1900-06-04").evidence[0]
     source = shown.sources[evidence.source]
@@ -220,7 +220,7 @@ def test_sources_about_the_living_lose_their_names_and_addresses() -> None:
 
 
 def test_those_who_are_left_out_leave_nothing_behind() -> None:
-    """In the strictest mode there is no trace that anybody living was there."""
+    """In the strictest mode there is no trace of anybody living."""
     shown = redact(a_case(), "exclude", YEAR)
     assert sorted(shown.persons) == ["father", "old"]
     assert [tie.id for tie in shown.relationships] == ["t4"]
@@ -228,7 +228,7 @@ def test_those_who_are_left_out_leave_nothing_behind() -> None:
 
 
 @pytest.mark.parametrize("mode", REDACTING)
-def test_nothing_of_the_living_is_left_in_a_redacted_case(mode: Mode) -> None:
+def test_nothing_of_the_living_is_left_in_a_redacted_case(mode: PrivacyMode) -> None:
     """No name, date, place, contact or id of a living person is found in what a mode lets out."""
     shown = redact(a_case(), mode, YEAR)
     assert find_leaks(repr(shown), a_case(), mode, YEAR) == ()
@@ -358,8 +358,8 @@ def _fact(draw: st.DrawFn, persons: Mapping[PersonId, Person], n: int) -> Fact:
 
 @settings(max_examples=EXAMPLES)
 @given(trees(), st.sampled_from(REDACTING))
-def test_no_tree_leaks(tree: Tree, mode: Mode) -> None:
-    """Whatever the tree, neither its print nor its JSON tells of a living person what the mode forbids."""
+def test_no_tree_leaks(tree: Tree, mode: PrivacyMode) -> None:
+    """Whatever the tree, neither its print nor its JSON shows of a living person what the mode forbids."""
     shown = redact(tree, mode, YEAR)
     assert find_leaks(repr(shown), tree, mode, YEAR) == ()
     assert find_leaks(canonical_json(asdict(shown)), tree, mode, YEAR) == ()
@@ -367,7 +367,7 @@ def test_no_tree_leaks(tree: Tree, mode: Mode) -> None:
 
 @settings(max_examples=EXAMPLES)
 @given(trees(), st.sampled_from(REDACTING))
-def test_redacting_twice_changes_nothing(tree: Tree, mode: Mode) -> None:
+def test_redacting_twice_changes_nothing(tree: Tree, mode: PrivacyMode) -> None:
     """What has been made fit to be seen stays as it is."""
     once = redact(tree, mode, YEAR)
     assert redact(once, mode, YEAR) == once
@@ -376,7 +376,7 @@ def test_redacting_twice_changes_nothing(tree: Tree, mode: Mode) -> None:
 
 @settings(max_examples=EXAMPLES)
 @given(trees(), st.sampled_from(REDACTING))
-def test_the_dead_stay_as_they_are(tree: Tree, mode: Mode) -> None:
+def test_the_dead_stay_as_they_are(tree: Tree, mode: PrivacyMode) -> None:
     """Nobody who is dead is lost or changed, and neither are their own dates and places."""
     verdicts = living_status(tree, YEAR)
     shown = redact(tree, mode, YEAR)

@@ -13,7 +13,7 @@ from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.redaction import Mode, redact
+from kiwiresearch.kin.privacy.redaction import PrivacyMode, redact
 from kiwiresearch.kin.privacy.withheld_people import find_withheld
 from kiwiresearch.kin.tree import Fact, Person, Relationship, Tree
 from kiwiresearch.text.dates.mentions import dates_in
@@ -87,7 +87,7 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("text", "kind"), TELLING)
-def test_what_tells_of_the_living_is_found(text: str, kind: str) -> None:
+def test_words_about_the_living_are_found(text: str, kind: str) -> None:
     """Names in any order and spelling, dates in any form, places and contacts are found behind every escape."""
     assert kind in [leak.kind for leak in find_leaks(text, TREE, "public", YEAR)]
     assert kind in [leak.kind for leak in find_leaks(text.encode(), TREE, "exclude", YEAR)]
@@ -96,13 +96,13 @@ def test_what_tells_of_the_living_is_found(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("text", SILENT)
-def test_what_tells_of_nobody_living_is_let_through(text: str) -> None:
-    """The dead, half a name, a country and a decade are no leak."""
+def test_words_about_nobody_living_are_allowed(text: str) -> None:
+    """The dead, half a name, a country and a decade are not a leak."""
     assert find_leaks(text, TREE, "public", YEAR) == ()
 
 
-def test_a_name_that_is_a_number_stands_close_to_its_word() -> None:
-    """A line of GEDCOM that follows, or a count, makes no name of a word that is one with a number."""
+def test_a_name_with_a_number_must_be_adjacent() -> None:
+    """A line of GEDCOM that follows, or a count, does not complete a name that has a number."""
     tree = Tree({"son": Person("son", "Son_3", (), "male")})
     for text in ("1 NAME Son //\n3 QUAY 1", "- **Son**: 3 of them", "Son: 3sons"):
         assert find_leaks(text, tree, "public", YEAR) == (), text
@@ -111,13 +111,13 @@ def test_a_name_that_is_a_number_stands_close_to_its_word() -> None:
 
 
 def test_a_year_behind_a_name_is_too_exact_for_the_circle() -> None:
-    """Where names may be told, a decade may follow, and a year may not."""
+    """If names may be shown, a decade may follow, and a year may not."""
     assert [leak.kind for leak in find_leaks("Anna Los (born 1990)", TREE, "private", YEAR)] == ["date"]
     assert find_leaks("Anna Los (born 1990s)", TREE, "private", YEAR) == ()
 
 
 def test_the_day_of_a_marriage_is_the_living_ones_as_well() -> None:
-    """That the dead were married on a day does not make it free to tell while the other lives."""
+    """The day on which a dead person married is private while the other partner lives."""
     wedding = dates_in("9 August 1985")[0].when
     tie = Relationship("m", "spouse_of", "dead", "anna", start=wedding)
     tree = Tree(TREE.persons, (tie,))
@@ -139,7 +139,7 @@ def test_archives_are_opened() -> None:
     assert [(leak.where, leak.kind) for leak in found] == [("box/report", "name"), ("box/Anna_Los", "name")]
 
 
-def test_an_archive_that_cannot_be_read_is_no_clean_one() -> None:
+def test_an_archive_that_cannot_be_read_is_an_error() -> None:
     """A broken archive is an error, not silence."""
     with pytest.raises(KiwiError, match="cannot be read"):
         find_leaks(an_archive(box=b"Anna Los" * 100)[:60], TREE, "public", YEAR)
@@ -173,7 +173,7 @@ def test_a_masked_text_does_not_leak(text: str, kind: str) -> None:
     """Whatever is found in a plain text is masked in it."""
     if any(sign in text for sign in ("\\", "&", "<", "%", "CONC", "CONT")):
         return
-    modes: tuple[Mode, ...] = ("private", "public", "exclude")
+    modes: tuple[PrivacyMode, ...] = ("private", "public", "exclude")
     for mode in modes:
         assert find_leaks(Mask(find_withheld(TREE, YEAR), mode).text(text), TREE, mode, YEAR) == (), kind
 

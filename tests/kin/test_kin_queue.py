@@ -102,8 +102,8 @@ def test_the_best_comes_first_and_ties_go_by_id(case: CaseStore) -> None:
     assert taken[1] < taken[2]
 
 
-def test_what_was_taken_can_be_given_back(case: CaseStore) -> None:
-    """An item that is taken is nobody else's until it is given back, which is no try."""
+def test_an_item_that_was_taken_can_be_given_back(case: CaseStore) -> None:
+    """An item that is taken is not given to others until it is given back, which does not count as a try."""
     case.queues.push("frontier", page("a"))
     assert case.queues.take("frontier")
     assert case.queues.take("frontier") is None
@@ -141,7 +141,7 @@ def test_an_item_whose_workers_never_come_back_is_set_aside(case: CaseStore) -> 
         assert case.queues.reclaim() == 1
     assert case.queues.take("frontier") is None
     (item,) = case.queues.items("frontier", "failed")
-    assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
+    assert (item.last_error, item.retry_count) == ("the worker that had it disappeared", 3)
 
 
 def test_threads_may_share_one_store(case: CaseStore) -> None:

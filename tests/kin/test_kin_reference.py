@@ -1,4 +1,4 @@
-"""The reference of family research is held to the code."""
+"""The reference of family research matches the code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.codec import plain
 from kiwiresearch.kin.firewall.violations import CODES, Violation
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseSettings
-from kiwiresearch.kin.privacy.redaction import MODES
+from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES
 from kiwiresearch.kin.sources.plugin import PLACEHOLDERS, Compliance, Plugin, Reliability, Rule
 from kiwiresearch.kin.tree import (
     Directness,
@@ -43,7 +43,7 @@ def test_every_setting_of_a_case_has_its_row() -> None:
 def test_every_word_of_a_case_is_explained() -> None:
     """docs/reference/kin.md has each field, status, method, class of evidence and privacy mode."""
     kinds = (FieldName, Status, Method, SourceForm, InformationKind, Directness, LivingStatus, Qualifier)
-    words = {word for kind in kinds for word in get_args(kind) if word} | set(MODES)
+    words = {word for kind in kinds for word in get_args(kind) if word} | set(PRIVACY_MODES)
     assert {word for word in words if f"`{word}`" not in PAGE} == set()
 
 
@@ -77,6 +77,6 @@ def test_every_command_and_option_is_in_the_reference() -> None:
 
 
 def test_every_stop_condition_is_explained() -> None:
-    """docs/design/kin.md tells what each of the five stop conditions means."""
+    """docs/design/kin.md says what each of the five stop conditions means."""
     page = (DOCS / "design" / "kin.md").read_text(encoding="utf-8")
     assert {name for name in STOP_CONDITIONS if f"| `{name}` |" not in page} == set()

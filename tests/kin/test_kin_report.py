@@ -26,8 +26,9 @@ from kiwiresearch.kin.report.family_case import (
     disagreement_from,
 )
 from kiwiresearch.kin.report.proof import support_for
-from kiwiresearch.kin.report.report import family_markdown, family_page, report, style
+from kiwiresearch.kin.report.report import family_document, family_markdown, family_page, style
 from kiwiresearch.kin.tree import Person, Tree
+from kiwiresearch.messages.message import Message
 
 VOID = frozenset({"meta", "br", "hr", "img", "link", "input"})
 HOSTILE = [
@@ -86,7 +87,7 @@ def checked(text: str) -> Markup:
 
 
 def written(case: ReportInput) -> tuple[str, str]:
-    document = report(case)
+    document = family_document(case)
     return family_markdown(document), family_page(document)
 
 
@@ -125,24 +126,24 @@ def hostile(case: ReportInput, bad: str) -> ReportInput:
 def test_the_report_has_all_its_parts() -> None:
     """Summary, pictures, people, timeline, conflicts, merges, log, sources, stop reason and audit head are there."""
     text, html = written(vale_family())
-    parts = ["Summary", "Ancestors", "Descendants", "People", "Timeline of the family", "Conflicts"]
-    parts += ["Records taken for one person", "Research log", "Sources", "How the research ended"]
+    parts = ["Summary", "Ancestors", "Descendants", "People", "Family timeline", "Conflicts"]
+    parts += ["Merged records", "Research log", "Sources", "How the research ended"]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == parts
     assert [re.sub("<.*?>", "", found) for found in re.findall(r"<h2.*?</h2>", html)] == parts
     assert text.startswith("# The family of Edmund Vale\n")
-    for told in ("After 12 steps.", "sha256:" + "ab" * 32):
-        assert told in text
-        assert told in html
+    for entry in ("After 12 steps.", "sha256:" + "ab" * 32):
+        assert entry in text
+        assert entry in html
 
 
 def test_each_fact_has_its_proof() -> None:
-    """A fact shows its value, how well it stands, its sources, their words and the class of the evidence."""
+    """A fact shows its value, how well it is proved, its sources, their words and the class of the evidence."""
     text, html = written(vale_family())
     line = next(line for line in text.splitlines() if "“Edmund son of Josiah Vale, born 3d March 1801”" in line)
     assert "— Baptisms 1790–1812, at “folio 12”, source 3 (" in line
     assert "3. [Baptisms 1790–1812](zim://book/S3): Register of Thornby, tier 0, original source, official" in text
     assert '<a href="#source-3">source 3</a>' in html
-    assert "original source, primary information, direct evidence; read by a source plugin" in line
+    assert "original source, primary information, direct evidence; read from another source" in line
     assert "- **Father**: Josiah Vale (*proved*)" in text
     assert "- **Occupation**: clockmaker (*one source*)" in text
     assert '<span class="badge good">proved</span>' in html
@@ -150,34 +151,34 @@ def test_each_fact_has_its_proof() -> None:
 
 
 def test_competing_values_are_side_by_side() -> None:
-    """Both values of a conflict are shown with their sources, which is held and why, and what would settle it."""
+    """Both values of a conflict are shown with their sources, which is preferred and why, and what would settle it."""
     text, html = written(vale_family())
     assert "- **Born**: 3 March 1801 (*sources disagree*)" in text
     assert "*Why this value:* The register was written within days of the birth." in text
-    assert "*Another value:* 4 March 1802, kept beside it (Vale, Edmund, at “introduction”, source 2)" in text
+    assert "*Another value:* 4 March 1802, kept as an alternative (Vale, Edmund, at “introduction”, source 2)" in text
     assert "| 3 March 1801 | Birth | Edmund Vale | Thornby |" in text
     assert "sources disagree, 90%" in text
     conflicts = text.split("## Conflicts")[1].split("## Records")[0]
     assert "| 3 March 1801 |" in conflicts
-    assert "held for the most likely | an original record made at the time |" in conflicts
+    assert "most likely | an original record made at the time |" in conflicts
     assert "| 4 March 1802 |" in conflicts
     assert "Look for the census of 1851 in Thornby." in conflicts
     assert "<details open><summary><strong>Born</strong>" in html
 
 
-def test_a_search_in_vain_is_no_evidence() -> None:
+def test_a_search_that_found_nothing_is_not_evidence() -> None:
     """The log lists what was not found, and says that this proves nothing."""
     text, html = written(vale_family())
-    assert "| Barnaby Crook birth | A Small Encyclopaedia | searched, not found | 0 |" in text
+    assert "| Barnaby Crook birth | A Small Encyclopaedia | no results | 0 |" in text
     for shown in (text, html):
-        assert "It is no evidence of absence" in shown
+        assert "Finding nothing does not prove that there is nothing" in shown
 
 
 def test_a_merge_says_why_perhaps_not() -> None:
     """Each merge is shown with what speaks for it and what speaks against it."""
     text, _ = written(vale_family())
-    assert "*Why:* same wife and same trade" in text
-    assert "*Why perhaps not:* the birth years differ by one" in text
+    assert "*For:* same wife and same trade" in text
+    assert "*Against:* the birth years differ by one" in text
 
 
 def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
@@ -187,9 +188,8 @@ def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
         CompetingValue("a", ("R1", "gone"), ("S1",), 0, "primary", 0.8, (1,)),
     )
     ranking = (Place(0, 2, "copied"), Place(1, 1, "original"))
-    found = disagreement_from(
-        Conflict("c", "P1", "parent", competing, ranking, 1, "so it is", 0.8, "tentative", ("look",))
-    )
+    why, look = Message("so it is"), Message("look")
+    found = disagreement_from(Conflict("c", "P1", "parent", competing, ranking, 1, why, 0.8, "tentative", (look,)))
     assert found == Disagreement(
         "P1",
         "parent",
@@ -208,17 +208,17 @@ def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
     ("groups", "form", "information", "status", "expected"),
     [
         (("a", "b"), "original", "primary", "verified", "proved"),
-        (("a", "a"), "original", "primary", "verified", "sources of one origin"),
+        (("a", "a"), "original", "primary", "verified", "several sources with the same origin"),
         (("a",), "original", "primary", "verified", "one source"),
         (("a", "b"), "authored", "primary", "verified", "2 independent sources"),
         (("a", "b"), "original", "secondary", "verified", "2 independent sources"),
         (("a", "b"), "original", "primary", "unverified", "2 independent sources, not verified"),
         (("a", "b"), "original", "primary", "disputed", "doubtful"),
-        (("a", "b"), "original", "primary", "hypothesis", "hypothesis, no fact"),
-        ((), "original", "primary", "verified", "no evidence shown"),
+        (("a", "b"), "original", "primary", "hypothesis", "hypothesis, not a fact"),
+        ((), "original", "primary", "verified", "no evidence to show"),
     ],
 )
-def test_what_counts_as_proved(
+def test_proved_needs_independent_sources(
     groups: tuple[str, ...], form: str, information: str, status: str, expected: str
 ) -> None:
     """Proved needs two independent origins, an original record and primary information; copies count once."""
@@ -260,13 +260,13 @@ def test_the_page_needs_nothing_else() -> None:
     assert "<bdi>רבקה לוי</bdi>" in html
 
 
-def test_a_case_of_nobody_is_a_report() -> None:
-    """An empty case, or a seed that the tree does not hold, gives a whole report."""
+def test_a_case_without_people_has_a_report() -> None:
+    """An empty case, or a seed that is not in the tree, gives a complete report."""
     for seeds in ((), ("nobody",)):
         text, html = written(ReportInput(Making().tree(), seeds))
         checked(html)
-        assert "Nobody has been found yet." in text
-        assert "The research goes on." in text
+        assert "No people have been found yet." in text
+        assert "The research is not finished." in text
 
 
 def test_living_people_are_shown_as_they_come() -> None:
@@ -274,12 +274,12 @@ def test_living_people_are_shown_as_they_come() -> None:
     tree = Tree({"living-1": Person("living-1", "Living", living="living")})
     text, html = written(ReportInput(tree, ("living-1",), privacy="1 living person is not shown."))
     checked(html)
-    assert "Living, so little or nothing is shown." in text
+    assert "May be living, so little or nothing is shown." in text
     assert "1 living person is not shown." in text
 
 
 def test_ties_and_facts_of_people_who_are_left_out_do_no_harm() -> None:
-    """A tree from which people were taken out may hold ties and facts that lead to them: the report is whole."""
+    """A tree from which people were removed may have ties and facts that lead to them: the report is complete."""
     case = vale_family()
     kept = {one: person for one, person in case.tree.persons.items() if one not in ("P2", "P5", "P8")}
     tree = Tree(kept, case.tree.relationships, case.tree.facts, {})
@@ -288,7 +288,7 @@ def test_ties_and_facts_of_people_who_are_left_out_do_no_harm() -> None:
     assert "Miriam Ashdown" not in re.sub(r"“.*?”", "", text)
 
 
-def test_a_relative_is_told_once() -> None:
+def test_a_relative_is_shown_once() -> None:
     """A fact that names a father who is a person of the tree is shown with that tie, its quote included."""
     make = Making()
     child, father, source = make.person("Ann Lee"), make.person("Bob Lee", "male"), make.source("A")
@@ -303,7 +303,7 @@ def test_a_relative_is_told_once() -> None:
 
 
 def test_a_tie_has_its_proof_once() -> None:
-    """The quotes of both pages stand with the one who comes first; the other one is led there by the name."""
+    """The quotes of both pages are with the person who comes first; the other one links there."""
     make = Making()
     child, father = make.person("Ann Lee", "female"), make.person("Bob Lee", "male")
     own, his = make.source("A", title="Ann"), make.source("A", title="Bob")
@@ -319,8 +319,8 @@ def test_a_tie_has_its_proof_once() -> None:
     checked(html)
 
 
-def test_the_same_words_are_quoted_once_and_their_class_is_told_once() -> None:
-    """Evidence of the same place with the same words is one quote, and what all quotes share stands above them."""
+def test_the_same_words_are_quoted_once() -> None:
+    """Evidence of the same place with the same words is one quote, and a class that all quotes share is above them."""
     make = Making()
     one, source = make.person("Ann Lee"), make.source("A")
     quotes = [make.evidence(source, words, rationale=why) for words, why in (("born 1801", "a"), ("B. 1801", "b"))]
@@ -329,11 +329,11 @@ def test_the_same_words_are_quoted_once_and_their_class_is_told_once() -> None:
     text, _ = written(ReportInput(make.tree(), (one,)))
     assert text.count("“born 1801”") == 1
     assert text.count("authored source, undetermined information, direct evidence") == 1
-    assert "*Open:* death and parents not found." in text
+    assert "*Missing or disputed:* death and parents not found." in text
 
 
-def test_children_stand_with_their_parents_in_the_order_of_the_source() -> None:
-    """Where births are not known the source's own list is the order; of several wives each has her children."""
+def test_children_are_with_their_parents_in_the_order_of_the_source() -> None:
+    """If births are not known, the source's list is the order; of several wives each has her children."""
     make = Making()
     man, source = make.person("Abe Lee", "male"), make.source("A")
     names = ("Zoe Lee", "Bob Lee", "Amy Lee")
@@ -354,7 +354,8 @@ def test_the_same_case_gives_the_same_bytes() -> None:
     """Neither the order of a mapping nor the seed of hashes changes a byte."""
     code = (
         "import hashlib\nfrom tests.kin.families import vale_family\n"
-        "from kiwiresearch.kin.report.report import family_markdown, family_page, report\nd = report(vale_family())\n"
+        "from kiwiresearch.kin.report.report import family_document, family_markdown, family_page\n"
+        "d = family_document(vale_family())\n"
         "print(hashlib.sha256((family_markdown(d) + family_page(d)).encode()).hexdigest())"
     )
     root = Path(__file__).parent.parent.parent

@@ -11,7 +11,7 @@ from tests.llm.scripted import ScriptedModel
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.report.by_model import fault_of, summary_prompt, write_summary
 from kiwiresearch.kin.report.family_case import Disagreement, RankedValue, ReportInput
-from kiwiresearch.kin.report.report import family_page, report
+from kiwiresearch.kin.report.report import family_document, family_page
 from kiwiresearch.kin.report.summary import SummarySentence, summary
 
 LIFE = SummarySentence(
@@ -28,8 +28,8 @@ ABOUT = SummarySentence("Josiah Vale was born c. 1770.", ("F9",), ("P2",))
 NAMES = ["Edmund Vale", "Josiah Vale", "Ruth Orchard", "Miriam Ashdown", "Clara Vale", "Daniel Vale"]
 
 
-def test_the_summary_tells_who_when_family_and_proof() -> None:
-    """By rule alone the summary names dates, parents, partners, children, what is proved and what is open (R281)."""
+def test_the_summary_has_dates_family_and_proof() -> None:
+    """With rules alone the summary names dates, parents, partners, children, what is proved and what is open (R281)."""
     text = " ".join(one.text for one in summary(vale_family()))
     for part in (
         "Edmund Vale was born on 3 March 1801 in Thornby and died on 9 May 1871, aged 70; ",
@@ -38,39 +38,39 @@ def test_the_summary_tells_who_when_family_and_proof() -> None:
         "Barnaby Crook was a stepfather of Edmund Vale.",
         "Edmund Vale married Miriam Ashdown in 1825.",
         "had 3 known children: Clara Vale, Josiah Vale and 1 without a name.",
-        "The tree holds 11 people and goes back 1 generation of the 3 that were asked for.",
-        "1 is proved, 23 rest on one origin and 1 is unsettled or without evidence.",
-        "1 conflict is not settled; all values are kept.",
+        "The tree has 11 people and goes back 1 generation of the 3 requested.",
+        "1 is proved, 23 have only one independent origin and 1 is disputed or has no evidence.",
+        "1 conflict is not settled. All values are kept.",
         "Not found so far: parents of Josiah Vale; birth and parents of Barnaby Crook; parents of Ruth Orchard.",
     ):
         assert part in text
 
 
-def test_every_sentence_about_people_rests_on_facts() -> None:
-    """A sentence that tells of somebody names the facts or ties it rests on, and the tree holds them."""
+def test_every_sentence_about_people_is_based_on_facts() -> None:
+    """A sentence about somebody names the facts or ties it is based on, and the tree has them."""
     case = vale_family()
     known = {fact.id for fact in case.tree.facts} | {tie.id for tie in case.tree.relationships}
-    told = [one for one in summary(case) if one.people]
-    assert len(told) == 7
-    assert all(one.rests_on and set(one.rests_on) <= known for one in told)
+    rows = [one for one in summary(case) if one.people]
+    assert len(rows) == 7
+    assert all(one.rests_on and set(one.rests_on) <= known for one in rows)
 
 
 def test_one_origin_proves_nothing() -> None:
-    """Where all sources go back to one origin the summary says so, and that nothing is strictly proved."""
+    """If all sources go back to one origin the summary says so, and that nothing is strictly proved."""
     make = Making()
     one = make.person("Ann Lee")
     first, second = make.source("A", origin_group="x"), make.source("B", origin_group="x")
     make.fact(one, "birth_date", "1800", make.evidence(first, "born 1800"), make.evidence(second, "born 1800"))
-    text = " ".join(said.text for said in summary(ReportInput(make.tree(), (one,))))
+    text = " ".join(entry.text for entry in summary(ReportInput(make.tree(), (one,))))
     assert "All evidence goes back to one origin" in text
     assert "Nothing is proved in the strict sense" in text
 
 
 @pytest.mark.parametrize("seeds", [(), ("nobody",)])
-def test_a_case_of_nobody_has_a_summary(seeds: tuple[str, ...]) -> None:
-    """An empty tree, or a seed that is not in it, is told and does not fail."""
+def test_a_case_without_people_has_a_summary(seeds: tuple[str, ...]) -> None:
+    """An empty tree, or a seed that is not in it, is reported and does not fail."""
     text = " ".join(one.text for one in summary(ReportInput(Making().tree(), seeds)))
-    assert text == "The tree holds 0 people. No fact has been found yet."
+    assert text == "The tree has 0 people. No facts have been found yet."
 
 
 def test_a_life_of_which_nothing_is_known() -> None:
@@ -79,7 +79,7 @@ def test_a_life_of_which_nothing_is_known() -> None:
     one = make.person("Ann Lee", is_dead=True)
     other = make.person("Bob Lee")
     found = summary(ReportInput(make.tree(), (one, other)))
-    assert [said.text for said in found][:2] == ["Ann Lee has died.", "Of the life of Bob Lee no date is known."]
+    assert [entry.text for entry in found][:2] == ["Ann Lee has died.", "No dates are known for the life of Bob Lee."]
 
 
 @pytest.mark.parametrize(
@@ -146,24 +146,24 @@ def keys_of(case: ReportInput) -> list[str]:
 
 
 def test_a_model_words_what_it_is_given() -> None:
-    """A sentence of a model stands in place of those it rests on, and has their facts (R281)."""
+    """A sentence of a model replaces those it is based on, and has their facts (R281)."""
     case = vale_family()
     keys = keys_of(case)
     text = "Edmund Vale married Miriam Ashdown in 1825 and had 3 known children: "
     text += "Clara Vale, Josiah Vale and 1 without a name."
-    said = {"text": text, "keys": [keys[3], keys[4]]}
-    found = write_summary(case, ScriptedModel(json.dumps({"sentences": [said]})))
+    values = {"text": text, "keys": [keys[3], keys[4]]}
+    found = write_summary(case, ScriptedModel(json.dumps({"sentences": [values]})))
     assert not found.dropped
     rules = summary(case)
     assert len(found.said) == len(rules) - 1
     assert found.said[3] == SummarySentence(
         text, (*rules[3].rests_on, *rules[4].rests_on), found.said[3].people, "model"
     )
-    assert "in the words of a model" in family_page(report(case, found.said))
+    assert "written by a language model" in family_page(family_document(case, found.said))
 
 
-def test_what_a_model_invents_is_dropped() -> None:
-    """A sentence without a key, with one nobody gave, of another form, or that says more gives way to the rules."""
+def test_inventions_of_a_model_are_dropped() -> None:
+    """A sentence without a key, with an unknown one, of another form, or that says more is replaced by the rules."""
     case = vale_family()
     keys = keys_of(case)
     proposed = [
@@ -181,11 +181,11 @@ def test_what_a_model_invents_is_dropped() -> None:
 
 
 def test_a_model_that_fails_leaves_the_rules() -> None:
-    """Where the model does not answer the summary is the rules', and a note says so."""
+    """If the model does not answer the summary is the rules', and a note says so."""
     case = vale_family()
     found = write_summary(case, ScriptedModel(ModelUnreachable("It is gone.")))
     assert found.said == summary(case)
-    assert "did not help, and the summary is in the words of the rules: It is gone." in found.note
+    assert "could not write the summary, so it was written by rules: It is gone." in found.note
 
 
 def test_names_cannot_speak_to_the_model() -> None:
@@ -209,6 +209,6 @@ def test_a_conflict_that_is_settled_is_not_open() -> None:
     case = ReportInput(
         make.tree(), (one,), disagreements=(Disagreement(one, "birth_date", ranking, held, status="resolved"),)
     )
-    text = " ".join(said.text for said in summary(case))
-    assert "1 conflict was settled by the weight of evidence." in text
+    text = " ".join(entry.text for entry in summary(case))
+    assert "1 conflict was settled by the better evidence." in text
     assert "sources disagree" not in text

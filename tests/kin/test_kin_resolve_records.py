@@ -38,15 +38,15 @@ def test_nobody_of_two_lists_is_taken_twice() -> None:
     assert [one.pair for one in found] == [("r0", "r1")]
 
 
-def test_one_list_may_hold_a_person_often() -> None:
+def test_one_list_may_have_a_person_several_times() -> None:
     """Within one list all copies are paired, each pair once."""
     copies = rows(*[("mary", "winter", "18120504")] * 3)
     found = link({**copies, **OTHERS}, None, NAMES)
     assert [one.pair for one in found] == [("r0", "r1"), ("r0", "r2"), ("r1", "r2")]
 
 
-def test_what_is_missing_says_nothing() -> None:
-    """An empty field is no difference."""
+def test_missing_fields_count_nothing() -> None:
+    """An empty field is not a difference."""
     found = link({**rows(("mary", "winter", "18120504")), **OTHERS}, rows(("mary", "winter", "")), NAMES)
     assert dict(found[0].points)["born"] == 0.0
     assert "given" in str(found[0])

@@ -35,10 +35,10 @@ THINGS = {
 @pytest.fixture(scope="module")
 def books() -> BookSource:
     pages = {
-        title.replace(" ", "_"): f"<h1>{title}</h1><p>{said} {word} lived in Brinkport. {word} was born there.</p>"
-        for title, (said, word) in LIVES.items()
+        title.replace(" ", "_"): f"<h1>{title}</h1><p>{entry} {word} lived in Brinkport. {word} was born there.</p>"
+        for title, (entry, word) in LIVES.items()
     }
-    pages |= {title.replace(" ", "_"): f"<h1>{title}</h1><p>{said}</p>" for title, said in THINGS.items()}
+    pages |= {title.replace(" ", "_"): f"<h1>{title}</h1><p>{entry}</p>" for title, entry in THINGS.items()}
     return BookSource([OpenBook(MemoryArchive(pages, {"JRRQ": "J._R._R._Quillon"}))])
 
 
@@ -75,7 +75,7 @@ def test_names_lead_to_the_page(books: BookSource, name: str, title: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("Queen Mabel", ["'Mabel I of Vale' (1516–1558)", "'Mabel II of Vale' (1602–1660)"]),
         ("Selwick", ["'Horatio Selwick, 1st Viscount Selwick' (1758–1805)", "'Selwick Marsh' (1918–1999)"]),
@@ -83,29 +83,33 @@ def test_names_lead_to_the_page(books: BookSource, name: str, title: str) -> Non
         ("Lowther", ["'Martin Lowther' (1483–1546)", "'Martin Lowther King' (1929–1968)"]),
     ],
 )  # fmt: skip
-def test_where_several_fit_they_are_listed_with_their_years(books: BookSource, name: str, told: list[str]) -> None:
+def test_several_matches_are_listed_with_their_years(books: BookSource, name: str, expected: list[str]) -> None:
     """Nobody is chosen for the user: all whom the name fits are named, and nobody else."""
     with pytest.raises(BadUsage) as problem:
         find_seed_page(books, name)
-    assert f"may be {len(told)} people" in problem.value.message
-    assert all(one in problem.value.message for one in told)
+    assert f"could be {len(expected)} people" in problem.value.message
+    assert all(one in problem.value.message for one in expected)
     assert "Thorne" not in problem.value.message
 
 
 @pytest.mark.parametrize(
     ("name", "message", "remedy"),
     [
-        ("Brinkport", "The page 'Brinkport' is not about one person", "A case begins with a person"),
-        ("King Alaric", "The page 'King Alaric' is not about one person", "A case begins with a person"),
-        ("Osric Vane's daughter", "No source", "the case looks for the relatives"),
-        ("son of Osric Vane", "No source", "the case looks for the relatives"),
-        ("king of Vale", "No source", "kiwiresearch search"),
-        ("Queen Thorne", "No source", "kiwiresearch search"),
-        ("King Mabel", "No source", "kiwiresearch search"),
-        ("Harold IX", "No source", "kiwiresearch search"),
-        ("Ottilie Thorne", "No source", "Perhaps you mean 'Ottilie of the Western Isles' (1819–1901)"),
-        ("Abrahm Brackley", "No source", "Perhaps you mean 'Abraham Brackley' (1809–1865)"),
-        ("Martin Brackley", "No source", "Perhaps you mean 'Abraham Brackley' (1809–1865)"),
+        ("Brinkport", "The page 'Brinkport' cannot be used: it is not about a person", "Use the name of one person"),
+        (
+            "King Alaric",
+            "The page 'King Alaric' cannot be used: it is about a mythical figure",
+            "Use the name of one person",
+        ),
+        ("Osric Vane's daughter", "No page about", "Research then finds their relatives"),
+        ("son of Osric Vane", "No page about", "Research then finds their relatives"),
+        ("king of Vale", "No page about", "kiwiresearch search"),
+        ("Queen Thorne", "No page about", "kiwiresearch search"),
+        ("King Mabel", "No page about", "kiwiresearch search"),
+        ("Harold IX", "No page about", "kiwiresearch search"),
+        ("Ottilie Thorne", "No page about", "Did you mean 'Ottilie of the Western Isles' (1819–1901)"),
+        ("Abrahm Brackley", "No page about", "Did you mean 'Abraham Brackley' (1809–1865)"),
+        ("Martin Brackley", "No page about", "Did you mean 'Abraham Brackley' (1809–1865)"),
     ],
 )  # fmt: skip
 def test_nobody_is_put_in_the_place_of_another(books: BookSource, name: str, message: str, remedy: str) -> None:
@@ -116,11 +120,11 @@ def test_nobody_is_put_in_the_place_of_another(books: BookSource, name: str, mes
 
 
 def test_those_who_may_be_alive_are_listed_without_their_years() -> None:
-    """Where a name fits several people, the year of a birth is told only with that of a death (R435)."""
+    """If a name fits several people, the year of a birth is shown only with that of a death (R435)."""
     lives = {"singer": "(born 4 May 1971) is a singer", "nurse": "(1820 – 1890) was a nurse"}
     pages = {
-        f"Ida_Moor_({trade})": f"<h1>Ida Moor ({trade})</h1><p>Ida Moor {said}. She was born in Hull.</p>"
-        for trade, said in lives.items()
+        f"Ida_Moor_({trade})": f"<h1>Ida Moor ({trade})</h1><p>Ida Moor {entry}. She was born in Hull.</p>"
+        for trade, entry in lives.items()
     }
     with pytest.raises(BadUsage) as problem:
         find_seed_page(BookSource([OpenBook(MemoryArchive(pages))]), "Ida Moor")

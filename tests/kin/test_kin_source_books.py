@@ -50,7 +50,7 @@ def test_page_of_a_person_is_found_by_name() -> None:
 
 
 def test_years_choose_between_namesakes() -> None:
-    """Of two people of one name, the one whose years stand on the page comes first."""
+    """Of two people of one name, the one whose years are on the page comes first."""
     found = memory_books().search(PersonQuery("Osric Vane", birth_year=1880))
     assert titles(found)[0] == "Osric Vane (sailor)"
 
@@ -67,13 +67,13 @@ def test_regnal_numbers_are_not_mixed_up() -> None:
 
 
 def test_nobody_is_found_for_no_name() -> None:
-    """No name and an unknown name find nobody, which is no error."""
+    """No name and an unknown name find nobody, which is not an error."""
     for name in ("", "   ", "Zebulon Quatermass"):
         assert memory_books().search(PersonQuery(name)) == []
 
 
 def test_fetch_follows_paths_and_addresses() -> None:
-    """A page is fetched by its path, by a redirect, and by its address; what is not there is told."""
+    """A page is fetched by its path, by a redirect, and by its address; a missing page is an error."""
     source = memory_books()
     whole = source.fetch("Osric_Vane")
     assert source.fetch("Osric_the_Elder").source == whole.source
@@ -84,7 +84,7 @@ def test_fetch_follows_paths_and_addresses() -> None:
 
 
 def test_books_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Finding and reading in the books opens no connection, whoever is looked for."""
+    """Finding and reading in the books opens no connection."""
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a connection was opened")

@@ -83,7 +83,7 @@ def test_sign_in_is_the_code_flow_with_a_proof_key(site: Site) -> None:
     for wrong in ("", "http://127.0.0.1:5000/callback?code=the-code&state=other", "?error=denied", "é"):
         with pytest.raises(BadUsage):
             sign_in.finish(sitting, wrong)
-    with pytest.raises(SourceUnreachable, match="no token"):
+    with pytest.raises(SourceUnreachable, match="did not accept the sign-in"):
         sign_in.finish(sitting, f"?code=wrong&state={sitting.state}")
     sign_in.finish(sitting, f"?code=the-code&state={sitting.state}")
     assert sign_in.header() == {"Authorization": f"Bearer {TOKEN}"}
@@ -95,8 +95,8 @@ def test_person_is_read_with_relatives(site: Site) -> None:
     gate = gate_to(site, plugin, key=KEY)
     fetched = FamilySearchSource(plugin, gate, signed_in(plugin, gate)).fetch("AAAA-111")
     assert fetched.read is not None
-    told = [(fact.field, fact.value) for fact in fetched.read.facts]
-    assert told == [
+    rows = [(fact.field, fact.value) for fact in fetched.read.facts]
+    assert rows == [
         ("name", 'Osric "Oz" Vane'),
         ("sex", "male"),
         ("birth_date", "1842-05-12"),
@@ -127,9 +127,9 @@ def test_living_people_are_not_taken_over(site: Site) -> None:
     found = source.search(PersonQuery("Osric Vane", birth_year=1842, living="deceased"))
     assert [one.read.ref.path for one in found if one.read] == ["AAAA-111"]
     assert "q.surname=Vane" in next(one.path for one in site.arrivals if "search" in one.path)
-    with pytest.raises(SourceRefused) as told:
+    with pytest.raises(SourceRefused) as caught:
         source.fetch("AAAA-115")
-    assert told.value.rule == "privacy"
+    assert caught.value.rule == "privacy"
 
 
 def test_token_is_nowhere_but_in_memory(site: Site) -> None:
@@ -147,8 +147,8 @@ def test_token_is_nowhere_but_in_memory(site: Site) -> None:
     assert not any(key.startswith("page/") for key in rows)
 
 
-def test_sign_in_that_is_missing_or_over_is_told(site: Site) -> None:
-    """Without a sign-in nothing is asked; one that ended is told as such and forgotten."""
+def test_a_missing_or_expired_sign_in_is_reported(site: Site) -> None:
+    """Without a sign-in nothing is asked; an expired one is reported as such and forgotten."""
     plugin = plugin_at(site)
     gate = gate_to(site, plugin, key=KEY)
     with pytest.raises(SourceRefused, match="not signed in"):
@@ -157,22 +157,22 @@ def test_sign_in_that_is_missing_or_over_is_told(site: Site) -> None:
     sign_in = signed_in(plugin, gate)
     site.page("/platform/tree/persons/AAAA-111", "", 401)
     source = FamilySearchSource(plugin, gate, sign_in)
-    with pytest.raises(SourceRefused, match="has ended"):
+    with pytest.raises(SourceRefused, match="has expired"):
         source.fetch("AAAA-111")
     with pytest.raises(SourceRefused, match="not signed in"):
         sign_in.header()
 
 
 @pytest.mark.parametrize(("status", "error"), [(404, PageNotFound), (410, PageNotFound), (500, SourceUnreachable)])
-def test_errors_of_the_server_are_told(site: Site, status: int, error: type[Exception]) -> None:
-    """A person who is gone and a server in trouble are told apart."""
+def test_errors_of_the_server_are_reported(site: Site, status: int, error: type[Exception]) -> None:
+    """A deleted person and a server error have different messages."""
     plugin = plugin_at(site)
     gate = gate_to(site, plugin, key=KEY)
     site.page("/platform/tree/persons/AAAA-404", "", status)
     source = FamilySearchSource(plugin, gate, signed_in(plugin, gate))
     with pytest.raises(error):
         source.fetch("AAAA-404")
-    with pytest.raises(PageNotFound, match="no person"):
+    with pytest.raises(PageNotFound, match="not a person ID"):
         source.fetch("../../etc")
 
 
@@ -188,8 +188,8 @@ def test_errors_of_the_server_are_told(site: Site, status: int, error: type[Exce
         b"[" * 9000,
     ],
 )
-def test_records_that_are_none(content: bytes) -> None:
-    """A record that is broken, or tells of somebody else, is no person and no traceback."""
+def test_invalid_records_are_not_people(content: bytes) -> None:
+    """A record that is broken, or is about somebody else, is not a person and not a traceback."""
     try:
         read = read_gedcomx(content, "X-1", "familysearch", 0.4).read
     except SourceUnreachable:
@@ -247,22 +247,22 @@ def test_sign_in_happens_in_the_users_browser(site: Site, tmp_path: Path) -> Non
     assert TOKEN.encode() not in written
 
 
-def test_sign_in_that_nobody_answers_ends(site: Site) -> None:
-    """Who does not come back in time is told so, and the port is free again."""
+def test_a_sign_in_without_a_reply_ends(site: Site) -> None:
+    """If the user does not come back in time, the sign-in fails, and the port is free again."""
     plugin = waiting_at_a_free_port(plugin_at(site))
     sign_in = SignIn(plugin, gate_to(site, plugin, key=KEY))
     for _ in range(2):
-        with pytest.raises(SourceRefused, match="Nobody signed in"):
+        with pytest.raises(SourceRefused, match="The sign-in timed out"):
             sign_in.run_locally(lambda _: None, timeout_s=0.0)
 
 
-def test_port_that_is_taken_is_told(site: Site) -> None:
-    """Nothing is asked where the answer could not arrive."""
+def test_a_port_that_is_taken_is_reported(site: Site) -> None:
+    """Nothing is asked if the answer could not arrive."""
     plugin = waiting_at_a_free_port(plugin_at(site))
     assert plugin.auth is not None
     with (
         socket.create_server(("127.0.0.1", urlsplit(plugin.auth.redirect_uri).port or 0)),
-        pytest.raises(BadUsage, match="is taken"),
+        pytest.raises(BadUsage, match="is in use"),
     ):
         SignIn(plugin, gate_to(site, plugin, key=KEY)).run_locally(pytest.fail)
 
@@ -270,16 +270,16 @@ def test_port_that_is_taken_is_told(site: Site) -> None:
 @pytest.mark.parametrize("address", ["https://127.0.0.1:5000/", "http://192.168.0.7:5000/", "http://127.0.0.1/", "x"])
 def test_answer_is_awaited_on_this_machine_only(address: str) -> None:
     """A plugin cannot make the program listen for others, or under a port that is not named."""
-    with pytest.raises(BadUsage, match="no address of this machine"):
+    with pytest.raises(BadUsage, match="not an http address on this computer with a port"):
         SignInCallback(address)
 
 
 def test_a_source_that_wants_a_sign_in_is_opened_with_one(tmp_path: Path) -> None:
-    """What is switched on and wants a sign-in can have one; whoever asks for another is told which there are."""
+    """A source that is enabled and needs a sign-in can have one; for another source, the error lists those that can."""
     with CaseStore.create(tmp_path / "case.sqlite", {}, lambda: "2026-01-01T00:00:00Z") as store:
         set_plugin(store, load_plugins().named("familysearch"), on=True, terms=True)
         opened = open_case_sources(store, ())
         assert list(opened.sign_ins) == ["familysearch"]
-        with pytest.raises(BadUsage, match="'wikidata' is no source of this case that wants a sign-in"):
+        with pytest.raises(BadUsage, match="has no source 'wikidata' that is turned on and needs a sign-in"):
             opened.sign_in("wikidata", pytest.fail)
         opened.close()

@@ -1,4 +1,4 @@
-"""What sources tell passes the firewall as it is, and nothing else under the same words does."""
+"""Facts of sources pass the firewall unchanged, and nothing else with the same words does."""
 
 from __future__ import annotations
 
@@ -35,21 +35,23 @@ def records() -> Iterator[tuple[PersonReading, str]]:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[tuple[ExtractedFact, PersonReading, str]]:
+def facts_of_records() -> list[tuple[ExtractedFact, PersonReading, str]]:
     return [(fact, read, text) for read, text in records() for fact in read.facts]
 
 
-def test_true_facts_pass(told: list[tuple[ExtractedFact, PersonReading, str]]) -> None:
+def test_true_facts_pass(facts_of_records: list[tuple[ExtractedFact, PersonReading, str]]) -> None:
     """Every fact of a plugin, of a GEDCOM X record and of Wikidata is borne out by its own words (R408)."""
-    assert len(told) >= 30
-    refused = {(fact.field, fact.value): check(fact, text, read.name, read.sex) for fact, read, text in told}
+    assert len(facts_of_records) >= 30
+    refused = {
+        (fact.field, fact.value): check(fact, text, read.name, read.sex) for fact, read, text in facts_of_records
+    }
     assert {key: why for key, why in refused.items() if why} == {}
 
 
-def test_other_dates_and_names_do_not(told: list[tuple[ExtractedFact, PersonReading, str]]) -> None:
+def test_other_dates_and_names_do_not(facts_of_records: list[tuple[ExtractedFact, PersonReading, str]]) -> None:
     """Another date, another name or another day than the words say is refused."""
     (other,) = dates_in("9 September 1666")
-    for fact, read, text in told:
+    for fact, read, text in facts_of_records:
         if fact.field.endswith("_date"):
             wrong = replace(fact, value=other.when.edtf(), when=other.when)
         elif fact.field in RELATION_FIELDS:

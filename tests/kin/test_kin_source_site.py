@@ -48,7 +48,7 @@ def every_snippet_is_a_span(reading: PageReading) -> None:
 
 
 def test_values_are_spans_of_the_text(stones: Plugin) -> None:
-    """Each value comes with its words as they stand in the page, and dates as EDTF (R370, R371)."""
+    """Each value comes with its words as they are in the page, and dates as EDTF (R370, R371)."""
     page = memorial("Ada Quill", "May 12, 1842", "3 Feb 1911 (aged 68)")
     reading = read_site_page(page.encode(), stones, "https://stones.example/memorial/1")
     every_snippet_is_a_span(reading)
@@ -90,7 +90,7 @@ HEADING = "<h1 id='bio-name'>Mary <i>Jones</i> Smith <b>V Veteran</b> <a href='/
     ],
 )
 def test_rules_choose_words(tmp_path: Path, rule: str, value: str) -> None:
-    """Exclusions, own text, patterns, attributes and null values choose the words; words torn apart are no value."""
+    """Exclusions, own text, patterns, attributes and null values choose the words; split words are not a value."""
     reading = read_site_page(HEADING.encode(), with_rule(tmp_path, rule), "https://stones.example/1")
     assert reading.read.name == value
     assert reading.missing == (() if value else ("name",))
@@ -105,7 +105,7 @@ def test_pattern_that_never_ends_is_stopped(tmp_path: Path) -> None:
     assert read_site_page(page.encode(), plugin, "https://stones.example/1").missing == ("name",)
 
 
-def test_hidden_words_are_no_evidence(stones: Plugin) -> None:
+def test_hidden_words_are_not_evidence(stones: Plugin) -> None:
     """What a reader of the page does not see is neither text nor value."""
     page = "<h1 id=bio-name style='display:none'>Ghost</h1><script>var x='Ghost'</script><p hidden>Ghost</p><p>Seen</p>"
     reading = read_site_page(page.encode(), stones, "https://stones.example/1")
@@ -205,12 +205,12 @@ def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> 
     read = [source.fetch(f"/memorial/{number}").read for number in range(1, 9)]
     assert [person.is_person for person in read if person] == [True, True, False, True, False, True, True, False]
     assert all(not person.facts for person in read if person and not person.is_person)
-    with pytest.raises(SourceRefused) as told:
+    with pytest.raises(SourceRefused) as caught:
         source.fetch("/memorial/9")
-    assert told.value.rule == "quarantine"
-    assert "3 of the last 8 pages had no 'name'" in told.value.message
+    assert caught.value.rule == "quarantine"
+    assert "3 of the last 8 pages had no 'name'" in caught.value.message
     assert "/memorial/9" not in site.paths()
-    with pytest.raises(SourceRefused, match="put aside"):
+    with pytest.raises(SourceRefused, match="is paused"):
         SiteSource(plugin, gate_to(site, plugin, memory=memory)).search(ADA)
 
 
@@ -232,8 +232,8 @@ def test_few_bad_pages_are_forgotten(stones: Plugin) -> None:
     assert not health.quarantine(stones)
 
 
-def test_page_that_is_an_error_is_told(stones: Plugin, site: Site) -> None:
-    """An error of the site is no page of a person, and does not count against the plugin."""
+def test_an_error_page_is_reported(stones: Plugin, site: Site) -> None:
+    """An error of the site is not a page of a person, and does not count against the plugin."""
     plugin = at(stones, site.address)
     source = SiteSource(plugin, gate_to(site, plugin))
     with pytest.raises(SourceUnreachable, match="404"):
@@ -241,7 +241,7 @@ def test_page_that_is_an_error_is_told(stones: Plugin, site: Site) -> None:
 
 
 def test_one_bad_result_costs_only_itself(stones: Plugin, site: Site) -> None:
-    """A result that cannot be fetched leaves the others; if none can, that is told and is no empty search."""
+    """A result that cannot be fetched leaves the others; if none can, that is an error and not an empty search."""
     items = "".join(f"<p class=memorial-item><a href='/memorial/{number}'>x</a></p>" for number in (1, 2, 3, 4, 5))
     site.page("/memorial/search", items)
     site.page("/memorial/4", memorial("Ada Quill"))

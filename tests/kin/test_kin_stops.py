@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.kin.loop_family import PAGES, NotingSource, a_case, open_family, person_page, researcher, run, write_family
+from tests.kin.loop_family import (
+    PAGES,
+    RecordingSource,
+    a_case,
+    open_family,
+    person_page,
+    researcher,
+    run,
+    write_family,
+)
 
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadSettings
@@ -41,7 +50,7 @@ def ended(folder: Path, book: OpenBook, **settings: int) -> tuple[str, str]:
 def test_the_budget_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
     """A case fetches no more records than it may (R423)."""
     reason, words = ended(tmp_path, book, budget=3)
-    assert (reason, words) == ("budget_exhausted", "The budget of 3 records is used up.")
+    assert (reason, words) == ("budget_exhausted", "The limit of 3 pages was reached.")
 
 
 def test_a_search_in_vain_costs_nothing_of_the_budget(tmp_path: Path) -> None:
@@ -68,7 +77,7 @@ def test_empty_queues_end_a_case(tmp_path: Path) -> None:
         last = run(one)[-1]
         assert (last.reason, last.sentence) == (
             "frontier_empty",
-            "Nothing is left to look for: no page, no clue, no second look.",
+            "There are no pages or clues left to follow.",
         )
 
 
@@ -88,8 +97,8 @@ def test_empty_queues_end_a_case(tmp_path: Path) -> None:
         ({}, None),
     ],
 )
-def test_conditions_hold_at_their_bounds(state: dict[str, float], reason: str | None) -> None:
-    """Each condition holds from its bound on and not before (R300, R423, R424, R425, R426, R427)."""
+def test_conditions_are_met_at_their_bounds(state: dict[str, float], reason: str | None) -> None:
+    """Each condition is met from its bound on and not before (R300, R423, R424, R425, R426, R427)."""
     values = {name: getattr(GOING, name) for name in LoopState.__slots__} | state
     found = LoopState(**values)
     assert stop_reason(found) == reason
@@ -104,12 +113,12 @@ def test_there_are_five_conditions() -> None:
     ]  # fmt: skip
 
 
-def test_what_can_be_had_follows_from_the_sources(tmp_path: Path, book: OpenBook) -> None:
+def test_the_possible_confidence_depends_on_the_sources(tmp_path: Path, book: OpenBook) -> None:
     """Books reach further than Wikidata, which cites them; a source beside the books takes nothing away (R424)."""
-    books, wikidata = BookSource([book]), NotingSource("wikidata")
+    books, wikidata = BookSource([book]), RecordingSource("wikidata")
     assert (
         attainable_confidence([wikidata])
-        < attainable_confidence([wikidata, NotingSource("parish")])
+        < attainable_confidence([wikidata, RecordingSource("parish")])
         < attainable_confidence([books])
     )
     assert attainable_confidence([books, wikidata]) == attainable_confidence([books])
@@ -117,15 +126,15 @@ def test_what_can_be_had_follows_from_the_sources(tmp_path: Path, book: OpenBook
         assert researcher(store, book, wikidata).state().attainable_confidence == attainable_confidence([books])
 
 
-def test_confidence_is_measured_by_what_can_be_had() -> None:
-    """Sources that prove little are not waited for to prove more; sources that prove much are held to nine tenths."""
+def test_confidence_is_measured_by_what_is_possible() -> None:
+    """Weak sources are not waited for to prove more; strong sources must reach nine tenths."""
     assert target_confidence(0.95) == 0.9
     assert target_confidence(0.65) == pytest.approx(0.585)
 
 
 @pytest.mark.parametrize("settings", [{"budget": 0}, {"generations": 21}, {"revisits": -1}, {"max_iterations": 0}])
 def test_settings_out_of_bounds_are_refused(settings: dict[str, int]) -> None:
-    """A case that could not work, or would never end, is not begun."""
+    """A case that could not work, or would never end, is not started."""
     with pytest.raises(BadSettings, match=next(iter(settings))):
         CaseSettings(**settings)  # type: ignore[arg-type]
 

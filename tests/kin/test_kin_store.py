@@ -66,8 +66,8 @@ def test_every_field_of_the_seed_is_a_column_of_its_name(case: CaseStore, case_u
     assert missing == {name: set() for name in SEED}
 
 
-def test_a_person_is_what_the_facts_about_it_tell(case: CaseStore, case_url: str, ann: str) -> None:
-    """Name, days, places and confidence are told anew (R312, R313, R314, R315, R316, R317, R318, R319, R321, R322)."""
+def test_a_person_is_derived_from_the_facts(case: CaseStore, case_url: str, ann: str) -> None:
+    """Name, days, places and confidence are derived (R312, R313, R314, R315, R316, R317, R318, R319, R321, R322)."""
     for fact in (
         said("birth_date", "12 May 1850"),
         said("birth_place", "Leeds", confidence=0.8),
@@ -92,7 +92,7 @@ def test_a_person_is_what_the_facts_about_it_tell(case: CaseStore, case_url: str
 
 
 def test_living_has_three_states_and_is_never_dead_by_default(case: CaseStore, case_url: str, ann: str) -> None:
-    """Whether a person lives is true, false or unknown, and unknown until told (R320)."""
+    """Whether a person lives is true, false or unknown, and unknown until it is set (R320)."""
     states = []
     for living in (None, "living", "deceased"):
         if living:
@@ -148,7 +148,7 @@ def test_rows_that_others_rest_on_cannot_be_changed(case: CaseStore, case_url: s
     engine.dispose()
 
 
-def test_a_quote_must_stand_in_the_source(case: CaseStore, ann: str) -> None:
+def test_a_quote_must_be_in_the_source(case: CaseStore, ann: str) -> None:
     """A fact whose words the kept text does not have at that place is refused, and nothing is written (R408)."""
     before = dump(case)
     wrong = ExtractedFact("birth_place", "Hull", Snippet(0, 4, "Hull"), "lead", 0.5)
@@ -185,7 +185,7 @@ def test_ties_have_days_a_qualifier_and_evidence(case: CaseStore, case_url: str,
     assert all(tie.evidence for tie in tree.relationships)
     case.set_status(tie, "rejected", "misread")
     assert case.tree().parents("ann") == ()
-    with pytest.raises(BadUsage, match="itself"):
+    with pytest.raises(BadUsage, match="their own relative"):
         case.assert_tie("parent_of", "ann", "ann", said("father", "Tom Smith"), ann)
 
 
@@ -195,11 +195,11 @@ def test_events_are_derived(case: CaseStore, ann: str) -> None:
     case.assert_fact("ann", said("birth_place", "Leeds"), ann)
     case.assert_fact("ann", said("death_date", "3 March 1901"), ann)
     case.assert_tie("spouse_of", "john", "ann", said("spouse", "married John Hill in 1871"), ann)
-    told = {event["event_type"]: event for event in rows_of(case, EVENT)}
-    assert sorted(told) == ["birth", "death", "marriage"]
-    birth = told["birth"]
+    values = {event["event_type"]: event for event in rows_of(case, EVENT)}
+    assert sorted(values) == ["birth", "death", "marriage"]
+    birth = values["birth"]
     assert (birth["date_earliest"], birth["date_latest"], birth["place"]) == (2396890, 2396890, "Leeds")
-    assert told["marriage"]["participants"] == [
+    assert values["marriage"]["participants"] == [
         {"person_id": "ann", "role": "spouse"},
         {"person_id": "john", "role": "spouse"},
     ]
@@ -217,7 +217,7 @@ def test_a_case_is_the_same_when_opened_again(case_url: str) -> None:
         assert store.settings == {"seed": "Ann", "generations": 3}
 
 
-def test_both_engines_hold_the_same_bytes(case_url: str, tmp_path: Path) -> None:
+def test_both_engines_store_the_same_bytes(case_url: str, tmp_path: Path) -> None:
     """The same writes give the same dump on every engine."""
     dumps = []
     for where in (case_url, tmp_path / "other.db"):
@@ -258,9 +258,9 @@ def test_a_search_that_found_nothing_is_a_line_of_the_log_and_never_a_fact(case:
         (1, "Ann Smith 1850", False, NOW),
         (2, "Ann Smith Sr.", True, "2026-02-01T00:00:00Z"),
     ]
-    with pytest.raises(BadUsage, match="no evidence"):
+    with pytest.raises(BadUsage, match="not evidence"):
         case.assert_fact("ann", said("birth_place", "Leeds"), ann, directness="negative")
-    with pytest.raises(BadUsage, match="not negative"):
+    with pytest.raises(BadUsage, match="has results, so it cannot be logged as negative"):
         case.note_query("x", "x", "h", "book", 1, 0, negative=True)
 
 
@@ -309,9 +309,9 @@ def test_unknown_ids_are_named(case: CaseStore, ann: str) -> None:
 
 
 def test_text_that_no_database_keeps_is_refused_with_a_reason(case: CaseStore) -> None:
-    """Half a character gives an error of ours and leaves nothing behind."""
+    """Half a character gives an error and leaves nothing behind."""
     before = dump(case)
-    with pytest.raises(BadUsage, match="half a character"):
+    with pytest.raises(BadUsage, match="an incomplete character"):
         case.add_person("a", "A\ud800")
     assert dump(case) == before
 

@@ -34,7 +34,7 @@ with store.step("half"):
 
 
 def test_killed_in_the_middle_of_a_step_a_case_has_all_or_nothing_of_it(case_url: str) -> None:
-    """After kill -9 the finished step is there, the other is not, and the audit log holds."""
+    """After kill -9 the finished step is there, the other is not, and the chain of the audit log is intact."""
     CaseStore.create(case_url, {}, now).close()
     command = [sys.executable, "-c", KILLED, case_url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -131,8 +131,8 @@ def _fails_otherwise(case: CaseStore) -> None:
         b"\xff".decode()
 
 
-def test_what_is_no_case_is_refused_and_left_alone(tmp_path: Path) -> None:
-    """A missing file, a folder, a text, an empty file and another database are told apart from a case."""
+def test_a_file_that_is_not_a_case_is_refused_and_left_alone(tmp_path: Path) -> None:
+    """A missing file, a folder, a text, an empty file and another database are not taken for a case."""
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE t (x)")
@@ -141,22 +141,22 @@ def test_what_is_no_case_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "empty.db").write_bytes(b"")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     for name in ("none.db", "."):
-        with pytest.raises(RunNotFound, match="no case"):
+        with pytest.raises(RunNotFound, match="No case was found"):
             CaseStore.open(tmp_path / name, now)
     for name in ("other.db", "text.db", "empty.db"):
-        with pytest.raises(RunDamaged, match="no case"):
+        with pytest.raises(RunDamaged, match="is not a case"):
             CaseStore.open(tmp_path / name, now)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_an_address_that_cannot_be_used_is_told(postgres_server: object) -> None:
-    """Other kinds of databases, servers that are not there and empty databases give errors that say so."""
+def test_an_address_that_cannot_be_used_is_reported(postgres_server: object) -> None:
+    """Other kinds of databases, servers that do not answer and empty databases give errors that say so."""
     with pytest.raises(BadUsage, match="'mysql'"):
         CaseStore.open("mysql://host/x", now)
-    with pytest.raises(StoreUnreachable) as told:
+    with pytest.raises(StoreUnreachable) as caught:
         CaseStore.open("postgresql://me:secret@127.0.0.1:1/x", now)
-    assert "secret" not in str(told.value)
-    with pytest.raises(RunDamaged, match="no case"):
+    assert "secret" not in str(caught.value)
+    with pytest.raises(RunDamaged, match="is not a case"):
         CaseStore.open(postgres_server(), now)  # type: ignore[operator]
 
 
@@ -171,7 +171,7 @@ def test_a_case_of_a_newer_version_is_refused_untouched(case_url: str) -> None:
 
 
 def test_a_case_of_the_first_version_is_brought_up_to_date(case_url: str) -> None:
-    """A case that Alembic made is opened with all its rows, and its log still holds."""
+    """A case that Alembic made is opened with all its rows, and its log is still valid."""
     with CaseStore.create(case_url, {}, now) as store:
         store.add_person("a", "A")
         before, head = dump(store), store.head
@@ -187,7 +187,7 @@ def test_a_case_of_the_first_version_is_brought_up_to_date(case_url: str) -> Non
             assert (dump(store), store.head, store.verify_audit(head)) == (before, head, ())
 
 
-def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
     """A case whose pages were overwritten says that it is damaged."""
     where = tmp_path / "case.db"
     with CaseStore.create(where, {}, now) as store:
@@ -201,7 +201,7 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
 
 def test_a_write_that_fails_in_a_step_spoils_the_step_even_if_caught(case: CaseStore) -> None:
     """Catching the error of a failed write does not let half a step through."""
-    with pytest.raises(CannotWrite, match="nothing of it was kept"):
+    with pytest.raises(CannotWrite, match="this step was not saved"):
         _caught(case)
     assert case.tree().persons == {}
     case.add_person("b", "B")

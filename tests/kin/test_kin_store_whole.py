@@ -17,7 +17,7 @@ TABLES = ("assertion", "evidence_claim", "person", "relationship")
 
 @pytest.fixture
 def family(case: CaseStore) -> CaseStore:
-    """A father and a daughter who stand there twice, merged."""
+    """A father, and a daughter who has two records, merged."""
     source = a_source(case)
     for person, name in (("ann", "Ann Smith"), ("nan", "Ann Smith"), ("tom", "Tom Smith")):
         case.add_person(person, name)
@@ -44,8 +44,8 @@ def touched(case_url: str, *statements: str) -> None:
     engine.dispose()
 
 
-def test_rows_that_nobody_touched_hold(family: CaseStore) -> None:
-    """Merges, what is said after them, and their undoing leave every row with its name."""
+def test_unchanged_rows_pass(family: CaseStore) -> None:
+    """After merges, later facts and their undoing, every row still matches its id."""
     assert family.verify_rows() == ()
     (merge,) = family.merges.all()
     family.merges.undo(merge.id, why="two people")
@@ -53,23 +53,23 @@ def test_rows_that_nobody_touched_hold(family: CaseStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "expected"),
     [
-        ("UPDATE person SET canonical_name = 'Eve' WHERE id = 'ann'", ["person ann: it is not what is said of it."]),
-        ("UPDATE relationship SET status = 'rejected' WHERE shadowed_by = ''", ["it is not what is said of it."]),
+        ("UPDATE person SET canonical_name = 'Eve' WHERE id = 'ann'", ["person ann: it does not match its facts."]),
+        ("UPDATE relationship SET status = 'rejected' WHERE shadowed_by = ''", ["it does not match its facts."]),
         (
             "UPDATE assertion SET value_key = 'York' WHERE field_name = 'birth_place'",
-            ["it no longer says what it said."],
+            ["it was changed."],
         ),
-        ("UPDATE evidence_claim SET span_start = 3 WHERE span_start <> 3", ["it no longer says what it said."] * 4),
+        ("UPDATE evidence_claim SET span_start = 3 WHERE span_start <> 3", ["it was changed."] * 4),
     ],
 )
-def test_a_row_that_was_changed_is_named(family: CaseStore, case_url: str, sql: str, told: list[str]) -> None:
-    """Whoever changes a statement, a quote, a person or a tie by hand is found out."""
+def test_a_row_that_was_changed_is_named(family: CaseStore, case_url: str, sql: str, expected: list[str]) -> None:
+    """A statement, a quote, a person or a tie that was changed by hand is detected."""
     touched(case_url, sql)
     found = family.verify_rows()
-    assert len(found) == len(told)
-    assert all(one.endswith(words) for one, words in zip(found, told, strict=True))
+    assert len(found) == len(expected)
+    assert all(one.endswith(words) for one, words in zip(found, expected, strict=True))
 
 
 def test_a_statement_that_was_removed_is_missed(family: CaseStore, case_url: str) -> None:
@@ -84,23 +84,23 @@ def test_a_statement_that_was_removed_is_missed(family: CaseStore, case_url: str
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "expected"),
     [
-        ("DELETE FROM case_format", "of which version"),
-        ("DELETE FROM research_case", "a row of it is missing"),
-        ("DROP TABLE audit_head", "a table of it is missing"),
-        ("UPDATE research_case SET settings = '{'", "is not what it wrote"),
+        ("DELETE FROM case_format", "its version is missing"),
+        ("DELETE FROM research_case", "a row is missing"),
+        ("DROP TABLE audit_head", "a table is missing"),
+        ("UPDATE research_case SET settings = '{'", "is not valid"),
         ("DELETE FROM audit_head", "the end of its audit log was removed"),
     ],
 )
-def test_a_case_with_holes_is_told_to_be_damaged(tmp_path: Path, sql: str, told: str) -> None:
-    """A missing row or table, or what is no JSON, gives one sentence and no traceback."""
+def test_a_case_with_missing_rows_is_reported_as_damaged(tmp_path: Path, sql: str, expected: str) -> None:
+    """A missing row or table, or invalid JSON, gives one sentence and no traceback."""
     where = tmp_path / "case.db"
     CaseStore.create(where, {}, now).close()
     with sqlite3.connect(where) as connection:
         connection.execute(sql)
     connection.close()
-    with pytest.raises(RunDamaged, match=told):
+    with pytest.raises(RunDamaged, match=expected):
         _read(where)
 
 

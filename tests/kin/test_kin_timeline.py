@@ -1,4 +1,4 @@
-"""The events of a family stand in the order of time, and ages are as exact as the dates."""
+"""The events of a family are in the order of time, and ages are as exact as the dates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kiwiresearch.text.dates.ranges import DateRange
     ],
 )
 def test_ages_are_as_exact_as_their_dates(birth: str, then: str, expected: str) -> None:
-    """An age is a range where a date is one, has no bound where a date has none, and knows that there is no year 0."""
+    """An age is a range if a date is one, has no bound if a date has none, and there is no year 0."""
     assert age_at(when(birth), when(then)).words() == expected
 
 
@@ -67,8 +67,8 @@ def test_the_timeline_of_a_family() -> None:
     case = vale_family()
     events = timeline(case.tree)
     names = {one: person.name for one, person in case.tree.persons.items()}
-    told = [f"{event.when.words()} {event.kind} {' & '.join(names[one] for one in event.people)}" for event in events]
-    assert told == [
+    text = [f"{event.when.words()} {event.kind} {' & '.join(names[one] for one in event.people)}" for event in events]
+    assert text == [
         "c. 1770 birth Josiah Vale",
         "1779 birth Ruth Orchard",
         "3 March 1801 birth Edmund Vale",
@@ -88,8 +88,8 @@ def test_the_timeline_of_a_family() -> None:
     assert (born.place, born.status, born.confidence, born.facts) == ("Thornby", "verified", 0.9, ("F2",))
 
 
-def test_rejected_values_are_no_events() -> None:
-    """A value that was rejected or is only a hypothesis makes no event, and one of two values is told."""
+def test_rejected_values_are_not_events() -> None:
+    """A value that was rejected or is only a hypothesis makes no event, and one of two values is shown."""
     make = Making()
     one = make.person("A")
     make.fact(one, "birth_date", "1700", status="rejected", preferred=False, confidence=0.9)
@@ -98,8 +98,8 @@ def test_rejected_values_are_no_events() -> None:
     assert [event.when.words() for event in timeline(make.tree())] == ["1710"]
 
 
-def test_a_wedding_is_told_once() -> None:
-    """A date of marriage that a tie tells already is not told again; one that no tie tells is."""
+def test_a_wedding_is_shown_once() -> None:
+    """A date of marriage that a tie already has is not shown again; another one is."""
     make = Making()
     one, other = make.person("A"), make.person("B")
     make.tie("spouse_of", one, other, start="3 May 1840")
@@ -113,7 +113,7 @@ def test_a_wedding_is_told_once() -> None:
 
 
 def test_a_marriage_that_death_ended_has_no_end_of_its_own() -> None:
-    """A divorce is an event, the end by death is told by the death."""
+    """A divorce is an event, the end by death is shown by the death."""
     make = Making()
     one, other, third = make.person("A"), make.person("B"), make.person("C")
     make.fact(other, "death_date", "9 June 1850")
@@ -123,7 +123,7 @@ def test_a_marriage_that_death_ended_has_no_end_of_its_own() -> None:
 
 
 def test_ties_to_people_who_are_not_shown_are_left_out() -> None:
-    """A tree that was redacted may hold ties of people it does not hold: nothing fails."""
+    """A redacted tree may have ties of people who are not in it: nothing fails."""
     make = Making()
     one = make.person("A")
     make.tie("spouse_of", one, "gone", start="1840")

@@ -22,7 +22,7 @@ TEXT = "Ann Lee (5 May 1805 – 6 June 1880) was a painter. She was the daughter
 SOURCE = Source("s", "zim://book/Ann_Lee", "Wikipedia")
 
 
-def told(field: FieldName, value: str, words: str, confidence: float = 0.9) -> ExtractedFact:
+def extracted_fact(field: FieldName, value: str, words: str, confidence: float = 0.9) -> ExtractedFact:
     start = max(0, TEXT.find(words))
     return ExtractedFact(field, value, Snippet(start, start + len(words), words), "prose", confidence)
 
@@ -36,15 +36,15 @@ def a_record(*facts: ExtractedFact) -> CheckedRecord:
     return record
 
 
-FATHER = told("father", "Tom Lee", "daughter of Tom Lee")
-TAUGHT = told("mother", "Ida Moor", "Ida Moor taught her")
-MADE_UP = told("father", "Tom Lee", "the son of Tom Lee")
-PERHAPS = told("birth_place", "Hull", "of Hull", 0.4)
+FATHER = extracted_fact("father", "Tom Lee", "daughter of Tom Lee")
+TAUGHT = extracted_fact("mother", "Ida Moor", "Ida Moor taught her")
+MADE_UP = extracted_fact("father", "Tom Lee", "the son of Tom Lee")
+PERHAPS = extracted_fact("birth_place", "Hull", "of Hull", 0.4)
 
 
 def test_each_value_goes_through_the_stages_in_their_order() -> None:
     """Words that are not there end it; what they say is given its confidence or rejected (R303, R304, R307, R310)."""
-    record = a_record(FATHER, MADE_UP, TAUGHT, told("father", "Tom Lee", "daughter of Tom Lee", 0.5))
+    record = a_record(FATHER, MADE_UP, TAUGHT, extracted_fact("father", "Tom Lee", "daughter of Tom Lee", 0.5))
     father, made_up, taught, unsure = record.facts
     assert (father.status, father.confidence, father.violations) == ("verified", 0.495, ())
     assert [one.code for one in made_up.violations] == ["HF_008"]
@@ -53,7 +53,7 @@ def test_each_value_goes_through_the_stages_in_their_order() -> None:
     assert (unsure.status, unsure.confidence) == ("unverified", 0.275)
 
 
-def test_what_fails_is_kept_as_rejected_and_told_to_nobody(tmp_path: Path) -> None:
+def test_a_fact_that_fails_is_kept_as_rejected_and_not_shown(tmp_path: Path) -> None:
     """A value that its quote does not say stays in the case as rejected, and makes nobody a mother (R310)."""
     with a_case(tmp_path) as store:
         with store.step("test"):
@@ -66,7 +66,7 @@ def test_what_fails_is_kept_as_rejected_and_told_to_nobody(tmp_path: Path) -> No
 
 
 def test_a_verifier_is_given_source_text_values_and_quotes() -> None:
-    """A model is asked with the address, the text, each value and the quote that is said to bear it out (R343)."""
+    """A model gets the address, the text, each value and its quote (R343)."""
     model = ScriptedModel('{"verification_results": []}')
     verify_by_model(SOURCE.url, TEXT, (PERHAPS,), model, lambda _: True)
     for words in (SOURCE.url, TEXT, "birth_place", "Hull", "of Hull"):
@@ -76,7 +76,7 @@ def test_a_verifier_is_given_source_text_values_and_quotes() -> None:
 ANALYST = "You weigh evidence"
 
 
-def test_what_the_analyst_finds_is_kept_with_its_conflict(tmp_path: Path) -> None:
+def test_findings_of_the_analyst_are_kept_with_their_conflict(tmp_path: Path) -> None:
     """Of two dates on one page a model prefers the other: the person is shown with it, both stay (R280, R346)."""
     page = person_page("Ann Lee", "5 May 1805 – 6 June 1880", {"Born": "7 May 1805"}, "was a painter.")
     book = open_family(write_family(tmp_path / "one.zim", {"Ann Lee": page, "Clocks": PAGES["Clocks"]}))

@@ -71,7 +71,7 @@ def test_every_fact_is_a_line_of_the_text(source: WikidataSource) -> None:
 
 
 def test_julian_days_are_counted_back(source: WikidataSource) -> None:
-    """A day of the Julian calendar is told as it was written then, and agrees with a book that says so."""
+    """A day of the Julian calendar is shown as it was written then, and agrees with a book that says so."""
     (birth,) = facts_of(source.fetch("Q100"), "birth_date")
     assert birth.value == "1703-06-17"
     assert birth.when is not None
@@ -83,7 +83,7 @@ def test_julian_days_are_counted_back(source: WikidataSource) -> None:
 
 
 def test_precision_is_kept_and_deprecated_is_left_out(source: WikidataSource) -> None:
-    """A year is a year and no first of January; a deprecated statement is no evidence."""
+    """A year is a year and not the first of January; a deprecated statement is not evidence."""
     deaths = facts_of(source.fetch("Q100"), "death_date")
     assert [fact.value for fact in deaths] == ["1791"]
 
@@ -124,43 +124,43 @@ def test_same_answer_gives_the_same_record(source: WikidataSource) -> None:
     assert (one.text, one.source.id, one.read) == (two.text, two.source.id, two.read)
 
 
-def test_what_is_no_item_is_told(source: WikidataSource) -> None:
-    """A locator that is none, and an item nobody has named, are no people."""
-    with pytest.raises(SourceUnreachable, match="no item"):
+def test_invalid_items_are_reported(source: WikidataSource) -> None:
+    """An invalid locator, and an item without a name, are not people."""
+    with pytest.raises(SourceUnreachable, match="not a Wikidata item"):
         source.fetch("Q1> ?p ?o } #")
     nobody = source.fetch("Q424242").read
     assert nobody is not None
     assert not nobody.is_person
 
 
-def test_own_endpoint_stands_for_the_service(site: Site) -> None:
-    """The shipped plugin works against an endpoint that the user named, and against no other on this machine."""
+def test_an_own_endpoint_replaces_the_service(site: Site) -> None:
+    """The shipped plugin works with an endpoint that the user named, and with no other on this machine."""
     known = load_plugins()
     gate = gate_to(site, known.named("wikidata").plugin)
     own = {"wikidata": f"{site.address}/sparql"}
     _, wikidata = open_sources([], known, gate, endpoints=own)
     assert wikidata.fetch("Q100").source.title == "Osric Vane"
     _, elsewhere = open_sources([], known, gate, endpoints={"wikidata": "http://127.0.0.1:9/sparql"})
-    with pytest.raises(SourceRefused) as told:
+    with pytest.raises(SourceRefused) as caught:
         elsewhere.fetch("Q100")
-    assert told.value.rule == "address"
+    assert caught.value.rule == "address"
 
 
 def test_service_that_forbids_programs_is_not_asked() -> None:
     """An endpoint whose robots.txt forbids it hears no query."""
     with a_site("User-agent: *\nDisallow: /sparql\n") as one:
         plugin = at(load_plugins().named("wikidata").plugin, one.address)
-        with pytest.raises(SourceRefused) as told:
+        with pytest.raises(SourceRefused) as caught:
             WikidataSource(plugin, gate_to(one, plugin)).fetch("Q100")
-        assert told.value.rule == "robots.txt"
-        assert "--endpoint" in told.value.remedy
+        assert caught.value.rule == "robots.txt"
+        assert "--endpoint" in caught.value.remedy
         assert one.paths() == ["/robots.txt"]
 
 
 def test_living_people_are_not_asked_for(source: WikidataSource, site: Site) -> None:
-    """Nobody who may be alive is looked up."""
+    """Nobody who may be living is looked up."""
     before = len(site.arrivals)
-    with pytest.raises(SourceRefused, match="may be alive"):
+    with pytest.raises(SourceRefused, match="may be living"):
         source.search(PersonQuery("Osric Vane"))
     assert len(site.arrivals) == before
 
@@ -206,8 +206,8 @@ def test_moments_mean_dates(time: str, precision: int, calendar: str, edtf: str)
         Moment("1819-05-24T00:00:00Z", 11, "Q12138"),
     ],
 )
-def test_moments_that_are_none(moment: Moment) -> None:
-    """What is no date, or in a calendar nobody asked for, is left out."""
+def test_invalid_dates_are_left_out(moment: Moment) -> None:
+    """What is not a date, or in an unknown calendar, is left out."""
     assert moment.when() is None
 
 
@@ -215,12 +215,12 @@ def test_moments_that_are_none(moment: Moment) -> None:
     "body",
     ["", "<html>", "[]", '{"results": 3}', '{"results": {"bindings": 7}}', '{"results": {"bindings": {}}}', "[" * 9000],
 )
-def test_answers_that_are_none(body: str) -> None:
-    """An endpoint that answers with something else is told as one, whatever it sends."""
+def test_invalid_answers_are_reported(body: str) -> None:
+    """An endpoint that answers with something else is reported, whatever it sends."""
     with a_site() as site:
         site.page("/sparql", body)
         plugin: Plugin = at(load_plugins().named("wikidata").plugin, site.address)
-        with pytest.raises(SourceUnreachable, match="no result of a SPARQL query"):
+        with pytest.raises(SourceUnreachable, match="not a SPARQL result"):
             WikidataSource(plugin, gate_to(site, plugin)).fetch("Q1")
 
 

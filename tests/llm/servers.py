@@ -1,4 +1,4 @@
-"""Model servers on loopback that behave as they are told, and badly if they are told to."""
+"""Model servers on loopback that behave as a test sets, well or badly."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def whole(text: str, finish: str = "stop") -> str:
 
 
 @dataclass
-class Told:
+class ModelServer:
     """A running server and what it was asked."""
 
     address: str
@@ -81,15 +81,17 @@ class Told:
 
 
 @contextlib.contextmanager
-def serving(chat: Handle, others: Mapping[str, Any] | None = None, *, closed: Collection[str] = ()) -> Iterator[Told]:
+def serving(
+    chat: Handle, others: Mapping[str, Any] | None = None, *, closed: Collection[str] = ()
+) -> Iterator[ModelServer]:
     """A server whose replies are made by `chat`; other paths answer with JSON, are closed, or are not there."""
     known = {"/v1/models": {"data": [{"id": "tiny"}]}, **(others or {})}
     gone = threading.Event()
-    told = Told("")
+    result = ModelServer("")
 
     def handle(request: Request) -> None:
         body = json.loads(request.body or b"{}")
-        told.asked.append((request.path, body))
+        result.asked.append((request.path, body))
         talk = Talk(request, body, gone)
         request.close_connection = True
         if request.path.endswith("/chat/completions"):
@@ -99,8 +101,8 @@ def serving(chat: Handle, others: Mapping[str, Any] | None = None, *, closed: Co
         else:
             talk.send(403 if request.path in closed else 404, '{"error":{"message":"File Not Found"}}')
 
-    with serving_http(handle) as told.address:
+    with serving_http(handle) as result.address:
         try:
-            yield told
+            yield result
         finally:
             gone.set()

@@ -32,9 +32,9 @@ def test_a_request_says_what_was_asked_for() -> None:
         keys.append(talk.request.headers.get("Authorization"))
         talk.say("Fine.")
 
-    with serving(chat) as told, ChatModel(told.address, model="big", key="k") as model:
+    with serving(chat) as model_server, ChatModel(model_server.address, model="big", key="k") as model:
         model.chat(HELLO, Options(temperature=0.2, max_tokens=7))
-    (sent,) = told.chats
+    (sent,) = model_server.chats
     assert keys == ["Bearer k"]
     assert sent["messages"] == [
         {"role": "system", "content": "Be brief."},
@@ -47,30 +47,35 @@ def test_a_request_says_what_was_asked_for() -> None:
 def test_the_first_model_on_offer_is_taken_where_none_is_named() -> None:
     """An empty name means the first of the server's list."""
     models = {"/v1/models": {"data": [{"id": "first"}, {"id": "second"}]}}
-    with serving(fine, models) as told, ChatModel(told.address) as model:
+    with serving(fine, models) as model_server, ChatModel(model_server.address) as model:
         model.chat(HELLO)
-        assert model.name == told.chats[0]["model"] == "first"
+        assert model.name == model_server.chats[0]["model"] == "first"
         assert model.models() == ("first", "second")
 
 
-def test_a_server_without_a_model_is_told() -> None:
+def test_a_server_without_a_model_is_reported() -> None:
     """A server that offers nothing cannot be asked."""
     with (
-        serving(fine, {"/v1/models": {"data": []}}) as told,
-        ChatModel(told.address) as model,
-        pytest.raises(ModelUnreachable, match="offers no model"),
+        serving(fine, {"/v1/models": {"data": []}}) as model_server,
+        ChatModel(model_server.address) as model,
+        pytest.raises(ModelUnreachable, match="has no models"),
     ):
         model.chat(HELLO)
 
 
 def test_any_form_of_the_address_will_do() -> None:
     """With and without /v1, a slash at the end, the whole path, or no scheme."""
-    with serving(fine) as told:
-        bare = told.address.removeprefix("http://")
-        for address in (bare, f"{bare}/v1", f" {told.address}/ ", f"{told.address}/v1/chat/completions"):
+    with serving(fine) as model_server:
+        bare = model_server.address.removeprefix("http://")
+        for address in (
+            bare,
+            f"{bare}/v1",
+            f" {model_server.address}/ ",
+            f"{model_server.address}/v1/chat/completions",
+        ):
             with ChatModel(address) as model:
                 assert model.chat(HELLO).text == "Fine."
-    assert {path for path, _ in told.asked if path.endswith("completions")} == {"/v1/chat/completions"}
+    assert {path for path, _ in model_server.asked if path.endswith("completions")} == {"/v1/chat/completions"}
 
 
 def refusing(*fields: str, status: int = 400, named: bool = True) -> Callable[[Talk], None]:
@@ -93,12 +98,15 @@ def refusing(*fields: str, status: int = 400, named: bool = True) -> Callable[[T
 @pytest.mark.parametrize("fields", [["reasoning_effort"], ["seed", "stream_options"], ["seed", "json_schema"]])
 def test_fields_that_a_server_refuses_are_left_out(fields: list[str], status: int, named: bool) -> None:
     """A server that knows less is asked for less, and is asked so at once the next time (R240)."""
-    with serving(refusing(*fields, status=status, named=named)) as told, ChatModel(told.address) as model:
+    with (
+        serving(refusing(*fields, status=status, named=named)) as model_server,
+        ChatModel(model_server.address) as model,
+    ):
         assert model.chat(HELLO, Options(schema=FORM)).text == '{"a": 1}'
-        before = len(told.chats)
+        before = len(model_server.chats)
         model.chat(HELLO, Options(schema=FORM))
-    assert len(told.chats) == before + 1
-    assert not set(fields) & set(told.chats[-1])
+    assert len(model_server.chats) == before + 1
+    assert not set(fields) & set(model_server.chats[-1])
 
 
 @pytest.mark.parametrize(
@@ -111,10 +119,10 @@ def test_fields_that_a_server_refuses_are_left_out(fields: list[str], status: in
     ],
 )
 def test_a_form_is_asked_for_as_well_as_the_server_can(refused: list[str], form: str | None) -> None:
-    """By schema, else as any JSON, else in words only; the words name the schema where the server is not told it."""
-    with serving(refusing(*refused)) as told, ChatModel(told.address) as model:
+    """By schema, else as any JSON, else in words only; the words name the schema if the request does not."""
+    with serving(refusing(*refused)) as model_server, ChatModel(model_server.address) as model:
         model.chat(HELLO, Options(schema=FORM))
-    last = told.chats[-1]
+    last = model_server.chats[-1]
     assert last.get("response_format", {}).get("type") == form
     assert (FORM.text in last["messages"][-1]["content"]) == (form != "json_schema")
     assert [turn["role"] for turn in last["messages"]] == ["system", "user"]
@@ -130,22 +138,22 @@ def test_a_schema_refused_once_does_not_spoil_the_others() -> None:
         else:
             talk.say("{}")
 
-    with serving(chat) as told, ChatModel(told.address) as model:
+    with serving(chat) as model_server, ChatModel(model_server.address) as model:
         model.chat(HELLO, Options(schema=FORM))
         model.chat(HELLO, Options(schema=Schema.of("other", {"type": "object"})))
-    assert told.chats[-1]["response_format"]["type"] == "json_schema"
+    assert model_server.chats[-1]["response_format"]["type"] == "json_schema"
 
 
-def test_a_server_that_refuses_everything_is_told_in_its_words() -> None:
+def test_a_server_that_refuses_everything_is_reported_in_its_words() -> None:
     """When nothing is left to leave out, the refusal is the answer."""
     refusal = '{"error": {"message": "no such template"}}'
     with (
-        serving(lambda talk: talk.send(400, refusal)) as told,
-        ChatModel(told.address) as model,
-        pytest.raises(ModelUnreachable, match=r"refuses the request \(400\): no such template"),
+        serving(lambda talk: talk.send(400, refusal)) as model_server,
+        ChatModel(model_server.address) as model,
+        pytest.raises(ModelUnreachable, match=r"rejected the request \(400\): no such template"),
     ):
         model.chat(HELLO, Options(schema=FORM))
-    assert len(told.chats) < 10
+    assert len(model_server.chats) < 10
 
 
 LLAMA = {"/props": {"default_generation_settings": {"n_ctx": 3000}}}
@@ -174,26 +182,26 @@ OLLAMA_LOADED = {
     ids=["llama.cpp", "vLLM", "LM Studio", "Ollama loaded", "Ollama set", "Ollama", "Ollama small", "none", "nonsense"],
 )
 def test_the_context_is_read_from_the_server(others: dict[str, Any], tokens: int | None) -> None:
-    """Each kind of server tells its context in its own place; Ollama's real one is seldom what the model could do."""
-    with serving(fine, others) as told, ChatModel(told.address, model="tiny") as model:
+    """Each kind of server has its context size in its own place; Ollama's real one is seldom the model's maximum."""
+    with serving(fine, others) as model_server, ChatModel(model_server.address, model="tiny") as model:
         assert model.context_tokens() == tokens
 
 
 def test_a_prompt_too_long_is_never_sent() -> None:
-    """Where the context is known, a prompt beyond it is an error, and the server is not asked."""
-    with serving(fine, LLAMA) as told, ChatModel(told.address) as model:
+    """If the context is known, a prompt beyond it is an error, and the server is not asked."""
+    with serving(fine, LLAMA) as model_server, ChatModel(model_server.address) as model:
         assert model.chat([Message("user", "word " * 1000)]).text == "Fine."
-        with pytest.raises(PromptTooLong, match="reads 3,000 at once") as problem:
+        with pytest.raises(PromptTooLong, match="can use only 3,000 in total") as problem:
             model.chat([Message("user", "word " * 2000)])
         assert problem.value.remedy
         with pytest.raises(PromptTooLong):
             next(model.pieces([Message("user", "word")], Options(max_tokens=3000)))
-        assert len(told.chats) == 1
+        assert len(model_server.chats) == 1
 
 
 def test_a_context_that_was_set_counts() -> None:
-    """A setting replaces what the server tells."""
-    with serving(fine, LLAMA) as told, ChatModel(told.address, context_tokens=500) as model:
+    """A setting replaces what the server says."""
+    with serving(fine, LLAMA) as model_server, ChatModel(model_server.address, context_tokens=500) as model:
         assert model.context_tokens() == 500
         with pytest.raises(PromptTooLong):
             model.chat(HELLO, Options(max_tokens=490))
@@ -201,9 +209,9 @@ def test_a_context_that_was_set_counts() -> None:
 
 def test_half_letters_are_sent_as_a_mark() -> None:
     """Half a surrogate pair, which no encoding has, does not stop a call."""
-    with serving(fine) as told, ChatModel(told.address) as model:
+    with serving(fine) as model_server, ChatModel(model_server.address) as model:
         model.chat([Message("user", "a\ud800b")])
-    assert told.chats[0]["messages"][0]["content"] == "a\ufffdb"
+    assert model_server.chats[0]["messages"][0]["content"] == "a\ufffdb"
 
 
 def test_another_server_takes_over_where_one_fails() -> None:
@@ -238,7 +246,7 @@ def test_the_least_busy_server_is_asked() -> None:
 
 
 def test_a_reader_of_a_stream_gets_no_second_beginning() -> None:
-    """Once words have been shown, a failure is told; another server does not start over."""
+    """Once words have been shown, a failure is reported; another server does not start over."""
 
     def breaks(talk: Talk) -> None:
         talk.begin()
@@ -248,6 +256,6 @@ def test_a_reader_of_a_stream_gets_no_second_beginning() -> None:
         with ChatModel(first.address, second.address, model="tiny") as model:
             pieces = model.pieces(HELLO)
             assert next(pieces) == Piece("answer", "Once")
-            with pytest.raises(ModelUnreachable, match="breaks off"):
+            with pytest.raises(ModelUnreachable, match="closed the connection"):
                 next(pieces)
         assert second.chats == []

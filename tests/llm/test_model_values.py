@@ -1,4 +1,4 @@
-"""The values that are said to models are checked when they are made."""
+"""The values that are sent to models are checked when they are made."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_extraction_is_cool(value: float) -> None:
 @pytest.mark.parametrize("value", [-0.1, 0.31, 0.5, float("nan")])
 def test_extraction_is_never_warm(value: float) -> None:
     """Any other temperature for extraction is a wrong setting that names its range (R22)."""
-    with pytest.raises(BadSettings, match=r"extraction is .* between 0 and 0\.3"):
+    with pytest.raises(BadSettings, match=r"extraction cannot be .* between 0 and 0\.3"):
         extraction(value)
 
 
@@ -45,7 +45,7 @@ def test_a_write_up_is_warmer(value: float) -> None:
 @pytest.mark.parametrize("value", [0.0, 0.39, 0.71, 1.0])
 def test_a_write_up_is_neither_cold_nor_hot(value: float) -> None:
     """Any other temperature for a write-up is a wrong setting that names its range (R23)."""
-    with pytest.raises(BadSettings, match=r"write-up is .* between 0\.4 and 0\.7"):
+    with pytest.raises(BadSettings, match=r"write-up cannot be .* between 0\.4 and 0\.7"):
         write_up(value)
 
 
@@ -64,12 +64,12 @@ def test_options_that_make_no_sense_are_refused() -> None:
         Options(reasoning_effort="huge")  # type: ignore[arg-type]
     with pytest.raises(BadSettings, match="temperature"):
         Options(temperature=3)
-    with pytest.raises(BadSettings, match="no role"):
+    with pytest.raises(BadSettings, match="'robot' is not the role of a message"):
         Message("robot", "beep")  # type: ignore[arg-type]
 
 
 def test_equal_options_are_equal_however_they_were_written() -> None:
-    """A whole number is the same temperature, and the order of a schema's keys is no difference."""
+    """A whole number is the same temperature, and the order of a schema's keys is not a difference."""
     assert repr(Options(temperature=0)) == repr(Options(temperature=0.0))
     assert Schema.of("a", {"x": 1, "y": 2}) == Schema.of("a", {"y": 2, "x": 1})
     assert hash(Options(schema=Schema.of("a", {"x": 1}))) == hash(Options(schema=Schema.of("a", {"x": 1})))

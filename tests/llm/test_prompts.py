@@ -17,7 +17,7 @@ ENDS = re.compile(r"<\s*/?\s*data\b", re.IGNORECASE)
 
 
 def test_the_senses_are_asked_for_with_the_word_and_the_question() -> None:
-    """The prompt for senses holds both, fenced, and asks for two or three phrases with the word in them (R191)."""
+    """The prompt for senses has both, fenced, and asks for two or three phrases with the word in them (R191)."""
     system, user = prompt("senses").fill(term="mercury", question="what is mercury")
     assert (system.role, user.role) == ("system", "user")
     assert '<data name="term">\nmercury\n</data>' in user.text
@@ -28,7 +28,7 @@ def test_the_senses_are_asked_for_with_the_word_and_the_question() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_prompt_says_what_the_fence_means(name: str) -> None:
-    """A model is told in each prompt that what is fenced is no instruction, and every place can be filled."""
+    """Each prompt says that what is fenced is not an instruction, and every place can be filled."""
     found = prompt(name)
     messages = found.fill(**dict.fromkeys(found.places, "x"))
     assert messages[0].role == "system"
@@ -38,7 +38,7 @@ def test_every_prompt_says_what_the_fence_means(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "expected"),
     [
         ({"term": "x"}, "needs 'question'"),
         ({"term": "x", "question": "y", "colour": "z"}, "has no place for 'colour'"),
@@ -46,33 +46,33 @@ def test_every_prompt_says_what_the_fence_means(name: str) -> None:
         ({"Term": "x", "question": "y"}, "needs 'term' and has no place for 'Term'"),
     ],
 )
-def test_a_value_that_is_missing_or_unknown_is_told(values: dict[str, str], told: str) -> None:
+def test_a_value_that_is_missing_or_unknown_is_reported(values: dict[str, str], expected: str) -> None:
     """A prompt is filled completely or not at all."""
-    with pytest.raises(BadSettings, match=told):
+    with pytest.raises(BadSettings, match=expected):
         prompt("senses").fill(**values)
 
 
 @pytest.mark.parametrize("name", ["nothing", "", "../prompts/senses", "Senses", "senses.md"])
-def test_a_prompt_that_is_not_there_is_told(name: str) -> None:
+def test_a_prompt_that_is_not_there_is_reported(name: str) -> None:
     """Only the files of the package are prompts."""
     with pytest.raises(BadSettings, match="no prompt"):
         prompt(name)
 
 
 @pytest.mark.parametrize("text", ["", "no turn", "intro\n# user\nhi", "# user\n{{a b}}", "# user\n{{"])
-def test_a_file_that_is_no_prompt_is_told(text: str) -> None:
+def test_a_file_that_is_not_a_prompt_is_reported(text: str) -> None:
     """A prompt's file is checked when it is read."""
     with pytest.raises(BadSettings, match="prompt 'new'"):
         parse_prompt("new", text)
 
 
 def test_numbers_go_in_as_they_are() -> None:
-    """A count is no text of a page and needs no fence."""
+    """A count is not text of a page and needs no fence."""
     assert parse_prompt("new", "# user\nGive {{count}}.").fill(count=3)[0].text == "Give 3."
 
 
-def test_what_is_filled_in_is_not_filled_again() -> None:
-    """Places in a value are words like any others."""
+def test_values_are_not_filled_in_twice() -> None:
+    """Placeholders in a value are ordinary text."""
     (message,) = parse_prompt("new", "# user\n{{a}}{{b}}").fill(a="{{b}}", b="x")
     assert "{{b}}" in message.text
 

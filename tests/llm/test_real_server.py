@@ -30,7 +30,7 @@ class Colour(BaseModel):
 
 
 def test_a_reply_is_cut_off_at_its_limit_and_says_so(llama: str) -> None:
-    """The reply of a real server arrives with its tokens counted, and a limit on them is told (R239)."""
+    """The reply of a real server arrives with its tokens counted, and a limit on them is reported (R239)."""
     with ChatModel(llama) as model:
         reply = model.chat(HELLO, Options(max_tokens=6))
     assert reply.finish == "length"
@@ -64,8 +64,8 @@ def test_a_schema_keeps_values_to_those_listed(llama: str) -> None:
     assert json.loads(reply.text) == {"n": "qqq"}
 
 
-def test_the_server_tells_its_model_and_its_context(llama: str) -> None:
-    """Name and context size need not be set where the server tells them."""
+def test_the_server_gives_its_model_and_its_context(llama: str) -> None:
+    """Name and context size need not be set if the server gives them."""
     with ChatModel(f"{llama}/v1/") as model:
         assert model.models() == (model.name,)
         assert model.name.endswith(".gguf")
@@ -73,8 +73,11 @@ def test_the_server_tells_its_model_and_its_context(llama: str) -> None:
 
 
 def test_a_prompt_too_long_is_refused_before_it_is_sent(llama: str) -> None:
-    """What does not fit is told with its exact size, and is never cut in silence."""
-    with ChatModel(llama) as model, pytest.raises(PromptTooLong, match=r"3,0\d\d tokens .* reads 2,048"):
+    """What does not fit is reported with its exact size, and is never cut in silence."""
+    with (
+        ChatModel(llama) as model,
+        pytest.raises(PromptTooLong, match=r"3,0\d\d tokens .* can use only 2,048 in total"),
+    ):
         model.chat([Message("user", "word " * 3000)], Options(max_tokens=8))
 
 
@@ -97,6 +100,6 @@ def test_the_guess_of_tokens_is_rather_too_high(llama: str, shared_data: Path) -
 
 
 def test_the_servers_own_refusal_of_a_long_prompt_is_understood(llama: str) -> None:
-    """Where the context was set too large, the server's refusal says the same."""
+    """If the context was set too large, the server's refusal says the same."""
     with ChatModel(llama, context_tokens=9_999) as model, pytest.raises(PromptTooLong, match="exceeds the available"):
         model.chat([Message("user", "word " * 3000)], Options(max_tokens=8))

@@ -1,4 +1,4 @@
-"""JSON is mended where that is safe: the object's own words are never changed."""
+"""JSON is repaired where that is safe: the object's own words are never changed."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def first_object(text: str) -> Any:
         ('{"outer": {"inner": 1}', {"outer": {"inner": 1}}),
     ],
 )
-def test_objects_are_found_and_mended(text: str, found: Any) -> None:
-    """Fences, prose, trailing commas, raw line breaks and a missing end are mended; the rest is left to be refused."""
+def test_objects_are_found_and_repaired(text: str, found: Any) -> None:
+    """Fences, prose, trailing commas, raw line breaks and a missing end are repaired; the rest is refused."""
     assert first_object(text) == found
 
 
 def test_an_inner_object_is_never_taken_for_the_outer_one() -> None:
-    """An object that cannot be mended is no reason to take a part of it for the whole."""
+    """If an object cannot be repaired, no part of it is taken for the whole."""
     assert first_object('{"a": oops, "inner": {"b": 1}}') is None
 
 
@@ -90,7 +90,7 @@ def strings_in(value: Any) -> list[str]:
 
 @given(OBJECTS, st.integers(0, 400))
 def test_a_missing_end_never_changes_a_string(value: dict[str, Any], size: int) -> None:
-    """An object cut off anywhere gives whole strings or none: half a quote is no quote."""
+    """An object cut off anywhere gives whole strings or none: half a quote is not a quote."""
     found = first_object(json.dumps(value)[:size])
     assert set(strings_in(found)) <= set(strings_in(value))
 

@@ -46,8 +46,8 @@ def test_a_circle_is_cut_soon(unit: str) -> None:
     ],
     ids=["prose", "table", "ruler", "refrain", "JSON rows", "three headings"],
 )
-def test_what_is_no_circle_goes_through(text: str) -> None:
-    """Tables, rulers, refrains and rows of JSON are let through whole."""
+def test_text_that_does_not_repeat_passes(text: str) -> None:
+    """Tables, rulers, refrains and rows of JSON pass unchanged."""
     assert let_through(text) == text
     assert without_repetition(text) == text
 
@@ -77,7 +77,7 @@ def test_every_circle_is_found(before: str, unit: str) -> None:
 
 
 @given(st.text(max_size=190))
-def test_a_short_text_is_no_circle(text: str) -> None:
+def test_a_short_text_is_not_a_circle(text: str) -> None:
     """What is shorter than the shortest circle is never cut."""
     assume(text.count("#") < 4)
     assert let_through(text) == text

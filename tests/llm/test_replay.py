@@ -55,13 +55,13 @@ def test_all_that_makes_a_difference_makes_another_question(tmp_path: Path) -> N
         assert ReplayModel(None, tmp_path, name=name).chat(messages, options).text == str(number)
 
 
-def test_without_a_model_a_missing_reply_is_told(tmp_path: Path) -> None:
-    """Only replaying never asks anybody."""
+def test_without_a_model_a_missing_reply_is_reported(tmp_path: Path) -> None:
+    """Replaying alone never calls a model."""
     only = ReplayModel(None, tmp_path, name="tiny")
     for attempt in (only.chat, lambda messages: list(only.pieces(messages))):
-        with pytest.raises(ModelUnreachable, match="No reply of 'tiny'") as told:
+        with pytest.raises(ModelUnreachable, match="No reply from 'tiny'") as caught:
             attempt(HELLO)
-        assert told.value.remedy
+        assert caught.value.remedy
 
 
 def test_failures_are_never_kept(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_streams_are_kept_when_they_end(tmp_path: Path) -> None:
     ids=["empty", "cut", "other question", "other end", "number", "other field", "deep", "zero"],
 )
 def test_a_damaged_file_counts_as_missing(tmp_path: Path, damage: object) -> None:
-    """A file that is not as it was written is asked for again and mended."""
+    """A damaged file is asked for again and replaced."""
     assert callable(damage)
     ReplayModel(ScriptedModel("Hi."), tmp_path).chat(HELLO)
     (file,) = files(tmp_path)
@@ -139,7 +139,7 @@ def test_the_same_reply_is_the_same_bytes(tmp_path: Path) -> None:
 
 
 class SlowModel(ScriptedModel):
-    """A model that answers when it is told to."""
+    """A model that answers when a test lets it."""
 
     def __init__(self, *lines: str, fails: bool = False) -> None:
         super().__init__(*lines)
@@ -186,12 +186,12 @@ def waiting(call: Future[Reply]) -> int:
 
 
 def test_a_folder_that_cannot_be_written_loses_no_reply(tmp_path: Path) -> None:
-    """The reply is given all the same, and the user is told that it was not kept."""
+    """The reply is given all the same, and the user is informed that it was not kept."""
     (tmp_path / "file").write_text("")
-    said: list[str] = []
-    kept = ReplayModel(ScriptedModel("Hi."), tmp_path / "file" / "folder", say=said.append)
+    reports: list[str] = []
+    kept = ReplayModel(ScriptedModel("Hi."), tmp_path / "file" / "folder", say=reports.append)
     assert kept.chat(HELLO).text == "Hi."
-    assert "cannot be kept" in said[0]
+    assert "Could not save replies in" in reports[0]
 
 
 @given(st.text(), st.text(min_size=1), st.text())

@@ -14,13 +14,13 @@ def asked(text: str) -> list[Message]:
 
 
 def test_lines_come_by_key_or_in_order() -> None:
-    """A key in the prompt decides; else the next line is said."""
+    """A key in the prompt decides; otherwise the next line is used."""
     model: Model = ScriptedModel("one", "two", by={"planet": "Mars"})
     assert [model.chat(asked(text)).text for text in ("a", "which planet?", "b")] == ["one", "Mars", "two"]
 
 
-def test_what_was_asked_is_kept() -> None:
-    """A test can look at every question, with its options."""
+def test_requests_are_recorded() -> None:
+    """A test can look at every request, with its options."""
     model = ScriptedModel("one", "two")
     model.chat(asked("first"), Options(max_tokens=5))
     list(model.pieces(asked("second")))
@@ -29,10 +29,10 @@ def test_what_was_asked_is_kept() -> None:
 
 
 def test_a_script_without_a_line_says_what_it_was_asked() -> None:
-    """A question nobody thought of is told, and is neither unreachable nor a bad reply."""
-    with pytest.raises(ModelError, match="no line for 'hello'") as told:
+    """A question nobody thought of is reported, and is neither unreachable nor a bad reply."""
+    with pytest.raises(ModelError, match="no line for 'hello'") as caught:
         ScriptedModel().chat(asked("hello"))
-    assert type(told.value) is ModelError
+    assert type(caught.value) is ModelError
 
 
 def test_a_stream_is_the_reply_in_pieces() -> None:

@@ -23,7 +23,7 @@ QUICK = Timeouts(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
 @contextlib.contextmanager
 def asking(chat: Handle, patience: Timeouts = QUICK) -> Iterator[ChatModel]:
     """A model behind a server that answers like this."""
-    with serving(chat) as told, ChatModel(told.address, timeouts=patience) as model:
+    with serving(chat) as model_server, ChatModel(model_server.address, timeouts=patience) as model:
         yield model
 
 
@@ -41,13 +41,13 @@ def think_for_ever(talk: Talk) -> None:
     ids=["silent", "drips", "thinks"],
 )
 def test_a_call_ends_at_its_deadline(chat: Handle) -> None:
-    """One limit holds for the whole call, whatever the server does in the meantime."""
+    """One limit applies to the whole call, whatever the server does in the meantime."""
     with (
         asking(chat, Timeouts(connect_s=5, read_s=20, total_s=0.4, retry_after_s=0)) as model,
-        pytest.raises(ModelUnreachable, match=r"not done after 0\.4 seconds") as told,
+        pytest.raises(ModelUnreachable, match=r"did not finish within 0\.4 seconds") as caught,
     ):
         model.chat(HELLO)
-    assert told.value.exit_code == 4
+    assert caught.value.exit_code == 4
 
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
@@ -57,22 +57,22 @@ def test_a_server_that_says_nothing_is_not_waited_for() -> None:
         model.chat(HELLO)
 
 
-def test_nobody_at_the_address_is_told() -> None:
+def test_nobody_at_the_address_is_reported() -> None:
     """A refused connection names the address and says what to do."""
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        with ChatModel(address, model="tiny") as model, pytest.raises(ModelUnreachable) as told:
+        with ChatModel(address, model="tiny") as model, pytest.raises(ModelUnreachable) as caught:
             model.chat(HELLO)
-    assert repr(address) in told.value.message
-    assert told.value.remedy
+    assert repr(address) in caught.value.message
+    assert caught.value.remedy
 
 
 def test_a_password_in_the_address_is_never_shown() -> None:
     """Errors show an address without the name and password in it."""
-    with ChatModel("http://me:secret@127.0.0.1:9", model="tiny") as model, pytest.raises(ModelUnreachable) as told:
+    with ChatModel("http://me:secret@127.0.0.1:9", model="tiny") as model, pytest.raises(ModelUnreachable) as caught:
         model.chat(HELLO)
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(caught.value)
 
 
 def cut_off(talk: Talk) -> None:
@@ -102,12 +102,12 @@ def test_a_stream_that_breaks_off_is_an_error_after_its_words(chat: Handle) -> N
     with asking(chat) as model:
         pieces = model.pieces(HELLO)
         assert next(pieces) == Piece("answer", "Half a")
-        with pytest.raises(ModelUnreachable, match="breaks off"):
+        with pytest.raises(ModelUnreachable, match="closed the connection"):
             next(pieces)
 
 
 def test_a_chat_that_breaks_off_is_asked_again() -> None:
-    """Where nothing has been shown yet, a broken reply is asked for a second time."""
+    """If nothing has been shown yet, a broken reply is asked for a second time."""
     turns: list[Handle] = [cut_off, lambda talk: talk.say("Whole.")]
     with asking(lambda talk: turns.pop(0)(talk)) as model:
         assert model.chat(HELLO).text == "Whole."
@@ -120,13 +120,16 @@ def test_a_server_error_is_asked_again_once() -> None:
         assert model.chat(HELLO).text == "Fine."
 
 
-def test_a_server_error_that_stays_is_told_in_the_servers_words() -> None:
-    """An error that does not pass is told after two attempts, no more."""
-    said = json.dumps({"error": {"message": "out of memory"}})
-    with serving(lambda talk: talk.send(500, said)) as told, ChatModel(told.address, timeouts=QUICK) as model:
+def test_a_server_error_that_stays_is_reported_in_the_servers_words() -> None:
+    """An error that does not pass is reported after two attempts, no more."""
+    result = json.dumps({"error": {"message": "out of memory"}})
+    with (
+        serving(lambda talk: talk.send(500, result)) as model_server,
+        ChatModel(model_server.address, timeouts=QUICK) as model,
+    ):
         with pytest.raises(ModelUnreachable, match=r"\(500\): out of memory"):
             model.chat(HELLO)
-        assert len(told.chats) == 2
+        assert len(model_server.chats) == 2
 
 
 NO_REPLIES = {
@@ -145,11 +148,11 @@ NO_REPLIES = {
 
 
 @pytest.mark.parametrize("chat", NO_REPLIES.values(), ids=NO_REPLIES)
-def test_an_answer_that_is_no_reply_is_told(chat: Handle) -> None:
-    """What is no chat completion is never taken for one, and never ends in a traceback."""
-    with asking(chat) as model, pytest.raises(ModelUnreachable) as told:
+def test_an_answer_that_is_not_a_reply_is_reported(chat: Handle) -> None:
+    """What is not a chat completion is never taken for one, and never ends in a traceback."""
+    with asking(chat) as model, pytest.raises(ModelUnreachable) as caught:
         model.chat(HELLO)
-    assert told.value.remedy
+    assert caught.value.remedy
 
 
 def endless(talk: Talk) -> None:
@@ -163,8 +166,8 @@ def endless(talk: Talk) -> None:
 def test_an_endless_stream_is_cut_by_its_size() -> None:
     """A reply longer than the limit is refused while it still arrives."""
     with (
-        serving(endless) as told,
-        ChatModel(told.address, max_chars=5_000) as model,
+        serving(endless) as model_server,
+        ChatModel(model_server.address, max_chars=5_000) as model,
         pytest.raises(BadReply, match="longer than 5,000"),
     ):
         model.chat(HELLO)
@@ -190,7 +193,7 @@ def circles(talk: Talk) -> None:
         talk.write(event({"content": "The same words again. "}))
 
 
-def test_an_endless_circle_is_cut_and_told() -> None:
+def test_an_endless_repetition_is_cut_and_reported() -> None:
     """A reply that repeats itself ends, with one copy of what it repeated."""
     with asking(circles) as model:
         reply = model.chat(HELLO)
@@ -198,7 +201,7 @@ def test_an_endless_circle_is_cut_and_told() -> None:
 
 
 def test_a_circle_of_blanks_is_cut() -> None:
-    """A model held to JSON that goes on with white space for ever is cut, too."""
+    """A model limited to JSON that goes on with white space for ever is cut, too."""
 
     def blanks(talk: Talk) -> None:
         talk.begin()
@@ -279,60 +282,63 @@ def test_content_in_parts_is_read() -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_refused(status: int) -> None:
-    """The program talks to the hosts the user named: being sent on is told, not followed."""
+    """The program talks to the hosts the user named: being sent on is reported, not followed."""
     with serving(lambda talk: talk.say("Not you.")) as other:
         place = f"{other.address}/v1/chat/completions"
         with (
             asking(lambda talk: talk.send(status, "", Location=place)) as model,
-            pytest.raises(ModelUnreachable, match="sends us on") as told,
+            pytest.raises(ModelUnreachable, match="redirects to") as caught,
         ):
             model.chat(HELLO)
         assert other.asked == []
-    assert repr(place) in told.value.message
+    assert repr(place) in caught.value.message
 
 
-def test_a_wrong_key_is_told() -> None:
+def test_a_wrong_key_is_reported() -> None:
     """A server that wants a key says so, and the key that was sent is not shown."""
     with (
-        serving(lambda talk: talk.send(401, "{}")) as told,
-        ChatModel(told.address, key="hunter2") as model,
-        pytest.raises(ModelUnreachable, match="wants a key") as problem,
+        serving(lambda talk: talk.send(401, "{}")) as model_server,
+        ChatModel(model_server.address, key="hunter2") as model,
+        pytest.raises(ModelUnreachable, match="needs a key") as problem,
     ):
         model.chat(HELLO)
     assert "hunter2" not in str(problem.value)
 
 
-def test_a_door_closed_elsewhere_does_no_harm() -> None:
-    """A proxy that forbids the paths where servers tell about themselves still lets questions through."""
+def test_a_forbidden_info_path_does_no_harm() -> None:
+    """A proxy that forbids the paths where servers describe themselves still lets requests through."""
     closed = ("/props", "/api/ps", "/api/show")
-    with serving(lambda talk: talk.say("Fine."), closed=closed) as told, ChatModel(told.address) as model:
+    with (
+        serving(lambda talk: talk.say("Fine."), closed=closed) as model_server,
+        ChatModel(model_server.address) as model,
+    ):
         assert model.chat(HELLO).text == "Fine."
 
 
-def test_a_key_that_no_header_can_carry_is_told() -> None:
+def test_a_key_that_no_header_can_carry_is_reported() -> None:
     """A key with strange letters is a wrong setting."""
     with pytest.raises(BadSettings, match="key"):
         ChatModel("http://127.0.0.1:9", key="schlüssel\n☃")
 
 
 @pytest.mark.parametrize("address", ["", "ftp://host", "http://", "http://host:abc", "http://host:0", "http://[::1"])
-def test_what_is_no_address_is_told_at_once(address: str) -> None:
+def test_an_invalid_address_is_reported_at_once(address: str) -> None:
     """A wrong address is a wrong setting, found before anything is asked."""
-    with pytest.raises(BadSettings, match="no address"):
+    with pytest.raises(BadSettings, match="is not the address of a model server"):
         ChatModel(address)
 
 
-def test_no_address_at_all_is_told() -> None:
+def test_no_address_at_all_is_reported() -> None:
     """A model needs at least one server."""
     with pytest.raises(BadSettings, match="No model server"):
         ChatModel()
 
 
-@pytest.mark.parametrize("said", ["context length exceeded", "This model's maximum context length is 4096 tokens"])
+@pytest.mark.parametrize("expected", ["context length exceeded", "This model's maximum context length is 4096 tokens"])
 @pytest.mark.parametrize("status", [200, 400])
-def test_a_prompt_the_server_finds_too_long_is_told_as_that(said: str, status: int) -> None:
+def test_a_prompt_the_server_finds_too_long_is_reported_as_that(expected: str, status: int) -> None:
     """However a server says that the prompt is too long, in a status or in its stream, it is understood."""
-    words = json.dumps({"error": {"message": said}})
+    words = json.dumps({"error": {"message": expected}})
     content = f"data: {words}\n\n" if status == 200 else words
     with asking(lambda talk: talk.send(status, content)) as model, pytest.raises(PromptTooLong):
         model.chat(HELLO)

@@ -38,14 +38,14 @@ ASKED = (Message("user", "Which senses?"),)
     ids=["plain", "fence", "prose", "comma", "thinking", "no end", "cut off"],
 )
 def test_a_reply_is_read_at_the_first_attempt(reply: str) -> None:
-    """What can be mended safely needs no second question."""
+    """What can be repaired safely needs no second request."""
     model = ScriptedModel(reply)
     assert ask(model, ASKED, Senses).phrases == FOUND
     assert len(model.asked) == 1
 
 
 def test_the_form_is_asked_for_by_schema() -> None:
-    """The model is told the shape, and the other options stay as they were."""
+    """The model gets the shape, and the other options stay as they were."""
     model = ScriptedModel(GOOD)
     ask(model, ASKED, Senses, Options(temperature=0.2, max_tokens=99))
     options = model.asked[0].options
@@ -55,49 +55,51 @@ def test_the_form_is_asked_for_by_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "expected"),
     [
         ('{"phrases": ["one"]}', "phrases: List should have at least 2 items"),
         ('{"words": []}', "phrases: Field required"),
-        ("I do not know.", "no JSON object"),
+        ("I do not know.", "it is not a JSON object"),
         ("", "it is empty"),
         (Reply('{"phrases": ["mer', "length"), "cut off"),
         (Reply("bla bla", "repeated"), "repeats itself"),
     ],
 )
-def test_a_bad_reply_is_asked_again_with_what_was_wrong(reply: str | Reply, told: str) -> None:
+def test_a_bad_reply_is_asked_again_with_what_was_wrong(reply: str | Reply, expected: str) -> None:
     """The second question shows the model its reply and says what was wrong with it."""
     model = ScriptedModel(reply, GOOD)
     assert ask(model, ASKED, Senses).phrases == FOUND
     first, second = model.asked
     assert [message.role for message in second.messages] == ["user", "assistant", "user"]
     assert second.messages[0] == first.messages[0]
-    assert told in second.messages[-1].text
+    assert expected in second.messages[-1].text
 
 
 def test_two_bad_replies_are_enough() -> None:
     """After two attempts there is an error that names the model and the fault, and no third question."""
     model = ScriptedModel("no", '{"phrases": 7}', GOOD, name="tiny")
-    with pytest.raises(BadReply, match=r"'tiny' gave no 'Senses'.*phrases: Input should be a valid array") as told:
+    with pytest.raises(
+        BadReply, match=r"'tiny' did not answer in the required form.*phrases: Input should be a valid array"
+    ) as caught:
         ask(model, ASKED, Senses)
-    assert told.value.remedy
+    assert caught.value.remedy
     assert len(model.asked) == 2
 
 
-def test_a_model_that_cannot_be_reached_is_told_as_that() -> None:
-    """A dead server is no bad reply, and is not asked a second time."""
+def test_a_model_that_cannot_be_reached_is_reported_as_that() -> None:
+    """A dead server is not a bad reply, and is not asked a second time."""
     model = ScriptedModel(ModelUnreachable("gone"), GOOD)
     with pytest.raises(ModelUnreachable):
         ask(model, ASKED, Senses)
     assert len(model.asked) == 1
 
 
-def test_a_prompt_too_long_is_told_at_once_but_not_by_the_second_question() -> None:
+def test_a_prompt_too_long_is_reported_at_once_but_not_for_the_repair() -> None:
     """The user's prompt may be too long; ours, which only corrects, may not be the reason for that error."""
     with pytest.raises(PromptTooLong):
         ask(ScriptedModel(GOOD, context_tokens=100), ASKED, Senses)
     long_winded = ScriptedModel(" ".join(map(str, range(400))), GOOD, context_tokens=700)
-    with pytest.raises(BadReply, match="no JSON object"):
+    with pytest.raises(BadReply, match="it is not a JSON object"):
         ask(long_winded, ASKED, Senses)
 
 

@@ -89,7 +89,7 @@ def test_text_without_marks_is_left_alone(text: str) -> None:
 
 @given(st.sampled_from(sorted(PAIRS)), st.text(alphabet="ab \n<"), st.text(alphabet="cd \n<"))
 def test_nothing_inside_a_block_reaches_the_answer(opened: str, inside: str, after: str) -> None:
-    """What stands between the tags is never in the answer."""
+    """What is between the tags is never in the answer."""
     answer, thinking = split(f"{opened}{inside}{PAIRS[opened]}{after}")
     assert answer == after.strip()
     assert thinking == inside.strip()

@@ -116,7 +116,7 @@ def test_a_server_that_knows_no_tools_is_asked_without(status: int, words: str) 
 
 
 def test_an_error_that_is_not_about_tools_stays_one() -> None:
-    """A server that is broken is not mended by asking for less."""
+    """A server that is broken is not repaired by asking for less."""
 
     def chat(talk: Talk) -> None:
         talk.send(500, '{"error":{"message":"out of memory"}}')

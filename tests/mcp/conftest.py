@@ -16,7 +16,8 @@ from kiwiresearch.workspace.workspace import open_workspace
 @pytest.fixture(scope="session")
 def parts(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ToolContext]:
     """The sample book, open for tools."""
-    desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path_factory.mktemp("tools"))})
+    home = str(tmp_path_factory.mktemp("tools"))
+    desk = open_workspace(environment={"KIWIRESEARCH_HOME": home, "KIWIRESEARCH_ASK_READER": "false"})
     with shelf_of(desk, [str(sample_zim)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
         yield parts
 

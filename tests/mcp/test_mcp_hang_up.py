@@ -1,4 +1,4 @@
-"""Callers that hang up: what they held is free again, and what they began goes on."""
+"""Callers that hang up: what they used is free again, and what they started goes on."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
-from tests.jobs.job_tools import TIMEOUT_S, TOPIC, Gate, ended
+from tests.jobs.job_tools import TIMEOUT_S, TOPIC, Gate, wait_for_end
 from tests.llm.servers import serving
-from tests.web.running import UNHURRIED, a_client, a_room, running
+from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context
 
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.mcp.callers import Caller, DisconnectWatch, register_caller, run_in_daemon_thread
@@ -42,7 +42,7 @@ def served(home: Path, book: Path, **settings: str) -> Iterator[tuple[str, JobQu
         parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url, lambda: jobs)
         return make_app(room, jobs=jobs, mounts={PATH: http_app(Toolbox(parts))})
 
-    with a_room(home, str(book), **UNHURRIED, **settings) as room, running(room, app) as address:
+    with server_context(home, str(book), **NO_RATE_LIMIT, **settings) as room, running_server(room, app) as address:
         try:
             yield address, made[0]
         finally:
@@ -54,19 +54,19 @@ def tool_threads() -> list[threading.Thread]:
 
 
 def is_free(client: httpx2.Client) -> bool:
-    """Whether a request finds a place within as many tries as nobody needs."""
+    """Whether a request finds a free place within many tries."""
     return any(client.get("/api/books").status_code == 200 for _ in range(TRIES))
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_who_hangs_up_frees_the_place_and_the_run_goes_on(mode: str, sample_zim: Path, tmp_path: Path) -> None:
-    """A caller that leaves while it waits for a run holds neither a place nor a thread, and the run ends as a job."""
+def test_hanging_up_frees_the_place_and_the_run_goes_on(mode: str, sample_zim: Path, tmp_path: Path) -> None:
+    """A caller that leaves while it waits for a run takes neither a place nor a thread, and the run ends as a job."""
     gate = Gate(holds=2)
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_SERVE_AT_ONCE": "1"}
     with (
         serving(gate) as model,
         served(tmp_path / "home", sample_zim, KIWIRESEARCH_MODEL_URL=model.address, **settings) as (address, jobs),
-        a_client(address) as client,
+        http_client(address) as client,
         contextlib.ExitStack() as at_end,
     ):
         at_end.callback(gate.opened.set)
@@ -78,7 +78,7 @@ def test_who_hangs_up_frees_the_place_and_the_run_goes_on(mode: str, sample_zim:
         (job,) = jobs.all()
         assert job.is_open, "the run was stopped with the call"
         gate.opened.set()
-        assert ended(jobs, job.id).state == "done"
+        assert wait_for_end(jobs, job.id).state == "done"
 
 
 async def _left(url: str, mode: str, gate: Gate, beside: httpx2.Client) -> None:
@@ -133,12 +133,12 @@ def test_a_call_counts_until_its_thread_has_ended() -> None:
 
 
 def test_links_lead_to_the_address_that_was_asked(sample_zim: Path, tmp_path: Path) -> None:
-    """Who reaches the server under another of its names gets links under that name."""
+    """Requests under another name of the server get links under that name."""
     question = {"name": "ask", "arguments": {"question": "Why is the sky orange at sunset?"}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": question}
-    with served(tmp_path / "home", sample_zim) as (address, _), a_client(address) as client:
+    with served(tmp_path / "home", sample_zim) as (address, _), http_client(address) as client:
         other = address.replace("127.0.0.1", "localhost")
         headers = {"host": other.removeprefix("http://"), "accept": "application/json"}
-        told = client.post(PATH, json=body, headers=headers).json()["result"]["content"][0]["text"]
-    assert f"{other}/read/" in told
-    assert address not in told
+        result = client.post(PATH, json=body, headers=headers).json()["result"]["content"][0]["text"]
+    assert f"{other}/read/" in result
+    assert address not in result

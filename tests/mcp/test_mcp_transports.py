@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from tests.mcp.calls import NAMES, talk, tour
-from tests.web.running import a_client, a_room, running
+from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.mcp.server import PATH, http_app
@@ -37,11 +37,11 @@ HANDSHAKE = {
 }
 
 
-def check(told: dict[str, str]) -> None:
-    assert set(json.loads(told["names"])) <= set(NAMES)
-    assert "The books answer this" in told["ask"]
-    assert "Sunset is the daily disappearance" in told["read"]
-    assert "There is no page 'No such page at all'." in told["missing"]
+def check(expected: dict[str, str]) -> None:
+    assert set(json.loads(expected["names"])) <= set(NAMES)
+    assert "The books answer this" in expected["ask"]
+    assert "Sunset is the daily disappearance" in expected["read"]
+    assert "No page is named 'No such page at all'." in expected["missing"]
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -106,7 +106,7 @@ def test_standard_output_carries_only_the_protocol(pipes: Pipes) -> None:
 
 
 def test_ctrl_c_ends_us_at_once(pipes: Pipes) -> None:
-    """Whoever runs the command by hand gets out of it, and is told so without a traceback."""
+    """A user who runs the command by hand can end it, and gets a message without a traceback."""
     pipes.process.send_signal(signal.SIGINT)
     assert pipes.process.wait(30) == 130
     assert pipes.complaints() == "kiwiresearch: Interrupted.\n"
@@ -120,22 +120,25 @@ def address(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Itera
         parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url)
         return make_app(room, mounts={PATH: http_app(Toolbox(parts))})
 
-    with a_room(tmp_path_factory.mktemp("mcp-room"), str(sample_zim)) as room, running(room, app) as found:
+    with (
+        server_context(tmp_path_factory.mktemp("mcp-room"), str(sample_zim)) as room,
+        running_server(room, app) as found,
+    ):
         yield found
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_program_reaches_us_by_address(address: str, mode: str) -> None:
     """The same over HTTP, behind the server's walls; links lead to its reader."""
-    told = talk(f"{address}{PATH}", tour, mode=mode)
-    check(told)
-    assert f"{address}/read/" in told["ask"]
+    result = talk(f"{address}{PATH}", tour, mode=mode)
+    check(result)
+    assert f"{address}/read/" in result["ask"]
 
 
 @pytest.fixture
 def client(address: str) -> Iterator[httpx2.Client]:
     """A plain client of that server."""
-    with a_client(address) as client:
+    with http_client(address) as client:
         yield client
 
 
@@ -143,18 +146,18 @@ JSON = {"accept": "application/json, text/event-stream"}
 
 
 def test_the_path_itself_answers(client: httpx2.Client) -> None:
-    """No redirect stands between a client and the tools."""
+    """No redirect is between a client and the tools."""
     assert client.post(PATH, json=HANDSHAKE, headers=JSON).status_code == 200
 
 
 def test_a_page_of_another_site_cannot_use_the_tools(client: httpx2.Client) -> None:
-    """A browser that was lured here is refused before any tool hears of it."""
+    """A browser that was lured here is refused before any tool is called."""
     assert client.post(PATH, json=HANDSHAKE, headers={**JSON, "origin": "http://evil.example"}).status_code == 403
     assert client.post(PATH, json=HANDSHAKE, headers={**JSON, "host": "evil.example"}).status_code in (403, 421)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"jsonrpc":"2.0"}', b"null", b"\xff\xfe"])
 def test_bad_messages_are_refused(client: httpx2.Client, body: bytes) -> None:
-    """What is no message gets an error of the client's, never a fault of ours."""
+    """An invalid message is an error of the client, never an internal error."""
     reply = client.post(PATH, content=body, headers={**JSON, "content-type": "application/json"})
     assert 400 <= reply.status_code < 500

@@ -79,7 +79,7 @@ def test_no_message_of_a_catalogue_is_unused() -> None:
 
 
 def test_a_message_is_its_english_text() -> None:
-    """Files and logs hold the English; the kind and the values are beside it, and survive a copy."""
+    """Files and logs have the English; the kind and the values are beside it, and survive a copy."""
     assert f"Chosen: {LINKED}" == "Chosen: 'Tin' links to it under 'Ore': 'Tin is <b>.'"
     from_file = message_in(message_fields("why", LINKED), "why")
     for again in (copy.deepcopy(LINKED), from_file):
@@ -88,13 +88,15 @@ def test_a_message_is_its_english_text() -> None:
 
 
 def test_a_message_is_written_in_the_language_of_the_reader() -> None:
-    """The catalogue says where quotes stand, how a list ends and how numbers are written."""
+    """The catalogue says where quotes are, how a list ends and how numbers are written."""
     assert render(LINKED, catalogue_in("es")) == "«Tin» enlaza con ella en «Ore»: «Tin is <b>.»"
     assert render(LINKED, catalogue_in("en"), str.upper) == "“TIN” links to it under “ORE”: “TIN IS <B>.”"
     seeds = tuple(Message("", "story.seed", title=one, why=Message("", "seed.best")) for one in "ABC")
-    told = render(Message("", "story.began", n=12_000, seeds=seeds), catalogue_in("en"))
-    best = "(it matches the topic's words best)"
-    assert told == f"The search for the topic found 12,000 pages, and began with A {best}, B {best} and C {best}."
+    result = render(Message("", "story.began", n=12_000, seeds=seeds), catalogue_in("en"))
+    best = "(it matches the topic best)"
+    assert (
+        result == f"Search found 12,000 pages about the topic. Research started with A {best}, B {best} and C {best}."
+    )
     assert render(Message("", "ended.full", n=1), catalogue_in("en")) == "the limit of 1 page was reached"
 
 
@@ -122,8 +124,8 @@ def nested(depth: int) -> dict[str, Any]:
     ],
     ids=lambda one: str(one)[:40],
 )
-def test_a_record_that_is_no_message_leaves_the_english_text(record: object) -> None:
-    """A run that came from somebody else may hold anything beside its sentences."""
+def test_a_record_that_is_not_a_message_leaves_the_english_text(record: object) -> None:
+    """A run that came from somebody else may have anything beside its sentences."""
     read = message_from_record("found by search", record)
     assert read == "found by search"
     assert render(read, catalogue_in("fr")) is None

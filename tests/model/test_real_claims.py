@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.brief.briefs import Making, nothing, some_sources
-from tests.claims.claimed import unsupported
+from tests.claims.claim_examples import unsupported
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView
 from kiwiresearch.brief.draft import StatementKeys
@@ -52,7 +52,7 @@ def small_brief() -> Brief:
     make = Making()
     early = make.one("Ugarit", "Ugarit fell about 1190 BC.", "End", "disputed")
     late = make.one("Late Bronze Age collapse", "Ugarit fell in 1175 BC.", "Course", "disputed")
-    said = (
+    result = (
         "Most palaces of the eastern Mediterranean were abandoned within about fifty years.",
         "A dry spell may have ruined harvests from Greece to Syria.",
         "Ugarit was burnt and never settled again.",
@@ -60,7 +60,7 @@ def small_brief() -> Brief:
         "Ramesses III had a victory over the Sea Peoples carved at Medinet Habu.",
         "The Hittite capital was left before it burnt.",
     )
-    summary = tuple(make.one("Late Bronze Age collapse", text, "Course") for text in said)
+    summary = tuple(make.one("Late Bronze Age collapse", text, "Course") for text in result)
     dispute = Dispute("When Ugarit fell", (DisputeView("", early), DisputeView("", late)), Difference("contradiction"))
     sources = replace(some_sources(), pages=some_sources().pages[:3], links=())
     return replace(
@@ -74,7 +74,7 @@ def small_brief() -> Brief:
 
 
 def test_sentences_of_a_real_model_are_proved(real_model: str) -> None:
-    """What it writes of a small brief stays only where its claims hold every fact (R138)."""
+    """What it writes of a small brief stays only where its claims have every fact (R138)."""
     brief = small_brief()
     with ChatModel(real_model, timeouts=SLOW) as model:
         result = rewrite(brief, model)

@@ -44,7 +44,7 @@ def test_a_real_model_gives_the_shape_and_the_fact(real_model: str, tmp_path: Pa
     )
 
 
-def test_a_real_model_names_senses_that_hold_the_word(real_model: str) -> None:
+def test_a_real_model_names_senses_that_have_the_word(real_model: str) -> None:
     """For 'mercury' there are at least two different phrases with the word in them as a whole word."""
     with ChatModel(real_model) as model:
         messages = prompt("senses").fill(term="mercury", question="what is mercury")

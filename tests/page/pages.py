@@ -11,7 +11,7 @@ BOOK = BookId("00000000-0000-0000-0000-000000000001")
 
 
 def an_entry(content: str | bytes, *, title: str = "Page", path: str = "Page", mimetype: str = "text/html") -> Entry:
-    """An entry of a book; text may hold lone surrogates, as bad UTF-8 does."""
+    """An entry of a book; text may have lone surrogates, as bad UTF-8 does."""
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")
     return Entry(EntryRef(BOOK, path), title, mimetype, content)

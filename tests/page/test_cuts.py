@@ -170,7 +170,7 @@ def around(tag: str) -> str:
 
 @pytest.mark.parametrize(("place", "tag"), [(place, tag) for place, tags in CUT.items() for tag in tags])
 def test_cut_parts_leave_only_their_links(place: str, tag: str) -> None:
-    """What is no text of the article is cut, and its links are kept under the name of their place."""
+    """What is not text of the article is cut, and its links are kept under the name of their place."""
     page = a_page(around(tag))
     assert (page.text, link_lines(page)) == ("Before.\n\nAfter.", [f"{place}: x -> Cut"])
 
@@ -191,13 +191,13 @@ def test_raw_text_leaves_nothing(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", FORMULAS)
 def test_formulas_of_every_kind_are_read(tag: str) -> None:
-    """A formula stands in the sentence as its source, whatever draws it."""
+    """A formula is in the sentence as its source, whatever draws it."""
     assert a_page(f"<p>So {tag} holds.</p>").text == "So a^2 holds."
 
 
 @pytest.mark.parametrize("tag", BOXES)
 def test_boxes_of_every_kind_are_set_apart(tag: str) -> None:
-    """A box of facts stands behind the article, and its links are links of a box (R40)."""
+    """A box of facts is after the article, and its links are links of a box (R40)."""
     page = a_page(around(tag))
     assert (page.lead, len(page.infoboxes)) == ("Before.\n\nAfter.", 1)
     assert (page.text, link_lines(page)) == ("Before.\n\nAfter.\n\nUNSEEN x", ["infobox: x -> Cut"])
@@ -211,5 +211,5 @@ def test_cut_blocks_still_break_the_line(tag: str) -> None:
 
 
 def test_every_cut_has_a_reason() -> None:
-    """No selector is without a reason why what it finds is no text of the article."""
+    """No selector is without a reason why what it finds is not text of the article."""
     assert [cut.selector for cut in CUTS if not cut.reason.strip() or not cut.selector.strip()] == []

@@ -207,7 +207,7 @@ def test_lead_is_the_same_in_every_age(age: Generation) -> None:
 
 @every_age
 def test_sections_are_the_same_in_every_age(age: Generation) -> None:
-    """Headings come with their level, anchor and text, whatever markup holds them (R36, R39, R113)."""
+    """Headings come with their level, anchor and text, whatever markup has them (R36, R39, R113)."""
     history, keepers, see_also, references = age.anchors
     assert outline(age.read()) == [
         f"1  #: {LEAD}",
@@ -261,8 +261,8 @@ def test_references_are_counted_in_every_age(age: Generation) -> None:
 
 
 @every_age
-def test_reference_marks_stand_behind_the_sentence_they_prove(age: Generation) -> None:
-    """A mark's offset is right behind the words that the reference stood at (R41)."""
+def test_reference_marks_follow_the_sentence_they_prove(age: Generation) -> None:
+    """A mark's offset is right after the words that the reference was at (R41)."""
     page = age.read()
     assert [page.text[mark.offset - 10 : mark.offset] for mark in page.marks] == ["Tern Rock.", "t in 1871."]
 
@@ -276,8 +276,8 @@ def test_infobox_is_read_in_every_age(age: Generation) -> None:
 
 
 @every_age
-def test_footer_tells_the_revision(age: Generation) -> None:
-    """The revision and the day of its edit come from the scraper's footer, which is no text of the article."""
+def test_the_footer_gives_the_revision(age: Generation) -> None:
+    """The revision and the day of its edit come from the scraper's footer, which is not text of the article."""
     page = age.read()
     assert (page.provenance.revision, page.provenance.edited) == (age.revision, age.edited)
     assert ("oldid=" in page.provenance.source) == (age.revision is not None)

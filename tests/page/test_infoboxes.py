@@ -39,15 +39,15 @@ def test_value_points_into_the_text() -> None:
     assert (page.lead, box.title) == ("Ann Moore was a builder.", "Ann Moore")
 
 
-def test_rows_hold_their_links() -> None:
-    """A row has the links that stand in its value, which are links of the page too (R40, R35)."""
+def test_rows_have_their_links() -> None:
+    """A row has the links that are in its value, which are links of the page too (R40, R35)."""
     links = row_of(FAMILY, "Born").links
     assert [link_line(link) for link in links] == ["infobox: Kiel -> Kiel", "infobox: Germany -> Germany"]
     assert set(links) < set(a_page(FAMILY).links)
 
 
 def test_rows_leave_out_links_that_lead_out_of_the_book() -> None:
-    """Addresses and links of pictures in a box are no links in its text."""
+    """Addresses and links of pictures in a box are not links in its text."""
     html = (
         "<table class='infobox'><tr><td colspan=2><a href='Picture'><img src='x'></a></td></tr><tr><th>Site</th>"
         "<td><a href='https://example.org'>example.org</a> <a href='#n'>n</a> <a href='Net'>net</a></td></tr></table>"
@@ -83,7 +83,7 @@ def test_rows_leave_out_links_that_lead_out_of_the_book() -> None:
     ids=["two plain cells", "groups", "three cells", "paragraphs", "half rows", "prose", "nested", "linked label"],
 )  # fmt: skip
 def test_shapes_of_rows(rows: str, expected: list[str]) -> None:
-    """Labels may be plain cells, sit in groups or in tables of their own; halves are no rows (R40)."""
+    """Labels may be plain cells, sit in groups or in tables of their own; halves are not rows (R40)."""
     assert box_lines(a_page(f"<table class='infobox'>{rows}</table><p>x</p>")) == expected
 
 
@@ -102,7 +102,7 @@ def test_shapes_of_rows(rows: str, expected: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_boxes_of_other_wikis(html: str) -> None:
-    """Boxes of other Wikipedias and ages are found, and are no text of the article (R40)."""
+    """Boxes of other Wikipedias and ages are found, and are not text of the article (R40)."""
     page = a_page(f"{html}<p>Le lac.</p>", language="fra")
     assert (box_lines(page), page.lead) == (["Pays: France"], "Le lac.")
 
@@ -129,7 +129,7 @@ def test_two_boxes_are_two() -> None:
     ids=["in a table", "in a box", "in two boxes"],
 )
 def test_boxes_inside_others_are_not_lost(around: str) -> None:
-    """A box that stands in a table or in another box gives its rows and links too (R40)."""
+    """A box that is in a table or in another box gives its rows and links too (R40)."""
     page = a_page(around.format("<table class='infobox'><tr><th>Key</th><td><a href='V'>v</a></td></tr></table>"))
     assert "Key: v" in box_lines(page)
     assert "infobox: v -> V" in map(link_line, page.links)
@@ -141,7 +141,7 @@ def test_box_without_words_leaves_nothing() -> None:
     assert page.text == "A tower."
 
 
-def test_plain_tables_are_no_boxes() -> None:
+def test_plain_tables_are_not_boxes() -> None:
     """A table of the article is not taken for a box (R40)."""
     page = a_page("<table class='wikitable'><tr><th>A</th><td>1</td></tr></table>")
     assert (page.infoboxes, page.text) == ((), "A\t1")

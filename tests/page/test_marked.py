@@ -56,7 +56,7 @@ def marked(content: str, words: str, *, last: bool = False) -> list[str]:
     ],
 )
 def test_words_are_marked_piece_by_piece(content: str, words: str, pieces: list[str]) -> None:
-    """Words are marked across inline tags, blocks and cells, and what is no text of the page stays unmarked."""
+    """Words are marked across inline tags, blocks and cells, and what is not text of the page stays unmarked."""
     assert marked(content, words) == pieces
 
 
@@ -73,7 +73,7 @@ def test_a_note_within_a_piece_does_not_shift_the_mark() -> None:
     assert marked(content, "It was old.") == ["It was old."]
 
 
-def test_a_box_is_marked_where_it_stands() -> None:
+def test_a_box_is_marked_in_its_place() -> None:
     """A row of an infobox is marked in the box, though the text has it behind the article."""
     content = "<table class='infobox'><tr><th>Born</th><td>1930</td></tr></table><p>Ray was born in 1930.</p>"
     page = shown(content, Extent(*[a_page(content).infoboxes[0].rows[0].start, len(a_page(content).text)]))
@@ -81,13 +81,13 @@ def test_a_box_is_marked_where_it_stands() -> None:
 
 
 def test_a_formula_is_marked_as_a_whole() -> None:
-    """A formula stands in the text as TeX; its picture is what is marked."""
+    """A formula is in the text as TeX; its picture is what is marked."""
     pieces = marked(f"<p>Then {FORMULA} holds.</p>", "Then E=mc^{2} holds")
     assert [piece.partition(" ")[0] for piece in pieces] == ["Then", "<img", "holds"]
 
 
 def test_the_words_at_the_offset_are_marked_and_no_others() -> None:
-    """Where the same words stand twice, the offset decides."""
+    """If the same words are there twice, the offset decides."""
     content = "<p>He came, he saw.</p><p>He came, he won.</p>"
     start = a_page(content).text.rfind("He came")
     assert '<p>He came, he saw.</p><p><mark id="mark" class="kiwi-mark">He came</mark>' in shown(
@@ -102,7 +102,7 @@ def test_the_first_mark_asked_for_is_where_a_fragment_leads() -> None:
 
 
 def test_a_page_cannot_take_the_fragment_of_the_mark() -> None:
-    """An element of the page with the id 'mark' does not stand in the way of the marked words."""
+    """An element of the page with the id 'mark' does not interfere with the marked words."""
     page = shown('<p id="mark">First.</p><p>Second.</p>', (8, 15))
     assert page.count('id="mark"') == 1
 
@@ -116,15 +116,15 @@ def test_words_are_found_by_what_is_around_them() -> None:
 
 
 def test_words_are_found_by_their_edges() -> None:
-    """Where something between the first and the last words is spelled differently, the place is still found."""
+    """If something between the first and the last words is spelled differently, the place is still found."""
     page = a_page("<p>The old church in the middle of the town was built by monks in 1203.</p>")
     body = "<body><p>The old church in the middle of the village was built by monks in 1203. It stands.</p></body>"
     (extent,) = MarkupPlaces(page, body).find(0, len(page.text))
     assert body[extent.start : extent.end] == "The old church in the middle of the village was built by monks in 1203."
 
 
-def test_what_is_not_there_is_not_marked() -> None:
-    """Words that the markup does not have are told of, and nothing else is marked in their place."""
+def test_missing_words_are_not_marked() -> None:
+    """Words that the markup does not have are reported, and nothing else is marked in their place."""
     page = a_page("<p>The sky is blue.</p>")
     result = display_page(b"<p>Quite another page.</p>", page, DisplayOptions("/read/book/", [Extent(0, 7)]))
     assert (result.unmarked, "<mark" in result.after) == ((Extent(0, 7),), False)
@@ -145,7 +145,7 @@ MARKUP = st.recursive(
 
 
 @given(parts=st.lists(MARKUP, max_size=4), data=st.data())
-def test_what_is_marked_is_what_was_asked_for(parts: list[str], data: st.DataObject) -> None:
+def test_the_marked_words_are_the_requested_words(parts: list[str], data: st.DataObject) -> None:
     """Whatever the markup is, the marked words are the words of the text, or the page says that they are not."""
     content = "".join(parts)
     page = a_page(content)
@@ -195,8 +195,10 @@ def test_quotes_of_real_books_are_marked(shared_data: Path, sample_zim: Path) ->
                 count += 1
                 view = DisplayOptions("/read/book/", [span])
                 # The whole page is made for some only: that takes longer than finding the words.
-                said = _said(display_page(entry.content, page, view).after) if count % 10 == 0 else _found(places, span)
-                if said != comparable_text(page.text[span.start : span.end]):
+                output = (
+                    _said(display_page(entry.content, page, view).after) if count % 10 == 0 else _found(places, span)
+                )
+                if output != comparable_text(page.text[span.start : span.end]):
                     wrong.append(f"{file.name} {path}: {page.text[span.start : span.end][:60]!r}")
         archive.close()
     assert count >= 300

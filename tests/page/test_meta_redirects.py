@@ -53,18 +53,18 @@ def test_open_page_goes_on_to_the_target() -> None:
 )
 def test_circles_are_noticed(pages: dict[str, str]) -> None:
     """Pages that lead to each other, or on and on, end in an error that says so."""
-    with pytest.raises(RedirectLoop, match="circle"):
+    with pytest.raises(RedirectLoop, match="redirects in a loop"):
         open_page(MemoryArchive(pages), "A")
 
 
 def test_a_page_that_refreshes_itself_is_a_page() -> None:
-    """A page that only reloads itself is read as it stands."""
+    """A page that only reloads itself is read unchanged."""
     page = open_page(MemoryArchive({"A": leads_to("A").replace("<body>", "<body>News.")}), "A")
     assert (page.text, page.redirect) == ("News.", "")
 
 
 def test_a_target_that_is_not_in_the_book_leaves_the_page() -> None:
-    """Where the book lacks the target, the page itself is given, with the target named."""
+    """If the book lacks the target, the page itself is given, with the target named."""
     page = open_page(MemoryArchive({"A": leads_to("Gone")}), "A")
     assert (page.ref.path, page.redirect) == ("A", "Gone")
 

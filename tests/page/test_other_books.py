@@ -1,4 +1,4 @@
-"""Pages of books that are no Wikipedia are read as well as they allow."""
+"""Pages of books other than Wikipedia are read as well as they allow."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_other_books_have_no_wiki_parts() -> None:
 
 
 def test_article_is_found_in_its_frame() -> None:
-    """Where a page says what its content is, only that is text, and links around it are navigation."""
+    """If a page says what its content is, only that is text, and links around it are navigation."""
     page = a_page(
         "<div id='head'>Site name</div><div id='side'><a href='Other'>Other</a></div>"
         "<main><h1>Rope</h1><p>A rope.</p></main><div id='ads'>Buy ropes</div>"
@@ -101,8 +101,8 @@ def test_article_is_found_in_its_frame() -> None:
     assert (page.text, link_lines(page)) == ("Rope\n\nA rope.", ["navigation: Other -> Other"])
 
 
-def test_links_to_revisions_in_the_book_are_no_provenance() -> None:
-    """Only an address out of the book tells where the page was taken from."""
+def test_links_to_revisions_in_the_book_are_not_provenance() -> None:
+    """Only an address out of the book says where the page was taken from."""
     page = a_page("<p>x</p><div>See <a href='History?oldid=5'>that revision</a>.</div>")
     assert (page.provenance.revision, page.text) == (None, "x\n\nSee that revision.")
 

@@ -1,4 +1,4 @@
-"""What holds of every page, whatever its HTML is."""
+"""What is true of every page, whatever its HTML is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.page.pages import a_page
 
+from kiwiresearch.codec import plain
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.page.doc import PageDoc, page_record
+from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.record import page_record
 
 TAGS = (
     "a", "b", "blockquote", "body", "br", "caption", "center", "code", "dd", "details", "div", "dl", "dt", "figcaption",
@@ -79,7 +81,7 @@ many = settings(max_examples=150)
 @example(b"<\xed\xa0\x80p>\xc3")
 def test_any_bytes_are_read(content: bytes) -> None:
     """Reading never raises, whatever the bytes are, and what is read can be written down."""
-    canonical_json(page_record(a_page(content))).encode()
+    canonical_json(plain(page_record(a_page(content)))).encode()
 
 
 @settings(max_examples=300)
@@ -92,8 +94,8 @@ def test_every_page_keeps_the_laws(html: str) -> None:
     assert a_page(html) == page
     links_point_at_their_own_words(page, html)
     sections_follow_each_other(page)
-    blocks_hold_all_the_text(page)
-    cells_and_rows_hold_their_own_words(page, html)
+    blocks_have_all_the_text(page)
+    cells_and_rows_have_their_own_words(page, html)
     marks_and_sentences_are_inside_the_text(page)
 
 
@@ -107,7 +109,7 @@ def test_text_has_no_stray_white_space(html: str) -> None:
 
 
 def links_point_at_their_own_words(page: PageDoc, html: str) -> None:
-    """A link's offsets hold its words, inside its sentence; a link outside the text has no sentence."""
+    """A link's offsets have its words, inside its sentence; a link outside the text has no sentence."""
     for link in page.links:
         if link.in_text:
             assert page.text[link.start : link.end] == link.text != ""
@@ -118,7 +120,7 @@ def links_point_at_their_own_words(page: PageDoc, html: str) -> None:
 
 
 def sections_follow_each_other(page: PageDoc) -> None:
-    """Sections lie end to end, the first is the lead, and each heading stands where its section says."""
+    """Sections lie end to end, the first is the lead, and each heading is where its section says."""
     first = page.sections[0]
     assert (first.heading, first.level, first.start) == ("", 1, 0)
     for before, after in zip(page.sections, page.sections[1:], strict=False):
@@ -127,8 +129,8 @@ def sections_follow_each_other(page: PageDoc) -> None:
         assert page.text[after.heading_start : after.start].strip() == after.heading != ""
 
 
-def blocks_hold_all_the_text(page: PageDoc) -> None:
-    """Blocks are in order, do not overlap, and hold every word of the article."""
+def blocks_have_all_the_text(page: PageDoc) -> None:
+    """Blocks are in order, do not overlap, and have every word of the article."""
     place = 0
     for block in page.blocks:
         assert place <= block.start < block.end
@@ -138,8 +140,8 @@ def blocks_hold_all_the_text(page: PageDoc) -> None:
     assert place == page.sections[-1].end
 
 
-def cells_and_rows_hold_their_own_words(page: PageDoc, html: str) -> None:
-    """Cells hold whole words, and rows of boxes their own value and links."""
+def cells_and_rows_have_their_own_words(page: PageDoc, html: str) -> None:
+    """Cells have whole words, and rows of boxes their own value and links."""
     for cell in (cell for table in page.tables for row in table.rows for cell in row):
         assert 0 <= cell.start <= cell.end <= len(page.text)
         words = page.text[cell.start : cell.end]
@@ -152,7 +154,7 @@ def cells_and_rows_hold_their_own_words(page: PageDoc, html: str) -> None:
 
 
 def marks_and_sentences_are_inside_the_text(page: PageDoc) -> None:
-    """Marks stand in the text, sentences start in order, and references are counted once each."""
+    """Marks are in the text, sentences start in order, and references are counted once each."""
     assert all(0 <= mark.offset <= len(page.text) for mark in page.marks)
     assert page.sentences[0] == 0
     assert list(page.sentences) == sorted(set(page.sentences))

@@ -1,4 +1,4 @@
-"""Links: where they lead, what they say, and where they stand."""
+"""Links: where they lead, what they say, and where they are."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACES = """<div id="mw-content-text">
 <div id="menu"><a href="Main_Page">Home</a></div>"""
 
 
-def test_place_of_a_link_tells_where_it_stood() -> None:
+def test_a_link_has_its_place_on_the_page() -> None:
     """A link says in which part of the page it is, in the text or out of it (R35, R114)."""
     assert sorted(link_lines(a_page(PLACES))) == sorted(
         [
@@ -48,7 +48,7 @@ def test_place_of_a_link_tells_where_it_stood() -> None:
 
 
 def test_links_of_the_text_know_their_section() -> None:
-    """A link of the text belongs to the section that its words stand in (R114)."""
+    """A link of the text belongs to the section that its words are in (R114)."""
     page = a_page(PLACES)
     found = {link.text: page.sections[link.section].heading for link in page.links if link.in_text}
     assert found == {
@@ -125,7 +125,7 @@ def test_links_lead_to_paths_of_the_book(path: str, href: str, target: str) -> N
     ],
 )
 def test_links_that_lead_nowhere_else_are_left_out(path: str, href: str) -> None:
-    """Links to the page itself, to a part of it or out of the book are no links, but their words stay."""
+    """Links to the page itself, to a part of it or out of the book are not links, but their words stay."""
     page = a_page(f'<p>See <a href="{href}">this</a>.</p>', path=path)
     assert (page.links, page.text) == ((), "See this.")
 
@@ -169,7 +169,7 @@ def test_words_of_a_link_are_those_of_the_text(html: str, words: str) -> None:
     ],
 )
 def test_sentence_around_a_link_is_whole(html: str, sentence: str) -> None:
-    """The sentence around a link ends where the reader sees it end, even if the link holds full stops (R114)."""
+    """The sentence around a link ends where the reader sees it end, even if the link has full stops (R114)."""
     page = a_page(f"<p>{html}</p>")
     assert [page.sentence(link) for link in page.links] == [sentence]
 
@@ -180,20 +180,20 @@ def test_links_to_the_same_page_are_all_kept_in_order() -> None:
     assert [link.text for link in page.links] == ["b", "a", "c", "d"]
 
 
-def test_old_anchors_before_headings_are_no_links() -> None:
-    """An anchor without href names the heading behind it and is no link (R39)."""
+def test_old_anchors_before_headings_are_not_links() -> None:
+    """An anchor without href names the heading behind it and is not a link (R39)."""
     page = a_page('<p>x</p><p><a id="The_end" name="The_end"></a></p><h2>The end</h2><p>y</p>')
     assert (outline(page)[1], page.links) == ("2 The end #The_end: y", ())
 
 
 def test_hatnotes_and_categories_are_kept_as_words() -> None:
-    """What a hatnote says and the names of the categories are held apart from the text."""
+    """The text of a hatnote and the names of the categories are separate from the text."""
     page = a_page(PLACES)
     assert (page.hatnotes, page.categories) == (("For the bird, see Tern.",), ("Rocks",))
 
 
 def test_categories_outside_the_article_are_found() -> None:
-    """Categories may stand in the frame around the article."""
+    """Categories may be in the frame around the article."""
     page = a_page(
         '<div id="mw-content-text"><p>x</p></div><div id="catlinks" class="catlinks"><a '
         'href="Special:Categories">Categories</a>: <ul><li><a href="Category:Rocks">Rocks</a></li>'

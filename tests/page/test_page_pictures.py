@@ -1,4 +1,4 @@
-"""Pictures of pages: where they are in the book, the words under them, and what is no picture to show."""
+"""Pictures of pages: where they are in the book, the words under them, and what is not a picture to show."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def test_pictures_of_every_generation_are_read(markup: str, line: str) -> None:
         "",
     ],
 )
-def test_what_is_no_picture_to_show_is_left_out(markup: str) -> None:
+def test_icons_and_decorations_are_left_out(markup: str) -> None:
     """Icons, lines, pictures from outside, of menus and notes, in captions, and those without a caption."""
     assert seen(markup) == []
 
 
 def test_only_the_first_picture_of_an_infobox_is_called_by_the_title() -> None:
-    """The others need words of their own: a caption, or what those are told who cannot see them; no file name."""
+    """The others need words of their own, a caption or an alternative text; a file name does not count."""
     cells = ('src="../I/a.png"', 'src="../I/b.png" alt="Her name, signed"', 'src="../I/c.png" alt="Map of it.png"')
     rows = "".join(f"<tr><td><img {one}></td></tr>" for one in cells)
     assert seen(f'<table class="infobox">{rows}</table>', title=" Ann \n Lee ") == [

@@ -21,7 +21,7 @@ MATH = f'<span class="mwe-math-element">{HIDDEN_MATHML}<img class="tex" alt="a">
         ("<table><tr><td>a</td><td><blockquote>b</blockquote></td></tr></table>", "a\tb"),
     ],
 )
-def test_formulas_and_cells_stand_in_their_place(html: str, text: str) -> None:
+def test_formulas_and_cells_are_in_their_place(html: str, text: str) -> None:
     """The text is what a reader sees, in its order."""
     assert a_page(html).text == text
 
@@ -67,14 +67,14 @@ def test_two_sentences_are_two(language: str, first: str, second: str) -> None:
 
 
 def test_rows_of_an_infobox_know_the_heading_above_them() -> None:
-    """A row such as 'Total' says under which heading of the box it stood (R40)."""
+    """A row such as 'Total' says under which heading of the box it is (R40)."""
     rows = "<tr><th colspan=2>Kiel</th></tr><tr><th colspan=2>Population</th></tr><tr><th>Total</th><td>1</td></tr>"
     (box,) = a_page(f"<table class='infobox'>{rows}</table>").infoboxes
     assert [(row.group, row.key, row.value) for row in box.rows] == [("Population", "Total", "1")]
 
 
 def test_attributes_that_only_end_like_the_meant_one_are_left_alone() -> None:
-    """`data-href` is no link and `data-id` no anchor, in menus and headings either."""
+    """`data-href` is not a link and `data-id` no anchor, in menus and headings either."""
     menu = "<nav><a data-href='No' href='Yes'>menu</a></nav>"
     page = a_page(f"{menu}<p>x</p><h2><span data-id='no' id='yes'>One</span></h2><p>y</p>")
     assert link_lines(page) == ["navigation: menu -> Yes"]
@@ -82,7 +82,7 @@ def test_attributes_that_only_end_like_the_meant_one_are_left_alone() -> None:
 
 
 def test_words_of_boxes_in_boxes_stay_as_they_are() -> None:
-    """However deep a box stands in others, its words are the page's own, 'infobox' among them."""
+    """However deep a box is in others, its words are the page's own, 'infobox' among them."""
     opening = "<table class='infobox'><tr><th>k</th><td>"
     page = a_page(f"{opening * 6}an infobox{'</td></tr></table>' * 6}")
     assert "an infobox" in page.text

@@ -14,7 +14,7 @@ ITEMS = "<ul><li>the metal</li><li>the planet</li><li>the god</li></ul>"
 MANY = "<ul>" + "<li>an island in the sea</li>" * 20 + "</ul>"
 
 
-def told(signal: Signal) -> str:
+def signal_line(signal: Signal) -> str:
     """A signal as one line: how it is known, and from what."""
     return f"{signal.basis}: {signal.why}".rstrip(": ")
 
@@ -38,17 +38,17 @@ def told(signal: Signal) -> str:
 )
 def test_stub(html: str, expected: str) -> None:
     """A stub is seen from its note, else inferred from a short page without sections and references (R42)."""
-    assert told(a_page(html).signals.stub) == expected
+    assert signal_line(a_page(html).signals.stub) == expected
 
 
 def test_stubs_are_not_inferred_in_books_of_introductions() -> None:
-    """In a book that holds introductions only, a short page is no stub, but a note still counts (R42)."""
-    assert told(a_page("<p>A rock.</p>", lead_only=True).signals.stub) == "absent"
+    """In a book that has introductions only, a short page is not a stub, but a note still counts (R42)."""
+    assert signal_line(a_page("<p>A rock.</p>", lead_only=True).signals.stub) == "absent"
     noted = a_page('<p>A rock.</p><div class="stub">Stub.</div>', lead_only=True)
-    assert told(noted.signals.stub) == "seen: stub note"
+    assert signal_line(noted.signals.stub) == "seen: stub note"
 
 
-def test_disambiguation_and_list_pages_are_no_stubs() -> None:
+def test_disambiguation_and_list_pages_are_not_stubs() -> None:
     """A short page that only points elsewhere is complete (R42)."""
     assert not a_page(f"<p><b>Mercury</b> may refer to:</p>{ITEMS}", title="Mercury").signals.stub
     assert not a_page(ITEMS, title="List of gods").signals.stub
@@ -69,7 +69,7 @@ def test_disambiguation_and_list_pages_are_no_stubs() -> None:
 )  # fmt: skip
 def test_citation_needed(html: str, expected: str) -> None:
     """'Citation needed' is seen as a mark in the text or as a box, and never inferred (R42, R115)."""
-    assert told(a_page(html).signals.citation_needed) == expected
+    assert signal_line(a_page(html).signals.citation_needed) == expected
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_citation_needed(html: str, expected: str) -> None:
     ],
 )  # fmt: skip
 def test_disputed(html: str, expected: str) -> None:
-    """A dispute among editors is seen; a dispute that the article tells of is none (R42)."""
-    assert told(a_page(html).signals.disputed) == expected
+    """A dispute among editors is seen; a dispute that the article mentions is not one (R42)."""
+    assert signal_line(a_page(html).signals.disputed) == expected
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_note_means_only_what_it_says(note: str, expected: set[str]) -> None:
     assert {name for name in names if getattr(signals, name)} == expected
 
 
-def test_marks_of_editors_stand_where_they_stood() -> None:
+def test_marks_of_editors_keep_their_place() -> None:
     """A mark keeps its kind and the offset of the words that it doubts (R42)."""
     page = a_page(
         '<p>It is old.<sup class="Template-Fact">[citation needed]</sup> It is red.'
@@ -129,7 +129,7 @@ def test_marks_of_editors_stand_where_they_stood() -> None:
 )  # fmt: skip
 def test_disambiguation(title: str, html: str, expected: str) -> None:
     """A page of meanings is seen from its box, else inferred from title or shape (R115)."""
-    assert told(a_page(html, title=title).signals.disambiguation) == expected
+    assert signal_line(a_page(html, title=title).signals.disambiguation) == expected
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_disambiguation(title: str, html: str, expected: str) -> None:
 )
 def test_list_pages(title: str, html: str, expected: str) -> None:
     """A list is known by its title, or by being nearly nothing but items."""
-    assert told(a_page(html, title=title).signals.list_page) == expected
+    assert signal_line(a_page(html, title=title).signals.list_page) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_list_pages(title: str, html: str, expected: str) -> None:
     ],
 )  # fmt: skip
 def test_signals_in_other_languages(language: str, title: str, html: str, signal: str, expected: str) -> None:
-    """The words that tell a page's kind are those of its language; English serves for unknown ones (R42, R115)."""
-    assert told(getattr(a_page(html, title=title, language=language).signals, signal)) == expected
+    """The words that show a page's kind are those of its language; English is used for unknown ones (R42, R115)."""
+    assert signal_line(getattr(a_page(html, title=title, language=language).signals, signal)) == expected
 
 
 @pytest.mark.parametrize(

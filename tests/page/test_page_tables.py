@@ -21,7 +21,7 @@ def test_table_is_read_as_rows() -> None:
 
 
 def test_table_knows_caption_section_and_header_cells() -> None:
-    """A table tells its caption, the section it is in, and which cells are headers."""
+    """A table has its caption, the section it is in, and which cells are headers."""
     page = a_page(SEAS)
     (table,) = page.tables
     assert table.caption == "Seas by size"
@@ -41,7 +41,7 @@ def test_table_knows_caption_section_and_header_cells() -> None:
     )
 )
 def test_cells_come_back_as_they_went_in(grid: list[list[str]]) -> None:
-    """Whatever words a table holds, its rows hold the same ones in the same order."""
+    """Whatever words a table has, its rows have the same ones in the same order."""
     html = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in grid)
     page = a_page(f"<table>{html}</table>")
     assert tables(page) == [grid]
@@ -73,7 +73,7 @@ def test_lists_in_cells_stay_in_their_cell() -> None:
 
 @pytest.mark.parametrize("block", ["p", "div", "center", "section", "ul><li", "dl><dd"])
 def test_blocks_in_cells_do_not_break_the_row(block: str) -> None:
-    """Cells stand on one line, apart by a tab, whatever block their words are in."""
+    """Cells are on one line, apart by a tab, whatever block their words are in."""
     names = block.split("><")
     ends = "".join(f"</{name}>" for name in reversed(names))
     page = a_page(f"<table><tr><td><{block}>a{ends}</td><td><{block}>b{ends}</td></tr></table>")
@@ -93,7 +93,7 @@ def test_paragraph_laid_out_with_a_table_is_a_paragraph() -> None:
     assert [block.kind for block in page.blocks] == ["paragraph", "row"]
 
 
-def test_tables_without_words_are_no_tables() -> None:
+def test_tables_without_words_are_not_tables() -> None:
     """A table without rows leaves nothing behind."""
     page = a_page("<p>a</p><table></table><table><tbody></tbody></table><table><tr></tr></table><p>b</p>")
     assert (page.text, page.tables) == ("a\n\nb", ())

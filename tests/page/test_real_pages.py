@@ -72,10 +72,10 @@ def test_every_article_of_a_book_is_read(shared_data: Path, name: str) -> None:
     archive = LibzimArchive(shared_data / "zims" / "real" / name)
     pages = [read_page(archive.read(path), language=archive.book.language) for path in archive.articles()]
     assert pages
-    assert [page.title for page in pages if not offsets_hold(page)] == []
+    assert [page.title for page in pages if not offsets_are_right(page)] == []
 
 
-def offsets_hold(page: PageDoc) -> bool:
+def offsets_are_right(page: PageDoc) -> bool:
     """Whether links, headings and rows are where the page says."""
     text = page.text
     links = all(text[link.start : link.end] == link.text for link in page.links if link.in_text)

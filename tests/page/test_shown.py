@@ -155,7 +155,7 @@ def test_links_lead_where_the_book_means(path: str, href: str, leads: str) -> No
     assert link(href, path=path) == leads
 
 
-def test_links_to_the_outside_are_told_apart() -> None:
+def test_links_to_the_outside_are_distinguished() -> None:
     """A link that leads out of the book says so to people and to browsers."""
     page = shown("<a class='big' rel='opener' href='https://example.org/'>x</a><a href='Inside'>y</a>")
     assert '<a href="https://example.org/" class="big kiwi-outside" rel="noopener noreferrer nofollow">' in page
@@ -163,7 +163,7 @@ def test_links_to_the_outside_are_told_apart() -> None:
 
 
 def test_a_base_counts_though_it_is_gone() -> None:
-    """Where a page says that its addresses count from another folder, they do."""
+    """If a page says that its addresses count from another folder, they do."""
     page = shown("<head><base href='../lib/'></head><a href='x.html'>x</a>", path="docs/Page")
     assert ("<base" in page, '<a href="/read/book/lib/x.html">' in page) == (False, True)
 
@@ -203,7 +203,7 @@ def test_with_scripts_only_scripts_are_back() -> None:
     ],
 )
 def test_sections_without_ids_get_anchors(content: str, anchor: str) -> None:
-    """Where a scraper lost the id of a heading, its section can still be linked to (N8)."""
+    """If a scraper lost the id of a heading, its section can still be linked to (N8)."""
     assert f'<span id="{anchor}"></span>' in shown(content)
 
 
@@ -251,7 +251,7 @@ SPANS = st.lists(
 
 @given(marks=SPANS, claims=SPANS)
 def test_marks_change_nothing_but_themselves(marks: list[Extent], claims: list[Extent]) -> None:
-    """Whatever is marked, without its marks and anchors the page is as before; no mark stands in another."""
+    """Whatever is marked, without its marks and anchors the page is as before; no mark is in another."""
     page = a_page(MARKED)
     spans = [[span for span in some if span.end <= len(page.text)] for some in (marks, claims)]
     result = display_page(MARKED.encode(), page, DisplayOptions(ROOT, spans[0], claims=spans[1]))

@@ -34,7 +34,7 @@ from tests.page.pages import a_page, link_lines, outline
     ],
 )
 def test_broken_markup(html: str, text: str) -> None:
-    """Broken markup is mended as a browser does it, and the words stay."""
+    """Broken markup is repaired as a browser does it, and the words stay."""
     assert a_page(html).text == text
 
 
@@ -53,8 +53,8 @@ def test_broken_markup(html: str, text: str) -> None:
     ],
     ids=["gt", "quotes", "apostrophe", "json", "comment", "entity", "huge", "bare", "twice"],
 )
-def test_attributes_are_no_text(html: str) -> None:
-    """Whatever stands in an attribute, the page reads the same."""
+def test_attributes_are_not_text(html: str) -> None:
+    """Whatever is in an attribute, the page reads the same."""
     assert a_page(f"<p>before</p>{html}<p>after</p>").text == "before\n\nword\n\nafter"
 
 
@@ -195,6 +195,6 @@ def test_heading_levels_may_jump() -> None:
     ],
 )
 def test_entries_of_other_kinds(content: str | bytes, mimetype: str, text: str) -> None:
-    """Plain text is read as it stands, and pictures and the like as empty pages."""
+    """Plain text is read unchanged, and pictures and the like as empty pages."""
     page = a_page(content, mimetype=mimetype, title="A thing", path="thing")
     assert (page.text, page.title, page.links) == (text, "A thing", ())

@@ -26,7 +26,7 @@ ZWNJ, ZWJ = "\u200c", "\u200d"
         ("The list [a, b] has [3] parts.", "The list [a, b] has [3] parts."),
     ],
 )
-def test_marks_are_no_text(html: str, text: str) -> None:
+def test_marks_are_not_text(html: str, text: str) -> None:
     """Numbers of notes and remarks of editors are left out, brackets of the author are not."""
     assert a_page(f"<p>{html}</p>").text == text
 
@@ -78,8 +78,8 @@ def test_the_space_behind_a_mark_is_kept(html: str, text: str) -> None:
         (f"<pre>{MARK} <b>one</b>{MARK} <b>two</b>{MARK} </pre>", ["code: one two"]),
     ],
 )
-def test_the_space_behind_a_mark_stands_at_no_edge(html: str, blocks: list[str]) -> None:
-    """Where a block, a line or a cell begins or ends beside a mark, the break is the only white space."""
+def test_there_is_no_space_beside_a_mark_at_an_edge(html: str, blocks: list[str]) -> None:
+    """If a block, a line or a cell begins or ends beside a mark, the break is the only white space."""
     assert kinds(a_page(html)) == blocks
 
 
@@ -131,7 +131,7 @@ def test_unseen_parts_do_not_break_the_sentence(unseen: str) -> None:
         "<form>UNSEEN</form>",
     ],
 )
-def test_what_stands_around_the_article_is_no_text(around: str) -> None:
+def test_menus_notes_and_references_are_not_text(around: str) -> None:
     """Menus, boxes of links, notes of editors and lists of references are cut, however they are nested."""
     assert a_page(f"<p>Before.</p>{around}<p>After.</p>").text == "Before.\n\nAfter."
 
@@ -251,7 +251,7 @@ def test_coloured_code_keeps_its_lines() -> None:
     ],
 )
 def test_formulas_are_read_from_their_source(html: str, text: str) -> None:
-    """A formula stands in the text as its TeX, once."""
+    """A formula is in the text as its TeX, once."""
     assert a_page(f"<p>So {html}</p>").text == f"So {text}"
 
 

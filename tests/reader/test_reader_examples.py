@@ -81,7 +81,7 @@ def test_training_and_reading_use_one_form() -> None:
 
 
 def test_other_sentences_with_the_answer_are_not_called_wrong() -> None:
-    """'1874' also stands in another sentence: that one is neither right nor wrong."""
+    """'1874' is also in another sentence: that one is neither right nor wrong."""
     found = located("When was the harbour laid out?", "1874", PASSAGE)
     assert found is not None
     row = Numbering(InputEncoder(tokenizer_of(WORDS))).row(found)
@@ -109,8 +109,8 @@ def test_a_pronoun_has_the_names_that_are_read() -> None:
         numbering.pronoun(ADA)
 
 
-def test_what_search_finds_competes_with_the_right_passage(tmp_path: Path) -> None:
-    """A found passage with the answer's words is not called wrong; one without them is; rows are alike in two forms."""
+def test_found_passages_compete_with_the_right_one(tmp_path: Path) -> None:
+    """A found passage with the answer's words is not labelled wrong; one without them is; both formats agree."""
     other = {"source": "x", "title": "Railways", "heading": "", "units": ["The railway came in 1874."], "kind": "text"}
     wrong = {**other, "units": ["The railway was dear."]}
     lines = tmp_path / "searched.jsonl"
@@ -126,8 +126,8 @@ def test_what_search_finds_competes_with_the_right_passage(tmp_path: Path) -> No
     assert [one.marks for one in rows] == [one.marks for one in same]
 
 
-def test_what_search_finds_is_right_where_it_has_the_sentence(tmp_path: Path) -> None:
-    """The stretch that the product would read is what training reads, not the passage that the question came with."""
+def test_found_passages_with_the_sentence_are_right(tmp_path: Path) -> None:
+    """Training reads the passage that the product would read, not the one that the question came with."""
     known = located("Who planned the harbour?", "Ada Merriweather", PASSAGE)
     assert known is not None
     found = {
@@ -146,8 +146,8 @@ def test_what_search_finds_is_right_where_it_has_the_sentence(tmp_path: Path) ->
     assert (example.unit, example.passage.units[0]) == (1, "Before.")
 
 
-def test_what_was_judged_is_right_and_the_rest_is_wrong(tmp_path: Path) -> None:
-    """Of sentences that were judged one by one, the best is right, others perhaps, and passages without one wrong."""
+def test_judged_sentences_are_right_and_others_wrong(tmp_path: Path) -> None:
+    """Of sentences that were judged, the best is right, others perhaps, and passages without one wrong."""
     question = "Who planned the harbour, and when?"
     found = {"source": "x", "title": "Port Lomond", "heading": "", "units": list(PASSAGE.units), "kind": "text"}
     other = {**found, "units": ["The railway was dear."]}

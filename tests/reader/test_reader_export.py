@@ -82,7 +82,7 @@ def test_the_graph_says_what_the_network_says() -> None:
 
 
 def test_the_same_weights_give_the_same_bytes(tmp_path: Path) -> None:
-    """Exporting twice gives the same files, and the manifest holds their sums."""
+    """Exporting twice gives the same files, and the manifest has their checksums."""
     for name in ("one", "two"):
         write(_weights(), ["[PAD]", "a"], tmp_path / name, {"squad.jsonl": "0"})
     for file in sorted((tmp_path / "one").iterdir()):

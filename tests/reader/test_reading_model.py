@@ -62,7 +62,7 @@ def test_the_sentence_and_the_words_that_answer(reader: Reader, question: str, s
 
 
 def test_a_text_about_something_else_does_not_answer(reader: Reader) -> None:
-    """The passage that answers is told from one that does not."""
+    """The passage that answers is distinguished from one that does not."""
     other = ReadingText("Copper", "Uses", ("Copper conducts heat and electricity well.", "Wires are made of it."))
     right, wrong = reader.read("Who designed the harbour of Port Lomond?", [HARBOUR, other])
     assert right.answers > wrong.answers
@@ -93,7 +93,7 @@ def test_a_long_text_is_read_to_its_end(reader: Reader) -> None:
 
 @pytest.mark.parametrize("unit", ["", " ", "\x00\ufffd", "a" * 50_000, "語" * 900, "[SEP] [CLS] [unused0]", "\t:\n"])
 def test_no_text_breaks_it(reader: Reader, unit: str) -> None:
-    """Whatever a page holds, reading ends with a finite score."""
+    """Whatever is on a page, reading ends with a finite score."""
     (read,) = reader.read(unit or "?", [ReadingText(unit, unit, (unit, "A sentence."))])
     assert len(read.units) == 2
     assert all(np.isfinite(one.relevance) for one in read.units)
@@ -125,7 +125,7 @@ def test_windows_are_no_longer_than_the_model_reads() -> None:
 
 
 def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
-    """One changed byte is noticed before anything is read with it, and the remedy is said."""
+    """One changed byte is noticed before anything is read with it, and the error has a remedy."""
     with_data = tmp_path / "data"
     shutil.copytree(str(files("kiwiresearch.reader") / "data"), with_data)
     content = bytearray((with_data / "reader.onnx").read_bytes())
@@ -133,7 +133,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
     (with_data / "reader.onnx").write_bytes(bytes(content))
     with pytest.raises(ReaderUnavailable, match="damaged") as raised:
         Reader(with_data)
-    assert "Install" in raised.value.remedy
+    assert "Reinstall kiwiresearch" in raised.value.remedy
 
 
 def test_without_its_runtime_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_the_names_that_a_pronoun_may_mean(reader: Reader) -> None:
 
 
 def test_a_pronoun_may_mean_the_title(reader: Reader) -> None:
-    """Where no sentence names the one that a page is about, its title does."""
+    """If no sentence names the one that a page is about, its title does."""
     text = ReadingText("Anna of Varn", "Life", ("At the age of nine, she learnt Latin from Peter the monk.",))
     title, peter = reader.referents(text, 20, 23, [Mention(TITLE, 0, 12), Mention(0, 42, 47)])
     assert title > 0.5 > peter

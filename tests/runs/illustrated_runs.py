@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.drawn import a_png
-from tests.verify.proved_runs import METADATA, PAGES
+from tests.png_files import a_png
+from tests.verify.verified_runs import METADATA, PAGES
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.research import Research, ResearchTask

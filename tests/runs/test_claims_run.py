@@ -1,4 +1,4 @@
-"""What a run claims: every quote stands in its corpus, and a run that was stopped claims the same as one in one go."""
+"""What a run claims: every quote is in its corpus, and a run that was stopped claims the same as one in one go."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_run_writes_its_claims(done: Path) -> None:
 
 
 def test_every_quote_is_a_span_of_the_corpus(done: Path) -> None:
-    """The words of every quote stand in the page's text at the place that the claim names (R62, R155)."""
+    """The words of every quote are in the page's text at the place that the claim names (R62, R155)."""
     pages = texts(done)
     rows = lines(done / "claims.jsonl")
     assert rows
@@ -87,7 +87,7 @@ def test_every_quote_is_a_span_of_the_corpus(done: Path) -> None:
             assert pages[row["book"], row["path"]][place["start"] : place["end"]] == words
 
 
-def test_claims_stand_in_the_order_of_the_pages(done: Path) -> None:
+def test_claims_are_in_the_order_of_the_pages(done: Path) -> None:
     """Claims come page by page as the pages were taken."""
     order = [page["path"] for page in lines(done / "corpus.jsonl")]
     found = [row["path"] for row in lines(done / "claims.jsonl")]
@@ -113,11 +113,11 @@ def test_the_report_is_made_of_the_claims(done: Path) -> None:
     report = (done / "report.md").read_text(encoding="utf-8")
     summary = report.partition("## Executive Summary")[2].partition("\n## ")[0]
     findings = report.partition("\n## Findings")[2].partition("\n## ")[0]
-    told = dict.fromkeys(map(text_of, brief["summary"]), summary)
-    told |= {text_of(one): findings for group in brief["body"] for one in group["statements"]}
+    result = dict.fromkeys(map(text_of, brief["summary"]), summary)
+    result |= {text_of(one): findings for group in brief["body"] for one in group["statements"]}
     assert len(brief["summary"]) >= 6
     assert "\n- " not in summary + findings  # running text, no lists
-    for text, part in told.items():
+    for text, part in result.items():
         assert part.count(escaped_anywhere(text)) == 1
     for statement in (*brief["summary"], *(one for group in brief["body"] for one in group["statements"])):
         assert statement["claims"]
@@ -126,7 +126,7 @@ def test_the_report_is_made_of_the_claims(done: Path) -> None:
 
 
 def test_pages_linked_in_vain_are_gaps_of_the_book(place: Path, tmp_path: Path, a_book: Any) -> None:
-    """A run tells which pages its own pages link to and the book does not hold, and how many do (R71, N9)."""
+    """A run says which pages its own pages link to and the book does not have, and how many do (R71, N9)."""
     page = '<p>Salt is a mineral that people dig.</p><h2>Use</h2><p>Salt goes to <a href="Varn">Varn</a>.</p>'
     book = a_book({"Salt": page, "Salt_mine": page, "Salt_road": page})
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})

@@ -1,11 +1,11 @@
-"""Runs that nobody has touched hold, whatever their topic: a proof that cries wolf is no proof."""
+"""Unchanged runs pass verification, whatever their topic: a check with false alarms proves nothing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tests.verify.proved_runs import told
+from tests.verify.verified_runs import failure_texts
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.research import Research, ResearchTask
@@ -19,10 +19,10 @@ from kiwiresearch.workspace.workspace import open_workspace
     "topic",
     ["causes of the Bronze Age collapse", "drought and the Hittites", "Albert Einstein", "Galaxy", "Ugarit", "Sunset"],
 )
-def test_an_untouched_run_holds(topic: str, sample_zim: Path, tmp_path: Path) -> None:
-    """What the program wrote of a topic, it proves again without a complaint."""
+def test_an_unchanged_run_passes(topic: str, sample_zim: Path, tmp_path: Path) -> None:
+    """What the program wrote about a topic passes verification."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
     with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         settings = CrawlSettings(fast=True, max_pages=25)
         run = Research(finder, ResearchTask(topic, settings=settings)).run(tmp_path / "run").folder
-        assert told(verify_run(run, shelf)) == []
+        assert failure_texts(verify_run(run, shelf)) == []

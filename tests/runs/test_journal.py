@@ -55,7 +55,7 @@ def test_steps_come_back(path: Path) -> None:
 
 
 def test_a_new_journal_knows_whose_it_is(path: Path) -> None:
-    """The header is written at once, and is no step."""
+    """The header is written at once, and is not a step."""
     journal = Journal(path, HEADER)
     assert (journal.header, journal.rows, len(journal), journal.is_new) == (HEADER, (), 0, True)
     assert header_of(path) == HEADER
@@ -129,7 +129,7 @@ def test_numbers_come_back_exactly(path: Path, number: float) -> None:
 
 
 def test_a_tail_torn_off_anywhere_costs_one_step(path: Path, whole: bytes) -> None:
-    """Cut at any byte, the journal holds the steps that were whole, and goes on to the same bytes."""
+    """Cut at any byte, the journal has the steps that were whole, and goes on to the same bytes."""
     ends = [end for end in range(len(whole) + 1) if whole[:end].endswith(b"\n")]
     for size in range(len(whole) + 1):
         path.write_bytes(whole[:size])
@@ -155,7 +155,7 @@ def test_a_garbled_byte_is_noticed(whole: bytes, data: st.DataObject) -> None:
 @settings(max_examples=60)
 @given(st.data())
 def test_rubbish_at_the_end_is_cut_off(whole: bytes, data: st.DataObject) -> None:
-    """After a power cut the end of a file may hold anything; no step comes of it."""
+    """After a power cut the end of a file may have anything; no step comes of it."""
     size = data.draw(st.integers(0, len(whole)))
     rubbish = data.draw(st.binary(max_size=50) | st.integers(1, 5_000).map(bytes))
     with tempfile.TemporaryDirectory() as folder:
@@ -180,7 +180,7 @@ def _repeated(lines: list[bytes]) -> list[bytes]:
 
 @pytest.mark.parametrize(("change", "kept"), [(_swapped, 1), (_dropped, 1), (_repeated, 1)])
 def test_lines_stay_in_their_order(path: Path, whole: bytes, change: Any, kept: int) -> None:
-    """Lines that are whole but not where they were written are no steps."""
+    """Complete lines in the wrong place are not steps."""
     path.write_bytes(b"".join(change(whole.splitlines(keepends=True))))
     assert read(path) == ROWS[:kept]
 
@@ -193,8 +193,8 @@ def test_lines_of_another_journal_are_noticed(path: Path, tmp_path: Path, whole:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\0" * 4096, b"{}\n", b"0123456789abcdef {}\n", bytes(range(256))])
-def test_what_was_never_a_journal_becomes_a_new_one(path: Path, content: bytes) -> None:
-    """A file without a good first line has no header, and is begun anew."""
+def test_a_file_that_is_not_a_journal_is_replaced(path: Path, content: bytes) -> None:
+    """A file without a good first line has no header, and is started again."""
     path.write_bytes(content)
     assert header_of(path) is None
     journal = Journal(path, HEADER)

@@ -32,7 +32,7 @@ def test_lines_are_added_and_cut(tmp_path: Path) -> None:
 def test_half_a_line_is_a_bug(tmp_path: Path) -> None:
     """A line without its newline would run into the next one, and a cut cannot make a file longer."""
     part = GrowingFile(tmp_path / "lines")
-    with pytest.raises(ValueError, match="no whole line: b'half'"):
+    with pytest.raises(ValueError, match="incomplete line: b'half'"):
         part.append(b"half")
     with pytest.raises(ValueError, match="1 is not between 0 and 0"):
         part.truncate(1)
@@ -40,7 +40,7 @@ def test_half_a_line_is_a_bug(tmp_path: Path) -> None:
 
 
 def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A corpus need not fit the memory, and what stands behind the last whole line is no part of it."""
+    """A corpus need not fit the memory, and what is after the last whole line is not a part of it."""
     monkeypatch.setattr(module, "CHUNK", 4)
     part = GrowingFile(tmp_path / "lines")
     part.append(b"123456789\n")
@@ -55,7 +55,7 @@ def test_a_file_cut_by_another_is_noticed(tmp_path: Path) -> None:
     part = GrowingFile(tmp_path / "lines")
     part.append(b"123456789\n")
     os.truncate(part.path, 5)
-    with pytest.raises(RunDamaged, match="was cut while the run went on"):
+    with pytest.raises(RunDamaged, match="was shortened while the run was in progress"):
         list(part.chunks())
     part.close()
 
@@ -82,6 +82,6 @@ print(part.size, part.path.read_bytes())
 def test_a_line_that_does_not_fit_leaves_no_trace(tmp_path: Path) -> None:
     """Of a line for which only half the room was left nothing stays, and a shorter one still fits."""
     command = [sys.executable, "-c", SHORT_OF_ROOM, str(tmp_path / "lines")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert said[0].startswith(f"The folder {str(tmp_path)!r} cannot be written: File too large. Free some space")
-    assert said[1:] == ["6 b'first\\n'", "10 b'first\\n3rd\\n'"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert output[0].startswith(f"Could not write to the folder {str(tmp_path)!r}: File too large. Free up disk space")
+    assert output[1:] == ["6 b'first\\n'", "10 b'first\\n3rd\\n'"]

@@ -1,4 +1,4 @@
-"""The manifest of a finished run: read with clear words, and held against the files."""
+"""The manifest of a finished run: read with clear errors, and compared with the files."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def test_a_pipe_is_not_waited_for(run: Path) -> None:
         read_manifest(run)
 
 
-def test_no_run_is_told_from_an_unfinished_one(tmp_path: Path) -> None:
-    """Where there is nothing to read, the error says why and what to do."""
-    with pytest.raises(RunNotFound, match=r"There is no folder '.*none'. Name a folder"):
+def test_no_run_is_distinguished_from_an_unfinished_one(tmp_path: Path) -> None:
+    """If there is nothing to read, the error says why and what to do."""
+    with pytest.raises(RunNotFound, match=r"The folder '.*none' was not found\. Enter the folder"):
         read_manifest(tmp_path / "none")
-    with pytest.raises(RunNotFound, match="There is no folder"):
+    with pytest.raises(RunNotFound, match="was not found"):
         read_manifest(tmp_path / "with\0nul")
-    with pytest.raises(RunNotFound, match="There is no run in"):
+    with pytest.raises(RunNotFound, match="does not contain a run"):
         read_manifest(tmp_path)
     with RunWriter.open(tmp_path / "run", "f1", "Stone") as folder:
         folder.journal.append({"step": 1})
-    with pytest.raises(RunNotFound, match=r"is not finished\. Start it once more"):
+    with pytest.raises(RunNotFound, match=r"is not finished\. Start it again"):
         read_manifest(tmp_path / "run")
 
 
@@ -95,14 +95,14 @@ GOOD = {"fingerprint": "f1", "outputs": {"run.log": {"sha256": "0", "bytes": 0}}
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_manifest_that_is_not_ours_is_told(tmp_path: Path, content: Any) -> None:
+def test_a_manifest_that_is_not_ours_is_reported(tmp_path: Path, content: Any) -> None:
     """What a run did not write is damaged, not a traceback, and points at no file elsewhere."""
     (tmp_path / "manifest.json").write_text(content if isinstance(content, str) else json.dumps(content))
-    with pytest.raises(RunDamaged, match=r"manifest.json' is not as a run writes it"):
+    with pytest.raises(RunDamaged, match=r"manifest.json' is damaged or was changed"):
         read_manifest(tmp_path)
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_reported(tmp_path: Path) -> None:
     """A manifest of zeros, as a power cut may leave, is damaged."""
     for content in (b"\0" * 500, b"\xff\xfe{}"):
         (tmp_path / "manifest.json").write_bytes(content)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.verify.proved_runs import a_finished_run, proved
+from tests.verify.verified_runs import a_finished_run, proved
 
 from kiwiresearch.errors import BadUsage, CannotWrite, NoteChanged, RunNotFound
 from kiwiresearch.export.brief_files import note_as_text
@@ -74,19 +74,19 @@ OF_NOBODY = (
 
 
 def test_a_note_of_nobody_names_nobody(tmp_path: Path) -> None:
-    """Where nobody is told apart, a note is written and told as it always was."""
+    """Without users, a note is written and shown without an author."""
     note = add_note(tmp_path, CLAIM, DOUBT, now=NOW, about="Salt was carried.")
     assert (tmp_path / NOTES).read_text(encoding="utf-8") == OF_NOBODY
     assert note_as_text(note) == "Doubted (2026-03-04): The page names no source."
 
 
 def test_a_note_keeps_its_author(tmp_path: Path) -> None:
-    """Whoever changes it is named beside, until its author does; two who say the same have a note each."""
+    """A user who changes it is named beside it, until its author does; two who say the same have a note each."""
     notes = [add_note(tmp_path, CLAIM, DOUBT, now=NOW, author=name) for name in ("Ada", "Ben")]
     assert read_notes(tmp_path).notes == tuple(notes)
     changed = change_note(tmp_path, notes[0].id, AGREE, now=LATER, editor="Olga")
     assert (changed.author, changed.editor) == ("Ada", "Olga")
-    assert note_as_text(changed) == "Agreed by Ada (2026-03-05, changed by Olga)."
+    assert note_as_text(changed) == "Agreed by Ada (2026-03-05, edited by Olga)."
     again = change_note(tmp_path, notes[0].id, DOUBT, now=LATER, editor="Ada")
     assert read_notes(tmp_path).notes == (again, notes[1])
     assert (again.author, again.editor) == ("Ada", "")
@@ -95,7 +95,7 @@ def test_a_note_keeps_its_author(tmp_path: Path) -> None:
 
 
 def test_a_changed_note_keeps_its_name_place_and_first_time(tmp_path: Path) -> None:
-    """The last change holds."""
+    """The last change is shown."""
     note = add_note(tmp_path, CLAIM, DOUBT, now=NOW, about="Salt was carried.")
     add_note(tmp_path, WHOLE_RUN, AGREE, now=NOW)
     change_note(tmp_path, note.id, AGREE, now=LATER)
@@ -120,8 +120,8 @@ def test_of_two_changes_at_once_only_one_is_written(tmp_path: Path) -> None:
     assert len((tmp_path / NOTES).read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_what_was_taken_away_can_be_brought_back(tmp_path: Path) -> None:
-    """Taking away is a line too: the words stay in the file."""
+def test_a_deleted_note_can_be_restored(tmp_path: Path) -> None:
+    """Deleting is a line too: the words stay in the file."""
     note = add_note(tmp_path, CLAIM, DOUBT, now=NOW)
     set_gone(tmp_path, note.id, now=LATER, gone=True)
     assert read_notes(tmp_path).notes == ()
@@ -131,33 +131,33 @@ def test_what_was_taken_away_can_be_brought_back(tmp_path: Path) -> None:
     assert len((tmp_path / NOTES).read_text(encoding="utf-8").splitlines()) == 3
 
 
-def test_a_note_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_note_that_is_not_there_is_reported(tmp_path: Path) -> None:
     """Nothing is written for it."""
-    with pytest.raises(RunNotFound, match="no note"):
+    with pytest.raises(RunNotFound, match="note 'note-1' was not found"):
         set_gone(tmp_path, "note-1", now=NOW, gone=True)
     assert not (tmp_path / NOTES).exists()
 
 
 WRONG = [
-    ("agree?", "", "", "agrees, doubts"),
+    ("agree?", "", "", "agree, doubt or correct"),
     ("doubt", " \n", "", "reason"),
-    ("correct", "why", "", "should read"),
+    ("correct", "why", "", "correct wording"),
     ("correct", "", "words", "reason"),
     ("agree", "x" * (MAX_REASON + 1), "", "2,000"),
     ("correct", "why", "x" * (MAX_REASON + 1), "2,000"),
 ]
 
 
-@pytest.mark.parametrize(("verdict", "reason", "correction", "told"), WRONG)
-def test_an_opinion_says_why(verdict: str, reason: str, correction: str, told: str) -> None:
+@pytest.mark.parametrize(("verdict", "reason", "correction", "expected"), WRONG)
+def test_an_opinion_says_why(verdict: str, reason: str, correction: str, expected: str) -> None:
     """Only who agrees may be silent."""
-    with pytest.raises(BadUsage, match=told):
+    with pytest.raises(BadUsage, match=expected):
         NoteOpinion(verdict, reason, correction)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "name"), [("claim", ""), ("run", "x"), ("book", "x"), ("page", "x" * 5_000)])
 def test_a_note_is_about_something_of_the_run(kind: str, name: str) -> None:
-    with pytest.raises(BadUsage, match="a claim, a page or the run"):
+    with pytest.raises(BadUsage, match="a claim, a page or the whole run"):
         NoteTarget(kind, name)  # type: ignore[arg-type]
 
 
@@ -182,8 +182,8 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize("line", DAMAGE)
-def test_damaged_lines_are_told_and_cost_no_other_note(tmp_path: Path, line: bytes) -> None:
-    """Whatever stands in a line, the notes before and behind it are read."""
+def test_damaged_lines_are_reported_and_cost_no_other_note(tmp_path: Path, line: bytes) -> None:
+    """Whatever is in a line, the notes before and behind it are read."""
     one = add_note(tmp_path, CLAIM, DOUBT, now=NOW)
     with (tmp_path / NOTES).open("ab") as stream:
         stream.write(line)
@@ -218,12 +218,12 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert found.damaged == ()
 
 
-def test_who_cannot_have_the_file_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_locked_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(note_file, "TIMEOUT_S", 0.05)
     lock = FileLock(tmp_path / LOCK)
     assert lock.acquire()
     try:
-        with pytest.raises(CannotWrite, match="Save it again"):
+        with pytest.raises(CannotWrite, match="Try again"):
             add_note(tmp_path, CLAIM, AGREE, now=NOW)
     finally:
         lock.release()
@@ -231,11 +231,11 @@ def test_who_cannot_have_the_file_is_told_what_to_do(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("name", [NOTES, LOCK])
 def test_a_link_leads_no_note_out_of_the_run(tmp_path: Path, name: str) -> None:
-    """A run from elsewhere may hold anything: nothing is written or read through a link."""
+    """A run from elsewhere may have anything: nothing is written or read through a link."""
     outside, run = tmp_path / "outside", tmp_path / "run"
     run.mkdir()
     (run / name).symlink_to(outside)
-    with pytest.raises(CannotWrite, match="no file of ours"):
+    with pytest.raises(CannotWrite, match="is not a regular file"):
         add_note(run, CLAIM, AGREE, now=NOW)
     assert not outside.exists()
     assert read_notes(run).notes == ()
@@ -251,7 +251,7 @@ def test_notes_that_fill_their_file_are_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_run_with_notes_is_still_proved(tmp_path: Path) -> None:
-    """Notes are no part of the run: its manifest, its seal and its proof hold as before."""
+    """Notes are not part of the run: its manifest, its seal and its proof are the same as before."""
     run = a_finished_run(tmp_path)
     add_note(run, WHOLE_RUN, DOUBT, now=NOW)
     assert proved(run).holds

@@ -44,16 +44,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[RunProgress]:
+def progress_reports() -> list[RunProgress]:
     return []
 
 
 @pytest.fixture(scope="module")
-def done(place: Path, told: list[RunProgress], sample_zim: Path) -> Path:
+def done(place: Path, progress_reports: list[RunProgress], sample_zim: Path) -> Path:
     """A finished run of twelve pages, with vectors."""
     task = ResearchTask(TOPIC, settings=CrawlSettings(max_pages=12))
     with research(place / "home", task, sample_zim) as work:
-        outcome = work.run(place / "done", told.append)
+        outcome = work.run(place / "done", progress_reports.append)
     assert (outcome.how, outcome.pages, outcome.resumed_pages, outcome.topic) == ("done", 12, 0, TOPIC)
     assert outcome.report == place / "done" / "report.md"
     return outcome.folder
@@ -82,7 +82,7 @@ def test_a_run_leaves_its_files_and_nothing_else(done: Path) -> None:
     assert {entry.name for entry in done.iterdir()} == OUTPUTS | {"manifest.json", "timings.json"}
 
 
-def test_the_manifest_tells_what_the_run_was_made_from(done: Path) -> None:
+def test_the_manifest_says_what_the_run_was_made_from(done: Path) -> None:
     """Settings, version, and each book with its UUID, date and flavour are in the manifest."""
     found = manifest(done)
     assert (found["topic"], found["focus"], found["version"], found["pages"]) == (TOPIC, "", __version__, 12)
@@ -116,7 +116,7 @@ def test_the_manifest_has_the_hash_of_every_output(done: Path) -> None:
 
 
 def test_the_corpus_has_a_line_for_each_page(done: Path) -> None:
-    """Each line holds title, url, plain text, links, sections and metadata of a page (R25)."""
+    """Each line has title, url, plain text, links, sections and metadata of a page (R25)."""
     book = manifest(done)["books"][0]["id"]
     for order, page in enumerate(corpus(done), start=1):
         assert page["url"] == f"zim://{book}/{page['path']}"
@@ -134,7 +134,7 @@ def test_the_corpus_has_a_line_for_each_page(done: Path) -> None:
         assert metadata["reason"]
 
 
-def test_a_topic_that_is_no_title_begins_with_the_page_it_means(done: Path) -> None:
+def test_a_topic_that_is_not_a_title_begins_with_the_page_it_means(done: Path) -> None:
     """From a phrase the run finds the best-matching article and begins there (R1, R2, R9)."""
     assert corpus(done)[0]["title"] == "Late Bronze Age collapse"
     assert corpus(done)[0]["metadata"]["depth"] == 0
@@ -172,7 +172,7 @@ def test_edges_are_the_links_between_the_pages(done: Path) -> None:
     assert any(edge["context"] > 0 for edge in found["edges"])
 
 
-def test_the_log_tells_why_each_page_was_chosen(done: Path) -> None:
+def test_the_log_says_why_each_page_was_chosen(done: Path) -> None:
     """For each page there is a reason and a score, whose terms add up to the points in its heading (R8, R28)."""
     log = (done / "run.log").read_text(encoding="utf-8")
     rows = re.findall(r"^(\d+)\. (.+) \(depth (\d), ([\d.]+) points\)\n   Chosen: (.+)\n   Score: (.+)\n", log, re.M)
@@ -187,9 +187,9 @@ def test_the_log_tells_why_each_page_was_chosen(done: Path) -> None:
 def test_the_log_ends_with_a_search_statement(done: Path) -> None:
     """The last part says what was looked for, where, with which words, and why it stopped."""
     statement = (done / "run.log").read_text(encoding="utf-8").partition("## Search statement\n")[2].splitlines()
-    assert statement[0] == f"Looked for: {TOPIC!r}."
-    assert statement[1].startswith("In 'kiwiresearch sample book', by titles and by full text, with the words ")
-    assert re.fullmatch(r"Ended because max_pages \(12\) was reached; \d+ candidates not visited\.", statement[-2])
+    assert statement[0] == f"Topic: {TOPIC!r}."
+    assert statement[1].startswith("Searched the titles and full text of 'kiwiresearch sample book' for ")
+    assert re.fullmatch(r"Stopped because the limit of 12 pages was reached; \d+ candidates not read\.", statement[-2])
     assert statement[-1].startswith("Only these books were searched")
 
 
@@ -198,12 +198,13 @@ def test_the_brief_lists_all_pages_and_the_settings(done: Path) -> None:
     text = (done / "report.md").read_text(encoding="utf-8")
     assert text.startswith(f"# Research Brief: {TOPIC}\n")
     brief = json.loads((done / "brief.json").read_text(encoding="utf-8"))
-    # These are told of where the pages have some.
+    # These are listed if the pages have some.
     optional = {"Findings": "body", "Timeline / Historical Development": "timeline", "Key Actors": "actors"}
     parts = (
         "Executive Summary", "Findings", "Key Concepts & Definitions", "Timeline / Historical Development",
         "Mechanisms / Explanations", "Key Actors", "Competing Views & Disputes", "Numbers & Quantitative Claims",
-        "What Wikipedia Doesn’t Settle Yet", "Bibliography", "How the sources were gathered", "Run Metadata",
+        "What Wikipedia Doesn’t Settle Yet", "How to read this brief", "Bibliography",
+        "How the sources were found", "Run Metadata",
     )  # fmt: skip
     assert re.findall(r"^## (.+)$", text, re.M) == [
         part for part in parts if part not in optional or brief[optional[part]]
@@ -214,7 +215,7 @@ def test_the_brief_lists_all_pages_and_the_settings(done: Path) -> None:
         pages = [page for page in corpus(done) if (page["path"] in used) == is_cited]
         assert re.findall(pattern, listed, re.M) == [(page["title"], page["url"]) for page in pages]
     left = sum(page["path"] not in used for page in corpus(done))
-    assert left == 0 or re.search(rf"^{left} pages? read and not cited$", listed, re.M)
+    assert left == 0 or re.search(rf"^{left} pages? read but not cited$", listed, re.M)
     assert manifest(done)["fingerprint"] in text
     assert manifest(done)["books"][0]["id"] in text
 
@@ -238,15 +239,15 @@ def test_the_html_brief_links_to_local_pages(done: Path) -> None:
 
 
 def test_timings_are_in_a_file_of_their_own(done: Path) -> None:
-    """timings.json tells how long the run took, by page."""
+    """timings.json says how long the run took, by page."""
     found = json.loads((done / "timings.json").read_text(encoding="utf-8"))
     assert (found["pages_kept"], len(found["seconds_by_page"])) == (0, 12)
     assert found["seconds"] == pytest.approx(sum(found["seconds_by_page"]), abs=0.001)
 
 
-def test_each_step_is_told_as_it_is_made(done: Path, told: list[RunProgress]) -> None:
-    """Whoever listens hears of the beginning, of each page in its order, and of the end."""
-    steps = [progress.step for progress in told]
+def test_each_step_is_reported_as_it_is_made(done: Path, progress_reports: list[RunProgress]) -> None:
+    """A listener gets the start, each page in its order, and the end."""
+    steps = [progress.step for progress in progress_reports]
     assert isinstance(steps[0], StartStep)
     assert isinstance(steps[-1], EndStep)
     assert [step.title for step in steps if isinstance(step, VisitStep)] == titles(done)

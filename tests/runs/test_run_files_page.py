@@ -38,7 +38,7 @@ def part(heading: str) -> str:
     return PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
 
 
-def told(heading: str) -> set[str]:
+def code_words(heading: str) -> set[str]:
     """The words set in code under a heading."""
     return set(re.findall(r"`([^`]+)`", part(heading)))
 
@@ -67,14 +67,14 @@ def test_every_field_of_the_corpus_is_named(run: Path) -> None:
     row = json.loads((run / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[0])
     record = (DOCS / "page-record.md").read_text(encoding="utf-8")
     assert {key for key in row if f"`{key}`" not in record} == {"metadata"}
-    assert set(row["metadata"]) <= told("corpus.jsonl")
+    assert set(row["metadata"]) <= code_words("corpus.jsonl")
 
 
 def test_every_field_of_the_graph_is_named(run: Path) -> None:
     """Nodes and edges have the fields on the page, and no others (R27, R126, R127)."""
     graph = json.loads((run / "graph.json").read_text(encoding="utf-8"))
     fields = {*graph, *graph["nodes"][0], *graph["edges"][0]}
-    assert fields <= told("graph.json")
+    assert fields <= code_words("graph.json")
     rows = re.findall(r"^\| ((?:`[^`]+`(?:, )?)+) \|", part("graph.json"), re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} <= fields
 
@@ -82,11 +82,11 @@ def test_every_field_of_the_graph_is_named(run: Path) -> None:
 def test_every_field_of_the_manifest_and_the_timings_is_named(run: Path) -> None:
     """What the run was made from is documented to the last key."""
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    assert {*manifest, *manifest["books"][0], *manifest["understood"]} <= told("manifest.json")
-    assert set(manifest["outputs"]["graph.json"]) <= told("manifest.json")
+    assert {*manifest, *manifest["books"][0], *manifest["understood"]} <= code_words("manifest.json")
+    assert set(manifest["outputs"]["graph.json"]) <= code_words("manifest.json")
     timings = json.loads((run / "timings.json").read_text(encoding="utf-8"))
-    assert set(timings) <= told("timings.json")
-    assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(RewriteCounts))} <= told(
+    assert set(timings) <= code_words("timings.json")
+    assert {"claims_by_model", "sentences_by_model", *(part.name for part in fields(RewriteCounts))} <= code_words(
         "manifest.json"
     )
 
@@ -108,14 +108,14 @@ def test_every_field_of_the_brief_is_named(run: Path, illustrated: Path) -> None
         SourceBook,
     )
     named = {part.name for kind in kinds for part in fields(kind)} - {"difference"} | {"book", "disagrees"}
-    assert named <= told("brief.json")
+    assert named <= code_words("brief.json")
     brief, plain = (json.loads((one / "brief.json").read_text(encoding="utf-8")) for one in (illustrated, run))
     assert set(brief) == {part.name for part in fields(Brief)}
     assert set(plain) == set(brief) - {"pictures"}
     values = [
         get_type_hints(kind)[name] for kind, name in ((Statement, "sureness"), (Statement, "written"), (Gap, "kind"))
     ]
-    assert {name for value in values for name in get_args(value)} <= told("brief.json")
+    assert {name for value in values for name in get_args(value)} <= code_words("brief.json")
 
 
 def test_every_reason_to_drop_a_claim_is_named() -> None:

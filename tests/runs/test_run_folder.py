@@ -1,4 +1,4 @@
-"""The folder of a run: begun, gone on with, finished, and refused where it is not the run's own."""
+"""The folder of a run: started, continued, finished, and refused if it is not the run's own."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def opened(path: Path | str, fingerprint: str = "f1", topic: str = "Stone") -> R
 
 def step(folder: RunWriter) -> None:
     line = f'{{"page": {len(folder.journal)}}}\n'.encode()
-    said = f'{{"claim": {len(folder.journal)}}}\n'.encode()
-    folder.journal.append(append_lines("corpus", folder.corpus, line) | append_lines("claims", folder.claims, said))
+    result = f'{{"claim": {len(folder.journal)}}}\n'.encode()
+    folder.journal.append(append_lines("corpus", folder.corpus, line) | append_lines("claims", folder.claims, result))
 
 
 def run(path: Path, files: Mapping[str, str] = FILES) -> None:
@@ -59,7 +59,7 @@ def names(path: Path) -> list[str]:
 
 
 def test_a_run_leaves_its_outputs_and_nothing_else(path: Path) -> None:
-    """The folder and those above it are made, and hold whole files and a manifest at the end."""
+    """The folder and those above it are made, and have whole files and a manifest at the end."""
     with opened(path) as folder:
         assert (folder.state, folder.journal.rows, folder.path) == ("new", (), path)
         for _ in range(STEPS):
@@ -95,12 +95,12 @@ def test_a_run_goes_on_with_its_steps(path: Path, tmp_path: Path) -> None:
 
 
 def files_of(path: Path) -> dict[str, tuple[int, int, int]]:
-    """Each file with what writing it would change; when it was last read is left out, as reading is no change."""
-    return {file.name: ((told := file.stat()).st_ino, told.st_size, told.st_mtime_ns) for file in path.iterdir()}
+    """Each file with what writing it would change; when it was last read is left out, as reading is not a change."""
+    return {file.name: ((result := file.stat()).st_ino, result.st_size, result.st_mtime_ns) for file in path.iterdir()}
 
 
 def test_a_finished_run_is_left_as_it_is(path: Path) -> None:
-    """The same command again finds nothing to do, and notes beside the outputs are no obstacle."""
+    """The same command again finds nothing to do, and notes beside the outputs do not matter."""
     run(path)
     for name in ("timings.json", "report.html", "notes.txt"):
         (path / name).write_text("beside")
@@ -127,7 +127,7 @@ def test_a_finished_run_is_cleaned_up(path: Path) -> None:
 
 @pytest.mark.parametrize("lost", ["report.md", "corpus.jsonl", "claims.jsonl"])
 def test_a_lost_output_is_made_again(path: Path, lost: str) -> None:
-    """The run is done anew; until it is finished there is no manifest, and notes stay."""
+    """The run is done again; until it is finished there is no manifest, and notes stay."""
     run(path)
     (path / "notes.txt").write_text("mine")
     whole = tree(path)
@@ -149,7 +149,7 @@ def test_an_output_changed_by_a_person_is_kept(path: Path, lose: bool) -> None:
     if lose:
         (path / "corpus.jsonl").unlink()
     before = tree(path)
-    with pytest.raises(FolderTaken, match=r"report.md' was changed since the run was finished\. Move it away"):
+    with pytest.raises(FolderTaken, match=r"report.md' was changed after the run finished\. Move it"):
         opened(path)
     assert tree(path) == before
     assert ".journal" not in names(path)
@@ -162,7 +162,10 @@ def test_a_file_put_there_meanwhile_is_kept(path: Path, name: str) -> None:
         for _ in range(STEPS):
             step(folder)
         (path / name).write_text("mine")
-        with pytest.raises(FolderTaken, match=rf"{name}' is not of this run, .*\. Move it away and start it again"):
+        with pytest.raises(
+            FolderTaken,
+            match=rf"{name}' does not belong to this run and would be overwritten\. Move it, then start again",
+        ):
             folder.finish(FILES, {"version": "1"})
         assert tree(path) == {name: b"mine"}
     (path / name).rename(path / "mine")
@@ -176,16 +179,18 @@ def test_another_run_is_refused(path: Path) -> None:
     with opened(path) as folder:
         step(folder)
     before = tree(path / ".journal")
-    with pytest.raises(FolderTaken, match=r"holds an unfinished run on 'Stone'\. Choose another folder"):
+    with pytest.raises(FolderTaken, match=r"already contains an unfinished run about 'Stone'\. Choose another folder"):
         opened(path, "f2", "Wood")
-    with pytest.raises(FolderTaken, match=r"unfinished run on 'Stone' with other settings, other books or another v"):
+    with pytest.raises(
+        FolderTaken, match=r"unfinished run about 'Stone' with other settings, other books or another v"
+    ):
         opened(path, "f2", "Stone")
     assert tree(path / ".journal") == before
     run(path)
-    with pytest.raises(FolderTaken, match=r"holds a finished run on 'Stone'\."):
+    with pytest.raises(FolderTaken, match=r"already contains a finished run about 'Stone'\."):
         opened(path, "f2", "Wood")
     (path / "report.md").unlink()
-    with pytest.raises(FolderTaken, match=r"holds a finished run on 'Stone'\."):
+    with pytest.raises(FolderTaken, match=r"already contains a finished run about 'Stone'\."):
         opened(path, "f2", "Wood")
     assert "manifest.json" in names(path)
 
@@ -194,16 +199,18 @@ def test_a_long_topic_does_not_fill_the_screen(path: Path) -> None:
     """The error about another run stays one sentence."""
     with opened(path, "f1", "x" * 10_000) as folder:
         step(folder)
-    with pytest.raises(FolderTaken) as told:
+    with pytest.raises(FolderTaken) as caught:
         opened(path, "f2", "y" * 10_000)
-    assert len(told.value.message) < 300 + len(str(path))
+    assert len(caught.value.message) < 300 + len(str(path))
 
 
 @pytest.mark.parametrize("name", ["thesis.docx", "manifest.json", "corpus.jsonl", ".profile"])
 def test_a_folder_of_other_files_is_refused(tmp_path: Path, name: str) -> None:
-    """A home folder is no place for a run, and nothing is written into it."""
+    """A home folder is not a folder for a run, and nothing is written into it."""
     (tmp_path / name).write_text('{"name": "an app"}')
-    with pytest.raises(FolderTaken, match=rf"holds files that are not of a run, such as '{name}'\. Choose a folder"):
+    with pytest.raises(
+        FolderTaken, match=rf"contains files that do not belong to a run, such as '{name}'\. Choose an empty folder"
+    ):
         opened(tmp_path)
     assert names(tmp_path) == [name]
 
@@ -214,12 +221,12 @@ def test_the_working_folder_is_like_any_other(tmp_path: Path, monkeypatch: pytes
     run(Path())
     assert state_of(tmp_path) == "finished"
     monkeypatch.chdir(Path(__file__).parent)
-    with pytest.raises(FolderTaken, match=r"The folder '\.' holds files"):
+    with pytest.raises(FolderTaken, match=r"The folder '\.' contains files"):
         opened(".")
 
 
 def test_an_empty_folder_and_a_link_will_do(tmp_path: Path) -> None:
-    """An existing folder is fine if it is empty or holds what the system puts there, and a link is followed."""
+    """An existing folder is fine if it is empty or has what the system puts there, and a link is followed."""
     real = tmp_path / "real"
     real.mkdir()
     (real / ".DS_Store").write_bytes(b"")
@@ -252,7 +259,7 @@ def test_closing_twice_does_no_harm(path: Path) -> None:
     other.close()
 
 
-def test_a_folder_deleted_meanwhile_is_told(path: Path, tmp_path: Path) -> None:
+def test_a_folder_deleted_meanwhile_is_reported(path: Path, tmp_path: Path) -> None:
     """If somebody removes the folder under the run, that is an error and no traceback."""
     folder = opened(path)
     step(folder)
@@ -275,38 +282,38 @@ def test_text_without_bytes_can_be_written(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
-        ("", "it is no name that a folder can have"),
-        ("a\0b", "it is no name that a folder can have"),
-        ("half \ud800", "it is no name that a folder can have"),
-        ("FILE", "there is a file of that name"),
-        ("FILE/below", "there is a file of that name, or of the name of a folder above it"),
-        ("FILE/below/far", "there is a file of that name, or of the name of a folder above it"),
-        ("LINK", "there is a file of that name"),
+        ("", "a folder cannot have this name"),
+        ("a\0b", "a folder cannot have this name"),
+        ("half \ud800", "a folder cannot have this name"),
+        ("FILE", "a file already has this name"),
+        ("FILE/below", "a file already has this name, or the name of a folder above it"),
+        ("FILE/below/far", "a file already has this name, or the name of a folder above it"),
+        ("LINK", "a file already has this name"),
         ("x" * 5_000, "File name too long"),
     ],
     ids=lambda text: ascii(text[:20]),
 )
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path, name: str, said: str) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path, name: str, expected: str) -> None:
     """What cannot be a folder is one clear sentence with a remedy."""
     (tmp_path / "FILE").write_text("a file")
     (tmp_path / "LINK").symlink_to("nowhere")
-    with pytest.raises(CannotWrite, match=f"cannot be made: {said}.* Choose another folder") as told:
+    with pytest.raises(CannotWrite, match=f"cannot be created: {expected}.* Choose another folder") as caught:
         opened(f"{tmp_path}/{name}" if name else "")
-    assert len(str(told.value)) < 500
+    assert len(str(caught.value)) < 500
     assert names(tmp_path) == ["FILE", "LINK"]
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
-def test_a_folder_of_the_system_is_told() -> None:
-    """Where not even the superuser may make a folder, the error says so."""
-    with pytest.raises(CannotWrite, match="The folder '/proc/nope/run' cannot be made: No such file or directory"):
+def test_a_folder_of_the_system_is_reported() -> None:
+    """If not even the superuser may make a folder, the error says so."""
+    with pytest.raises(CannotWrite, match="The folder '/proc/nope/run' cannot be created: No such file or directory"):
         opened("/proc/nope/run")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_without_permission_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_permission_is_reported(tmp_path: Path) -> None:
     """A folder that cannot be written is an error; a finished run in it can still be looked at."""
     run(tmp_path / "run")
     (tmp_path / "empty").mkdir()
@@ -376,10 +383,10 @@ def test_one_process_does_not_open_a_folder_twice(path: Path) -> None:
 def test_a_full_disk_loses_nothing(path: Path, tmp_path: Path, room: int) -> None:
     """Wherever the room ends, no half file appears, the error says what to do, and the same command goes on."""
     with child(path, str(room)) as process:
-        said = process.communicate()[0]
-    assert said.startswith("CannotWrite The folder ")
-    assert str(path) in said
-    assert said.endswith("Free some space, then start it again: it goes on where it stopped.\n")
+        result = process.communicate()[0]
+    assert result.startswith("CannotWrite Could not write to the folder ")
+    assert str(path) in result
+    assert result.endswith("Free up disk space, then start again. Work continues where it stopped.\n")
     assert tree(path) == {}
     run(path)
     run(tmp_path / "other")

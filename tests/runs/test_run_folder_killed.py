@@ -152,10 +152,10 @@ def driven(folder: Path, part: str, *arguments: str) -> Any:
     return json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize(("begun", "points"), [("new", 40), ("lost", 25)])
-def test_a_run_killed_anywhere_ends_with_the_same_bytes(tmp_path: Path, begun: str, points: int) -> None:
+@pytest.mark.parametrize(("started", "points"), [("new", 40), ("lost", 25)])
+def test_a_run_killed_anywhere_ends_with_the_same_bytes(tmp_path: Path, started: str, points: int) -> None:
     """Killed at any of many points, it shows no half file, and goes on to the files of a run in one go."""
-    found, _ = driven(tmp_path, EVERYWHERE, begun, str(points))
+    found, _ = driven(tmp_path, EVERYWHERE, started, str(points))
     assert found["wrong"] == []
     assert found["points"] >= points
     assert set(found["states"]) == {"new", "unfinished", "finished"}
@@ -168,9 +168,9 @@ def test_a_run_killed_again_and_again_ends_with_the_same_bytes(tmp_path: Path) -
 
 
 def test_runs_that_start_at_once_do_not_meet(tmp_path: Path) -> None:
-    """Of many processes that want a folder, one works in it; the others are told so, or find it finished."""
-    found, told = driven(tmp_path, TOGETHER)
-    assert found == [[[0, 0, 0, 0], True]] * 10, told
+    """Of many processes that want a folder, one works in it; the others get an error, or find it finished."""
+    found, result = driven(tmp_path, TOGETHER)
+    assert found == [[[0, 0, 0, 0], True]] * 10, result
 
 
 def test_the_process_really_dies(tmp_path: Path) -> None:

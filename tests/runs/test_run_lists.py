@@ -60,12 +60,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_only_what_changed_is_read(folder: Path) -> None:
     """The first list reads every file, the second none, and the third the one that changed; each looks once around."""
     command = [sys.executable, "-c", COUNTED, str(folder), f"topic-7/{MANIFEST}"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
-    assert told[:3] == [f"{MANY} {MANY} 1", f"{MANY} 0 1", f"{MANY} 1 1"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    assert output[:3] == [f"{MANY} {MANY} 1", f"{MANY} 0 1", f"{MANY} 1 1"]
 
 
 def test_runs_come_and_go(tmp_path: Path) -> None:
-    """A run whose manifest is gone, or is none any more, is no longer listed; one that is done again is."""
+    """A run whose manifest is gone or invalid is no longer listed; one that is done again is."""
     runs = Runs(tmp_path)
     for name in ("a", "b", "c"):
         a_run(tmp_path, name)
@@ -80,7 +80,7 @@ def test_runs_come_and_go(tmp_path: Path) -> None:
     assert [run.topic for run in runs.all()] == ["Topic b", "Topic c", "Topic d"]
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_the_cache_is_bounded() -> None:
     """Of more files than can be kept, some are read each time, and what is gone is forgotten."""
     asked: list[str] = []
 

@@ -16,7 +16,7 @@ LINES = [b"one\n", b"", b"three\n", b"four four\n"]
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed there")
 def test_a_lock_on_a_file_that_is_gone_is_none(tmp_path: Path) -> None:
-    """Who gets the lock after its file was removed has to try again, since another may lock the new file."""
+    """A process that gets the lock after its file was removed must try again, since another may lock the new file."""
     late, first = FolderLock(tmp_path / "lock"), FolderLock(tmp_path / "lock")
     assert late.acquire()
     assert late.is_current()
@@ -30,7 +30,7 @@ def test_a_lock_on_a_file_that_is_gone_is_none(tmp_path: Path) -> None:
     first.release()
 
 
-def test_what_is_in_use_is_not_swept(tmp_path: Path) -> None:
+def test_files_in_use_are_not_cleaned_up(tmp_path: Path) -> None:
     """Cleaning up after a killed run leaves a run alone that is alive."""
     work = _work(tmp_path)
     remove_leftovers(tmp_path)
@@ -61,7 +61,7 @@ def test_a_hidden_folder_of_another_is_refused(tmp_path: Path, kind: str) -> Non
     else:
         hidden.mkdir()
         (hidden / "monday.txt").write_text("dear diary")
-    with pytest.raises(FolderTaken, match=r"holds files that are not of a run, such as '\.journal'"):
+    with pytest.raises(FolderTaken, match=r"contains files that do not belong to a run, such as '\.journal'"):
         take_lock(hidden.parent)
     assert list(elsewhere.iterdir()) == []
 
@@ -119,7 +119,7 @@ def test_a_part_that_is_ahead_is_cut(tmp_path: Path, name: str) -> None:
 
 
 def test_a_part_without_steps_is_empty(tmp_path: Path, name: str) -> None:
-    """If the journal is lost, the run begins anew."""
+    """If the journal is lost, the run begins again."""
     _four_steps(tmp_path, name)
     (tmp_path / ".journal" / "steps").write_bytes(bytes(100))
     assert _kept(tmp_path, name) == (0, b"")
@@ -138,12 +138,12 @@ def test_a_step_may_leave_out_the_mark(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("behind", PARTS)
-def test_what_one_part_lost_the_other_gives_up_too(tmp_path: Path, behind: str) -> None:
+def test_a_step_without_its_page_or_claims_is_repeated(tmp_path: Path, behind: str) -> None:
     """A step counts only if the page and its claims are both there: otherwise both are taken again."""
     work = _work(tmp_path)
-    for page, said in ((b"page 1\n", b"claim 1\n"), (b"page 2\n", b""), (b"page 3\n", b"claim 2\nclaim 3\n")):
+    for page, entry in ((b"page 1\n", b"claim 1\n"), (b"page 2\n", b""), (b"page 3\n", b"claim 2\nclaim 3\n")):
         work.journal.append(
-            append_lines("corpus", work.parts["corpus"], page) | append_lines("claims", work.parts["claims"], said)
+            append_lines("corpus", work.parts["corpus"], page) | append_lines("claims", work.parts["claims"], entry)
         )
     work.close()
     part = tmp_path / ".journal" / behind

@@ -14,17 +14,17 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
-from tests.drawn import a_png
+from tests.png_files import a_png
 from tests.runs.illustrated_runs import ALT, CAPTION, CART, MAP, a_run_over, an_illustrated_book, an_illustrated_run
-from tests.verify.proved_runs import a_finished_run, changed, forged, proved, told
+from tests.verify.verified_runs import a_finished_run, changed, failure_texts, forged, proved
 
 from kiwiresearch.brief.brief import (
     Brief,
     BriefPicture,
     brief_from_record,
+    brief_record,
     pictures_from_record,
     pictures_json,
-    record_of,
 )
 from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.errors import RunDamaged
@@ -76,7 +76,7 @@ def test_a_brief_shows_the_pictures_of_its_pages(finished: Path) -> None:
     assert "pictures.json" in json.loads((finished / "manifest.json").read_text(encoding="utf-8"))["outputs"]
 
 
-def test_the_report_holds_them(finished: Path) -> None:
+def test_the_report_has_pictures(finished: Path) -> None:
     """One file, read without a network: picture, caption and a link to the page; Markdown shows none."""
     html = (finished / "report.html").read_text(encoding="utf-8")
     assert FIGURE.format(b64encode(MAP).decode(), "Salt road") in html
@@ -109,7 +109,7 @@ def test_a_book_without_pictures_leaves_no_trace_of_them(tmp_path: Path) -> None
     assert not (run / "pictures.json").exists()
     assert "pictures" not in json.loads((run / "brief.json").read_text(encoding="utf-8"))
     assert ".picture" not in (run / "report.html").read_text(encoding="utf-8")
-    assert told(proved(run)) == []
+    assert failure_texts(proved(run)) == []
 
 
 def test_all_files_of_a_run_are_removed(run: Path) -> None:
@@ -120,47 +120,47 @@ def test_all_files_of_a_run_are_removed(run: Path) -> None:
 def test_a_run_with_pictures_is_proved(run: Path) -> None:
     """Each picture against its hash, its page and its book; without the book, against its hash alone."""
     found = proved(run)
-    assert told(found) == []
+    assert failure_texts(found) == []
     assert found.files == 10
     other = an_illustrated_book(run.parent / "other.zim", cart=a_png("another cart"))
-    (problem,) = told(proved(run, other))
-    assert "is not there" in problem
+    (problem,) = failure_texts(proved(run, other))
+    assert "was not found" in problem
 
 
 def with_pictures(run: Path, *pictures: BriefPicture) -> bytes:
     """The brief with other pictures, as a run writes it."""
     brief = replace(brief_in(run), pictures=pictures)
-    return (canonical_json(record_of(brief), indent=1) + "\n").encode()
+    return (canonical_json(brief_record(brief), indent=1) + "\n").encode()
 
 
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"caption": "A cart of the 14th century"}, "does not stand so on the page 'Salt road'"),
-        ({"alt": "A cow"}, "does not stand so on the page 'Salt road'"),
-        ({"path": "I/map.png"}, "is not what the book has at 'I/map.png'"),
-        ({"path": "I/none.png"}, "cannot be proved"),
+        ({"caption": "A cart of the 14th century"}, "is not on the page 'Salt road'"),
+        ({"alt": "A cow"}, "is not on the page 'Salt road'"),
+        ({"path": "I/map.png"}, "does not match 'I/map.png' in the book"),
+        ({"path": "I/none.png"}, "cannot be verified"),
         ({"media_type": "image/gif"}, "is not of the type image/gif"),
-        ({"part": 99}, "is said to be in part 99"),
-        ({"part": -1}, "is said to be in part -1"),
-        ({"sha256": named(b"other")}, "it does not hold exactly the pictures that brief.json names"),
-        ({"page": "Elsewhere"}, "is of a page that the run did not read"),
-        ({"page": "Ostrava"}, "does not stand so on the page 'Ostrava'"),
+        ({"part": 99}, "is placed in part 99"),
+        ({"part": -1}, "is placed in part -1"),
+        ({"sha256": named(b"other")}, "it does not contain exactly the pictures that brief.json lists"),
+        ({"page": "Elsewhere"}, "is from a page that was not read"),
+        ({"page": "Ostrava"}, "is not on the page 'Ostrava'"),
     ],
 )
-def test_what_is_said_of_a_picture_is_proved(run: Path, change: dict[str, Any], what: str) -> None:
-    """A forged caption, place, kind or page fails, also where the manifest was mended for it."""
+def test_the_description_of_a_picture_is_verified(run: Path, change: dict[str, Any], what: str) -> None:
+    """A forged caption, place, kind or page fails, also if the manifest was changed to match."""
     box, cart = brief_in(run).pictures
     fields = {name: value for name, value in change.items() if name != "page"}
     other = replace(cart, **fields, ref=EntryRef(cart.ref.book, change.get("page", cart.ref.path)))
     with forged(run, "brief.json", with_pictures(run, box, other)):
-        assert any(what in line for line in told(proved(run)))
+        assert any(what in line for line in failure_texts(proved(run)))
 
 
 def test_a_picture_is_shown_once(run: Path) -> None:
     box, cart = brief_in(run).pictures
     with forged(run, "brief.json", with_pictures(run, box, cart, replace(cart, part=None))):
-        assert any("is shown more than once" in line for line in told(proved(run)))
+        assert any("is shown more than once" in line for line in failure_texts(proved(run)))
 
 
 def pictures(**images: bytes) -> bytes:
@@ -180,32 +180,32 @@ def pictures(**images: bytes) -> bytes:
         b"",
     ],
 )
-def test_the_file_of_pictures_holds_just_those_of_the_brief(run: Path, content: bytes) -> None:
-    """A picture that is missing, added or exchanged, and a file that is none, fail with all hashes mended."""
+def test_the_file_of_pictures_has_just_those_of_the_brief(run: Path, content: bytes) -> None:
+    """A picture that is missing, added or exchanged, and an invalid file, fail even with all hashes adapted."""
     with forged(run, "pictures.json", content):
-        assert any(line.startswith("pictures.json") for line in told(proved(run)))
+        assert any(line.startswith("pictures.json") for line in failure_texts(proved(run)))
 
 
 def test_a_file_of_pictures_that_is_gone_or_new_fails(run: Path, tmp_path: Path) -> None:
     with changed(run / "pictures.json", None):
-        assert any(line.startswith("pictures.json: it is missing") for line in told(proved(run)))
+        assert any(line.startswith("pictures.json: it is missing") for line in failure_texts(proved(run)))
     (tmp_path / "plain").mkdir()
     plain = a_finished_run(tmp_path / "plain")
     (plain / "pictures.json").write_bytes(b"{}\n")
     manifest = json.loads((plain / "manifest.json").read_text(encoding="utf-8"))
     manifest["outputs"]["pictures.json"] = {"sha256": named(b"{}\n"), "bytes": 3}
     (plain / "manifest.json").write_text(canonical_json(sealed(manifest), indent=2) + "\n", encoding="utf-8")
-    assert any(line.startswith("pictures.json") for line in told(proved(plain)))
+    assert any(line.startswith("pictures.json") for line in failure_texts(proved(plain)))
 
 
 def test_the_report_is_rendered_with_the_pictures_of_the_run(run: Path) -> None:
     """A report without them, or with others, is not what the run gives."""
     other = report_page(brief_in(run)).encode()
     with forged(run, "report.html", other):
-        assert any(line.startswith("report.html") for line in told(proved(run)))
+        assert any(line.startswith("report.html") for line in failure_texts(proved(run)))
 
 
-def test_the_html_export_holds_them(run: Path) -> None:
+def test_the_html_export_has_pictures(run: Path) -> None:
     (file,) = export(run, "html")
     assert FIGURE.format(b64encode(CART).decode(), ALT) in file.read_text(encoding="utf-8")
 
@@ -241,6 +241,6 @@ def test_a_zim_has_them_as_entries(run: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"{}", b"{", b"[]", b'{"a": 1}'])
 def test_an_export_without_its_pictures_is_refused(run: Path, content: bytes | None) -> None:
-    """A file that was spoiled is told by its name, and nothing is written."""
+    """A file that was spoiled is reported by its name, and nothing is written."""
     with changed(run / "pictures.json", content), pytest.raises(RunDamaged, match=r"pictures\.json"):
         export(run, "html")

@@ -46,7 +46,7 @@ def test_how_many_books_are_searched_is_in_the_fingerprint(home: Path, tmp_path:
     assert found[0][0] != found[1][0]
 
 
-def test_where_pages_are_linked_to_is_in_the_fingerprint(
+def test_the_link_target_is_in_the_fingerprint(
     home: Path, tmp_path: Path, sample_zim: Path, kiwix_serve: Callable[..., str]
 ) -> None:
     """A renamed file with kiwix_url, and another server, give other links, so another fingerprint."""
@@ -68,7 +68,7 @@ def test_an_embedder_that_failed_is_not_in_the_manifest(home: Path, tmp_path: Pa
         folder = work.run(tmp_path / "run").folder
     assert json.loads((folder / "manifest.json").read_text())["embedder"] == ""
     assert "vectors off" in (folder / "run.log").read_text(encoding="utf-8")
-    assert "| vectors | off |" in (folder / "report.md").read_text(encoding="utf-8")
+    assert "| Search by meaning | no |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
 def test_nothing_found_leaves_no_folder(home: Path, tmp_path: Path, sample_zim: Path) -> None:
@@ -83,7 +83,7 @@ def test_nothing_found_leaves_no_folder(home: Path, tmp_path: Path, sample_zim: 
 
 
 def test_control_characters_of_books_reach_no_output(home: Path, tmp_path: Path, a_book: Any) -> None:
-    """Whoever prints run.log or report.md on a terminal is not at the mercy of a book's titles."""
+    """Printing run.log or report.md on a terminal is safe, whatever characters a book's titles have."""
     page = "<p>Salt is dug.</p><h2>Use</h2><p>It is eaten.</p>"
     book = a_book({"Salt": page, "x": page}, titles={"x": "Salt \x1b[31mred\x07"})
     with research({"KIWIRESEARCH_HOME": str(home)}, ResearchTask("salt", settings=FAST), book) as work:
@@ -93,7 +93,7 @@ def test_control_characters_of_books_reach_no_output(home: Path, tmp_path: Path,
 
 
 def test_a_path_with_a_line_break_breaks_no_list(home: Path, tmp_path: Path, a_book: Any) -> None:
-    """A path is part of one entry, whatever it holds; '?' and '#' in it stay part of the address."""
+    """A path is part of one entry, whatever is in it; '?' and '#' in it stay part of the address."""
     page = "<p>Salt is a mineral that people dig.</p><h2>Use</h2><p>It is eaten.</p>"
     paths = {"Salt": "Salt", "n\n# head\n- item": "Salt one", "What?#": "Salt two", "t\tab": "Salt three"}
     book = a_book(dict.fromkeys(paths, page), titles=paths)

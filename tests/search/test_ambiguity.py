@@ -94,14 +94,14 @@ def test_only_a_wikipedia_is_ambiguous_in_this_way(ready: Ready, kind: BookKind)
         (True, "what is mercury poisoning", "wikipedia", False),
     ],
 )
-def test_all_four_conditions_must_hold(has_model: bool, question: str, kind: BookKind, asked: bool) -> None:
+def test_all_four_conditions_must_be_met(has_model: bool, question: str, kind: BookKind, asked: bool) -> None:
     """Any one of the four that fails keeps the model out (R182, R183, R190)."""
     model = ScriptedModel() if has_model else None
     assert is_ambiguous(parse_query(question), Noting(PAGES, kind=kind).book, model) is asked
 
 
 def test_without_a_model_the_search_is_whole(ready: Ready) -> None:
-    """No model at all is no failure: the book's own senses are found (R183)."""
+    """No model at all is not a failure: the book's own senses are found (R183)."""
     found = search_books([ready(Noting(PAGES))], "what is mercury")
     assert sorted(titles(found.hits[:3])) == ["Mercury (element)", "Mercury (mythology)", "Mercury (planet)"]
 
@@ -109,8 +109,8 @@ def test_without_a_model_the_search_is_whole(ready: Ready) -> None:
 def test_the_model_is_asked_for_two_or_three_phrases() -> None:
     """The prompt names the word and the question and asks for several phrases, not one guess (R191)."""
     model = ScriptedModel(reply("mercury planet", "mercury element"))
-    said = phrases_for(parse_query("what is mercury"), model, PhraseCache(lambda: 0.0))
-    assert [query.text for query in said] == ["mercury", "mercury planet", "mercury element"]
+    result = phrases_for(parse_query("what is mercury"), model, PhraseCache(lambda: 0.0))
+    assert [query.text for query in result] == ["mercury", "mercury planet", "mercury element"]
     (asked,) = model.asked
     assert "two or three search phrases" in asked.text
     assert "what is mercury" in asked.text
@@ -120,8 +120,8 @@ def test_the_model_is_asked_for_two_or_three_phrases() -> None:
 def test_at_most_three_phrases_beside_the_bare_word() -> None:
     """A model that offers more is cut off, and the bare word is always searched (R191)."""
     model = ScriptedModel(reply(*(f"mercury {word}" for word in ("planet", "element", "god", "car", "singer"))))
-    said = phrases_for(parse_query("what is mercury"), model, PhraseCache(lambda: 0.0))
-    assert [query.text for query in said] == ["mercury", "mercury planet", "mercury element", "mercury god"]
+    result = phrases_for(parse_query("what is mercury"), model, PhraseCache(lambda: 0.0))
+    assert [query.text for query in result] == ["mercury", "mercury planet", "mercury element", "mercury god"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_at_most_three_phrases_beside_the_bare_word() -> None:
         ("7", ["seven 77", "number 7"], ("number 7",)),
     ],
 )
-def test_a_phrase_must_hold_the_word_as_a_word(term: str, offered: list[str], kept: tuple[str, ...]) -> None:
+def test_a_phrase_must_have_the_word_as_a_word(term: str, offered: list[str], kept: tuple[str, ...]) -> None:
     """Phrases without the word itself, with it only inside another, or of many words are dropped (R201, R202)."""
     assert usable_phrases(term, offered) == kept
 
@@ -150,12 +150,12 @@ def test_one_letter_is_a_word(question: str) -> None:
     model = ScriptedModel(reply("chemical element", "C language", "vitamin C"))
     query = parse_query(question)
     assert is_ambiguous(query, Noting(PAGES).book, model)
-    said = phrases_for(query, model, PhraseCache(lambda: 0.0))
-    assert [one.text for one in said] == ["c", "c language", "vitamin c"]
+    result = phrases_for(query, model, PhraseCache(lambda: 0.0))
+    assert [one.text for one in result] == ["c", "c language", "vitamin c"]
 
 
 def a_crowded_book() -> Noting:
-    """So many pages hold the word that a search for it alone does not come to the last of them."""
+    """So many pages have the word that a search for it alone does not come to the last of them."""
     crowd = {f"Report {number}": "<p>The mercury fell.</p>" for number in range(140)}
     return Noting({**crowd, "Innermost world": "<p>The planet mercury has no moon.</p>"})
 
@@ -197,7 +197,7 @@ def test_the_scoring_alone_picks_the_winner(ready: Ready) -> None:
 
 
 def test_the_candidates_are_kept_under_their_key(tmp_path: Path) -> None:
-    """The routing cache holds them under 'disambig_candidates:' and the cleaned term (R195)."""
+    """The routing cache has them under 'disambig_candidates:' and the cleaned term (R195)."""
     cache = PhraseCache(lambda: 0.0, tmp_path)
     phrases_for(parse_query("What is the Mercury?"), ScriptedModel(reply("mercury planet")), cache)
     (file,) = tmp_path.iterdir()

@@ -62,7 +62,7 @@ def test_no_book_is_refused(query: str) -> None:
 
 
 def test_the_larger_of_two_like_books_is_asked_first() -> None:
-    """Where nothing else tells, more articles are more likely to have the one."""
+    """Without other evidence, a book with more articles is more likely to have the page."""
     small, large = a_book("Small"), a_book("Large", pages=3)
     assert by_likelihood([small, large], "moon") == [large, small]
 
@@ -100,7 +100,7 @@ def test_a_book_that_found_nothing_is_left_out() -> None:
 
 
 def test_books_of_one_sort_are_merged_by_score() -> None:
-    """Points of like books compare: the better page stands first, whichever book was asked first (R178)."""
+    """Points of like books compare: the better page is first, whichever book was asked first (R178)."""
     first, second = a_book("First"), a_book("Second")
     hits, order = merged_hits([ranked(first, a=90, b=50), ranked(second, c=100, d=60)])
     assert (titles(hits), order) == (["c", "a", "d", "b"], "score")
@@ -136,7 +136,7 @@ def test_two_pages_of_one_book_are_two() -> None:
     assert titles(hits) == ["Moon", "MOON"]
 
 
-def test_equal_scores_stand_by_book_and_path() -> None:
+def test_equal_scores_are_ordered_by_book_and_path() -> None:
     """A tie is broken by the EntryRef, whatever order the books came in."""
     first, second = a_book("First"), a_book("Second")
     rows = [ranked(first, a=50, c=50), ranked(second, b=50, d=50)]
@@ -163,7 +163,7 @@ def _plain(hit: Hit) -> tuple[BookId, str, str]:
 
 
 def test_a_book_without_a_language_is_asked_too() -> None:
-    """A book that does not tell its language is taken for an English one."""
+    """A book without a language is taken for an English one."""
     silent = OpenBook(Noting(PAGES, title="Silent", language=""))
     loud = replace(silent.book, languages=("eng",))
     assert by_likelihood([silent], "what is the moon") == [silent]

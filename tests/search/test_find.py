@@ -113,7 +113,7 @@ def test_a_quick_search_reads_no_page(ready: Ready, index: bool) -> None:
 
 
 def test_a_search_reads_the_most_promising_pages_only(ready: Ready) -> None:
-    """However many pages hold the words, a limited number is read, each once."""
+    """However many pages have the words, a limited number is read, each once."""
     archive = Noting({f"Page {n}": "<p>The moon again.</p>" for n in range(150)})
     search_books([ready(archive)], "moon", SearchOptions(limit=100))
     assert 0 < len(archive.pages_read) == len(set(archive.pages_read)) < 100
@@ -151,7 +151,7 @@ def test_a_page_that_many_sources_name_is_one_candidate(ready: Ready) -> None:
     assert len(refs) == len(set(refs)) == 2
 
 
-def test_the_name_that_led_to_a_page_is_told(ready: Ready) -> None:
+def test_the_name_that_led_to_a_page_is_reported(ready: Ready) -> None:
     """A page found by a redirect says by which."""
     found = search_books([ready(Noting(MOON, {"Luna": "Moon"}), index=True)], "luna")
     assert (found.hits[0].title, found.hits[0].alias) == ("Moon", "Luna")

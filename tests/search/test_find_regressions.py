@@ -29,13 +29,13 @@ class Unindexed(Noting):
         return ()
 
 
-def test_words_that_pages_hold_are_not_mended(ready: Ready) -> None:
-    """A word many pages hold is right, though no title has it and one title is near it."""
+def test_words_that_pages_have_are_not_repaired(ready: Ready) -> None:
+    """A word that many pages have is right, even if no title has it and one title is similar."""
     pages = {"Heat": "<p>Heat flows.</p>", **{f"Organ {n}": "<p>The heart beats.</p>" for n in range(20)}}
     assert corrected_query(ready(Noting(pages), index=True), parse_query("heart")) is None
 
 
-def test_common_words_of_a_real_book_are_not_mended(ready: Ready, shared_data: Path) -> None:
+def test_common_words_of_a_real_book_are_not_repaired(ready: Ready, shared_data: Path) -> None:
     """Words on hundreds of pages stay as they are."""
     book = ready(LibzimArchive(shared_data / "zims" / "schools-2007.zim"), index=True)
     words = ["heart", "father", "victory", "leader", "native", "person", "future", "method"]
@@ -59,14 +59,14 @@ def test_a_name_of_two_words_is_not_one(question: str) -> None:
 )
 def test_names_with_marks_are_words(question: str, offered: str) -> None:
     """A name that keeps its signs, or loses them, is found in what the model offers (R201)."""
-    said = phrases_for(
+    result = phrases_for(
         parse_query(question), ScriptedModel(json.dumps({"phrases": [offered]})), PhraseCache(lambda: 0.0)
     )
-    assert len(said) == 2
+    assert len(result) == 2
 
 
 def test_a_mistyped_name_is_found_in_any_book_of_the_shelf(ready: Ready) -> None:
-    """The quick glance at many books mends slips as well: the only book that has the page is searched."""
+    """The quick look at many books corrects mistakes as well: the only book that has the page is searched."""
     books = [
         ready(Noting({f"Stone {n}": "<p>Stone.</p>", "Rock": "<p>R</p>"}, title=f"Book {n}"), index=True)
         for n in range(4)
@@ -85,8 +85,8 @@ def test_a_book_named_in_the_query_is_searched(ready: Ready) -> None:
     assert named.book.id in search_books([*others, named], "esperanto moderators").books
 
 
-def test_what_was_mended_in_a_book_left_out_is_not_told(ready: Ready) -> None:
-    """A word that another book has is right: the user is not told that it was taken for another."""
+def test_a_correction_in_a_book_left_out_is_not_shown(ready: Ready) -> None:
+    """A word that another book has is right: the user is not informed of a correction."""
     songs = ready(Noting({"Operator": "<p>An operator sings.</p>", "A": "<p>a</p>"}, title="Songs"), index=True)
     board = ready(Noting({"Moderator": "<p>A moderator elects.</p>"}, title="Board"), index=True)
     found = search_books([songs, board], "moderator")
@@ -107,7 +107,7 @@ def test_the_line_that_is_wrong_is_named_as_an_editor_counts(
 def test_a_row_that_is_refused_names_its_query(
     sample_zim: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who reads the lines can tell which row failed."""
+    """The lines show which row failed."""
     file = tmp_path / "rows"
     file.write_text('{"query": "?!"}\n')
     run(["search", "--batch", str(file), "-b", str(sample_zim)])

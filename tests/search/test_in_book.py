@@ -27,8 +27,8 @@ def boxes(hit: Hit) -> float:
 
 
 @pytest.mark.parametrize("kept_in", [BOX, CATEGORIES], ids=["infobox", "categories"])
-def test_what_boxes_and_categories_say_counts(ready: Ready, kept_in: str) -> None:
-    """Of two pages with the same words, the one stands first whose box or categories hold them (R260)."""
+def test_boxes_and_categories_count(ready: Ready, kept_in: str) -> None:
+    """Of two pages with the same words, the one whose box or categories have them comes first (R260)."""
     pages = {
         "Alpha": "<p>A light among others, one of the comets.</p>",
         "Beta": f"<p>A light among others, one of the</p>{kept_in.format('comets')}",
@@ -39,7 +39,7 @@ def test_what_boxes_and_categories_say_counts(ready: Ready, kept_in: str) -> Non
 
 
 def test_boxes_count_by_the_rarity_of_their_words(ready: Ready) -> None:
-    """A box that holds all of the query counts whole, one that holds its common word counts little (R260)."""
+    """A box that has all of the query counts fully, one that has its common word counts little (R260)."""
     pages = {
         "Alpha": f"<p>A comet and a light.</p>{BOX.format('comet light')}",
         "Beta": f"<p>A comet and a light.</p>{BOX.format('light')}",
@@ -50,7 +50,7 @@ def test_boxes_count_by_the_rarity_of_their_words(ready: Ready) -> None:
 
 
 def test_a_page_that_is_the_subject_is_shown_from_its_lead(ready: Ready) -> None:
-    """What the title is about is told by the first paragraph; another page is shown where the words are."""
+    """If the title is the subject, the first paragraph is shown; another page is shown where the words are."""
     filler = "Another sentence stands here. " * 20
     pages = {
         "Comet": f"<p>A note.</p><p>The first sentence says what the subject is, at some length. {filler} A comet.</p>",

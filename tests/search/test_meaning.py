@@ -104,7 +104,7 @@ def test_likeness_is_a_line_of_the_score(ready: Ready, query: str, lead: str, sh
 def test_meaning_decides_where_words_do_not(
     ready: Ready, query: str, embedder: Callable[[], Embedder] | None, first: str
 ) -> None:
-    """Of two pages that hold the same words of the query, the one leads that means what it means (R46, R221)."""
+    """Of two pages with the same words of the query, the one with the same meaning comes first (R46, R221)."""
     hits = search_books([ready(Noting(NOVA))], query, helpers=SearchHelpers(embedder=embedder)).hits
     assert titles(hits)[0] == first
     without = [hit.score.total - meanings([hit]).get(hit.title, 0) for hit in hits]
@@ -117,9 +117,9 @@ def test_words_and_meaning_make_one_score(ready: Ready, embedder: Topics | Stati
     book = ready(Noting(NOVA))
     plain = {hit.title: hit.score for hit in search_books([book], "nova in space").hits}
     for hit in search_books([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits:
-        said = [line for line in hit.score.terms if line.signal != "meaning"]
-        assert said == list(plain[hit.title].terms)
-        assert "best passage" in {line.signal for line in said}
+        rows = [line for line in hit.score.terms if line.signal != "meaning"]
+        assert rows == list(plain[hit.title].terms)
+        assert "best passage" in {line.signal for line in rows}
         assert f"{hit.score.total:.2f}" == f"{plain[hit.title].total + meanings([hit]).get(hit.title, 0):.2f}"
     assert (
         meanings(search_books([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits)[
@@ -143,7 +143,7 @@ def test_a_quick_search_asks_no_embedder(ready: Ready) -> None:
     assert embedder.asked == []
 
 
-def test_where_nothing_is_found_no_embedder_is_asked(ready: Ready) -> None:
+def test_without_candidates_no_embedder_is_called(ready: Ready) -> None:
     """Without a candidate there is nothing to compare with."""
     embedder = Topics()
     assert search_books([ready(Noting(NOVA))], "zeppelin", helpers=SearchHelpers(embedder=lambda: embedder)).hits == ()
@@ -173,7 +173,7 @@ print(json.dumps([code, sorted({"numpy", "tokenizers"} & sys.modules.keys())]))
 
 @pytest.mark.parametrize("options", [[], ["--fast"]], ids=["full", "fast"])
 def test_a_search_without_an_embedder_loads_none(sample_zim: Path, home: Path, options: list[str]) -> None:
-    """Who does not want vectors does not wait for the libraries that make them."""
+    """Without vectors, the libraries that make them are not loaded."""
     environment = {**os.environ, "KIWIRESEARCH_EMBEDDER": ""}
     command = [sys.executable, "-c", COMMAND, str(sample_zim), *options]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)

@@ -38,8 +38,8 @@ def known(book: OpenBook) -> frozenset[str]:
     return frozenset(entry.title for entry in book.archive.titles())
 
 
-def first_of(book: OpenBook, query: str, wish: SearchOptions) -> str:
-    hits = search_books([book], query, wish).hits
+def first_of(book: OpenBook, query: str, request: SearchOptions) -> str:
+    hits = search_books([book], query, request).hits
     return hits[0].title if hits else ""
 
 
@@ -49,20 +49,20 @@ def families(known: frozenset[str]) -> list[re.Match[str]]:
     return found
 
 
-@pytest.mark.parametrize("wish", [FAST, SearchOptions(limit=1)], ids=["fast", "full"])
-def test_the_plain_name_stands_first_for_itself(book: OpenBook, known: frozenset[str], wish: SearchOptions) -> None:
-    """Where a book has both 'Name' and 'Name (qualifier)', 'Name' is the first page for its name (R74)."""
+@pytest.mark.parametrize("options", [FAST, SearchOptions(limit=1)], ids=["fast", "full"])
+def test_the_plain_name_is_first_for_itself(book: OpenBook, known: frozenset[str], options: SearchOptions) -> None:
+    """If a book has both 'Name' and 'Name (qualifier)', 'Name' is the first page for its name (R74)."""
     names = sorted({match["name"] for match in families(known)} & known)
     assert names
-    assert {name: first_of(book, name, wish) for name in names} == {name: name for name in names}
+    assert {name: first_of(book, name, options) for name in names} == {name: name for name in names}
 
 
-@pytest.mark.parametrize("wish", [FAST, SearchOptions(limit=1)], ids=["fast", "full"])
+@pytest.mark.parametrize("options", [FAST, SearchOptions(limit=1)], ids=["fast", "full"])
 @pytest.mark.parametrize("spelling", ["{name} ({qualifier})", "{name} {qualifier}"])
-def test_a_qualified_page_stands_first_for_name_and_qualifier(
-    book: OpenBook, known: frozenset[str], spelling: str, wish: SearchOptions
+def test_a_qualified_page_is_first_for_name_and_qualifier(
+    book: OpenBook, known: frozenset[str], spelling: str, options: SearchOptions
 ) -> None:
     """'Name (qualifier)' is the first page for its name and qualifier, with brackets and without (R74)."""
-    some = families(known) if wish.fast else families(known)[::FOURTH]
+    some = families(known) if options.fast else families(known)[::FOURTH]
     asked = {spelling.format_map(match.groupdict()): match[0] for match in some}
-    assert {query: first_of(book, query, wish) for query in asked} == asked
+    assert {query: first_of(book, query, options) for query in asked} == asked

@@ -23,14 +23,14 @@ METADATA = {
 }  # fmt: skip
 
 
-def test_the_fewer_pages_hold_a_word_the_more_it_tells(memory_book: Callable[..., OpenBook]) -> None:
+def test_a_rare_word_counts_more(memory_book: Callable[..., OpenBook]) -> None:
     """Rarity falls with the number of pages; a word no page has is as rare as one that one page has."""
     book = memory_book(PAGES)
     assert book.rarity("quasar") > book.rarity("a") > 0
     assert book.rarity("zeppelin") == book.rarity("quasar")
 
 
-def test_without_an_index_all_words_tell_the_same(zim_book: Callable[..., OpenBook]) -> None:
+def test_without_an_index_all_words_have_the_same_weight(zim_book: Callable[..., OpenBook]) -> None:
     """A book that cannot look words up gives no word more weight than another."""
     book = zim_book(PAGES, full_text=False)
     assert book.rarity("quasar") == book.rarity("a") > 0
@@ -45,13 +45,13 @@ def test_an_empty_book_can_be_asked(memory_book: Callable[..., OpenBook]) -> Non
     assert book.text("Galaxy") is None
 
 
-def test_the_start_page_is_no_result(memory_book: Callable[..., OpenBook]) -> None:
-    """A start page holds every word and says nothing about any."""
+def test_the_start_page_is_not_a_result(memory_book: Callable[..., OpenBook]) -> None:
+    """A start page has every word and says nothing about any."""
     book = memory_book({**PAGES, "Home": "<p>galaxy star quasar</p>"}, main_page="Home")
     assert book.pages_with("quasar", 10) == ("Quasar",)
 
 
-def test_the_language_of_a_book_that_tells_none(memory_book: Callable[..., OpenBook]) -> None:
+def test_a_book_without_a_language_gets_one(memory_book: Callable[..., OpenBook]) -> None:
     """Where a book does not say its language it is read as English."""
     assert memory_book(PAGES, language="").language == "eng"
     assert memory_book(PAGES, language="deu").language == "deu"
@@ -71,8 +71,8 @@ def test_a_page_is_read_under_the_name_of_its_target(memory_book: Callable[..., 
     assert page.title == "Galaxy"
 
 
-def test_what_is_no_page_has_no_text(memory_book: Callable[..., OpenBook], tmp_path: Path) -> None:
-    """A path that is not there, a circle of redirects and an entry that is no HTML are no results."""
+def test_other_entries_have_no_text(memory_book: Callable[..., OpenBook], tmp_path: Path) -> None:
+    """A missing path, a circle of redirects and an entry that is not HTML are not results."""
     book = memory_book(PAGES, {"This": "That", "That": "This"})
     assert book.text("Nowhere") is None
     assert book.text("This") is None
@@ -135,12 +135,12 @@ def test_pages_that_cannot_be_read_do_not_pile_up() -> None:
     ],
 )
 def test_the_words_of_a_page_begin_as_the_article_does(html: str, text: str) -> None:
-    """What is no text goes, what stands in boxes comes last and once."""
+    """What is not text is removed, what is in boxes comes last and once."""
     assert bare_text(html.encode()).text == text
 
 
 def test_it_is_known_where_boxes_begin() -> None:
-    """Words of infoboxes and categories are told apart from those of the article."""
+    """Words of infoboxes and categories are distinguished from those of the article."""
     html = "<table class='infobox'><tr><td>Box</td></tr></table><p>Text</p><div id='catlinks'>Kind</div>"
     bare = bare_text(html.encode())
     assert (bare.text[: bare.boxes], sorted(bare.text[bare.boxes :].split())) == ("Text", ["Box", "Kind"])
@@ -166,7 +166,7 @@ def test_old_encodings_are_read() -> None:
 
 
 def test_a_huge_page_is_read_whole() -> None:
-    """Millions of words, or tags without end, are no reason to fail."""
+    """Millions of words, or tags without end, are not a problem."""
     assert bare_text(b"<p>galaxy</p>" * 100_000).text.count("galaxy") == 100_000
     assert bare_text(b"<div>" * 50_000 + b"galaxy").text == "galaxy"
 

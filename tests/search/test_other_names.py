@@ -57,7 +57,7 @@ def test_an_abbreviation_leads_to_its_title(
 
 
 @pytest.mark.parametrize(("asked", "language"), [("nycx", "eng"), ("nyc", "deu"), ("USSR", "eng")])
-def test_other_words_are_no_abbreviations(ready: Ready, asked: str, language: str) -> None:
+def test_other_words_are_not_abbreviations(ready: Ready, asked: str, language: str) -> None:
     """Neither a longer word, nor a word of another language, nor one whose title the book lacks leads anywhere."""
     assert find_candidates(ready(Noting(PAGES), index=True), parse_query(asked, language)) == []
 
@@ -75,7 +75,7 @@ def test_other_words_are_no_abbreviations(ready: Ready, asked: str, language: st
     ],
 )
 def test_a_figure_is_a_roman_number(ready: Ready, index: bool, asked: str, title: str) -> None:
-    """Where a title has a Roman number, the figure finds it before its neighbours."""
+    """If a title has a Roman number, the figure finds it before its neighbours."""
     assert titles(search_books([ready(Noting(PAGES), index=index)], asked).hits)[0] == title
 
 

@@ -1,4 +1,4 @@
-"""What a page's own words say for a query: orders that must hold, whatever the weights."""
+"""What a page's own words say for a query: orders that must be right, whatever the weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILLER = "and so it went on and on "
 def found(
     text: str, asked: str, rare: dict[str, float] | None = None, titled: frozenset[str] = frozenset()
 ) -> TextMatch:
-    """A text matched with a query whose words are all as rare, unless told otherwise."""
+    """A text matched with a query whose words are all equally rare by default."""
     terms = parse_query(asked).terms
     return match_text(
         plain_lower(text), terms, {term.stem: (rare or {}).get(term.word, 1.0) for term in terms}, "eng", titled
@@ -31,7 +31,7 @@ def test_a_text_without_the_words_says_nothing() -> None:
 
 
 def test_a_passage_with_both_words_beats_two_passages_with_one_each() -> None:
-    """Words count together when they stand in one passage."""
+    """Words count together when they are in one passage."""
     near = found("galaxy dust " + FILLER * 100, "galaxy dust")
     far = found("galaxy " + FILLER * 100 + "dust", "galaxy dust")
     assert near.passage > far.passage
@@ -46,7 +46,7 @@ def test_a_word_said_again_counts_less_each_time() -> None:
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
-    """The page with the rare word of the query stands before the page with the common one."""
+    """The page with the rare word of the query is before the page with the common one."""
     rare = {"quasar": 6.0, "light": 1.0}
     assert found("a quasar", "quasar light", rare).passage > found("a light", "quasar light", rare).passage
     assert found("a quasar", "quasar light", rare).page > found("a light", "quasar light", rare).page
@@ -58,13 +58,13 @@ def test_on_a_longer_page_a_word_counts_less() -> None:
 
 
 def test_the_lead_is_the_beginning_only() -> None:
-    """A word further down is no word of the lead."""
+    """A word further down is not a word of the lead."""
     assert found("x" * (LEAD - 2) + " galaxy", "galaxy").lead > 0
     assert found("x" * LEAD + " galaxy", "galaxy").lead == 0
 
 
 def test_the_lead_begins_where_the_article_does() -> None:
-    """What stands before the first paragraph is no part of the lead, and its length is counted from there."""
+    """What is before the first paragraph is not a part of the lead, and its length is counted from there."""
     (term,) = parse_query("galaxy").terms
     note = "galaxy here and there " * 2
     text = note + "x" * (LEAD - 2) + " galaxy"
@@ -74,7 +74,7 @@ def test_the_lead_begins_where_the_article_does() -> None:
 
 
 def test_neighbours_in_the_query_are_neighbours_on_the_page() -> None:
-    """'black hole' stands together in one text and apart, or the wrong way round, in the others."""
+    """'black hole' is together in one text and apart, or the wrong way round, in the others."""
     together = found("a black hole", "black hole").together
     assert together > 0
     assert found("a black cat fell into the very deepest hole", "black hole").together == 0
@@ -87,7 +87,7 @@ def test_small_words_between_leave_room() -> None:
 
 
 def test_the_best_passage_is_where_the_words_are() -> None:
-    """A passage begins at the step that holds the words, and all places lie in it."""
+    """A passage begins at the step that has the words, and all places lie in it."""
     text = FILLER * 200 + "galaxy of dust " + FILLER * 200
     best = found(text, "galaxy dust")
     place = text.index("galaxy")
@@ -118,7 +118,7 @@ def test_words_of_the_title_count_though_the_text_has_none() -> None:
 
 
 def test_boxes_are_weighed_by_themselves() -> None:
-    """A word counts for the boxes if it stands in them, and not if it stands before."""
+    """A word counts for the boxes if it is in them, and not if it is before."""
     (term,) = parse_query("galaxy").terms
     text = "a galaxy of stars galaxy"
     assert match_text(text, [term], {term.stem: 1.0}, "eng", boxes=text.rindex("galaxy")).boxes == 1

@@ -1,4 +1,4 @@
-"""The point table: each line of it as a rule, and what holds for every query and title."""
+"""The point table: each line of it as a rule, and what is true for every query and title."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_the_offset_comes_only_with_the_penalty(asked: str, title: str, excerpt:
 
 
 def test_a_definitional_query_gives_no_other_page_a_bonus() -> None:
-    """'what is' adds nothing to a page that is no list (R170)."""
+    """'what is' adds nothing to a page that is not a list (R170)."""
     assert str(title_points(parse_query("what is a galaxy"), "Milky Way")) == "0 (no signal)"
 
 

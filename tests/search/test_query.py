@@ -85,7 +85,7 @@ def test_other_queries_are_not_definitional(text: str) -> None:
     ],
 )
 def test_framing_is_taken_off_where_something_is_left(text: str, core: str) -> None:
-    """Words around a question are no part of it, unless there is nothing else."""
+    """Words around a question are not part of it, unless there is nothing else."""
     assert parse_query(text).core == core
 
 
@@ -98,8 +98,8 @@ def test_framing_is_taken_off_where_something_is_left(text: str, core: str) -> N
         ("please", "please"),
     ],
 )
-def test_what_was_asked_is_kept_without_framing(text: str, asked: str) -> None:
-    """The question itself stays whole, and the text as it was typed beside it."""
+def test_the_question_is_kept_without_framing(text: str, asked: str) -> None:
+    """The question itself stays complete, with the text as it was typed beside it."""
     query = parse_query(text)
     assert (query.text, query.unframed) == (text, asked)
 
@@ -186,11 +186,11 @@ def test_any_text_can_be_taken_apart(text: str, language: str, focus: str) -> No
 
 @given(st.lists(st.sampled_from(["the", "galaxy", "of", "Rome", "what", "is", "C++", "U.S.", "’s", "?"])).map(" ".join))
 def test_phrases_are_runs_of_the_querys_words(text: str) -> None:
-    """Every phrase stands in the query, none twice, and longer ones come first."""
+    """Every phrase is in the query, none twice, and longer ones come first."""
     query = parse_query(text)
-    said = f" {' '.join(query.words)} "
+    output = f" {' '.join(query.words)} "
     phrases = query.phrases()
-    assert all(f" {phrase} " in said for phrase in phrases)
+    assert all(f" {phrase} " in output for phrase in phrases)
     assert len(set(phrases)) == len(phrases)
     lengths = [len(phrase.split()) for phrase in phrases]
     assert lengths == sorted(lengths, reverse=True)

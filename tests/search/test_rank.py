@@ -1,4 +1,4 @@
-"""From candidates to scores: one scoring for all of them, and orders that must hold whatever the weights."""
+"""From candidates to scores: one scoring for all of them, and orders that are the same whatever the weights."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_several_books_are_scored_by_the_same_table(memory_book: Callable[..., O
     ],
 )
 def test_of_two_titles_the_nearer_one_leads(asked: str, better: str, worse: str) -> None:
-    """A title is the better the more of the query it holds and the less it says besides."""
+    """A title is better the more of the query it has and the less else it says."""
     assert quick(asked, better).total > quick(asked, worse).total
 
 
@@ -121,8 +121,8 @@ def test_a_page_is_judged_by_the_best_of_its_names() -> None:
     assert quick("island universe", "Galaxy", "Island universe").total > quick("island universe", "Galaxy").total
 
 
-def test_what_is_in_brackets_costs_a_title_nothing() -> None:
-    """'Mercury (planet)' says no more than 'Mercury' where nobody asked for the planet."""
+def test_words_in_brackets_cost_a_title_nothing() -> None:
+    """'Mercury (planet)' counts as 'Mercury' if the planet is not asked for."""
     one = judge("mercury")
     assert (
         one.title(SearchCandidate("x", "Mercury (planet)")).title_share
@@ -157,8 +157,8 @@ def test_a_hint_decides_against_the_plain_name() -> None:
     assert one.title(SearchCandidate("x", "Galaxy")).exactness == 0
 
 
-def test_a_title_that_holds_little_of_the_query_says_little() -> None:
-    """Two titles that say nothing besides the query: the one that holds more of it counts more."""
+def test_a_title_with_little_of_the_query_counts_little() -> None:
+    """Of two titles without other words, the one that has more of the query counts more."""
     one = judge("andromeda galaxy distance")
     assert (
         one.title(SearchCandidate("x", "Andromeda Galaxy")).title_share
@@ -167,7 +167,7 @@ def test_a_title_that_holds_little_of_the_query_says_little() -> None:
     )
 
 
-def test_a_title_named_in_the_query_stands_there_word_for_word() -> None:
+def test_a_title_named_in_the_query_is_there_word_for_word() -> None:
     """The words of a title scattered over the query do not name it."""
     assert judge("who wrote the art of war").title(SearchCandidate("x", "Art of War")).name_share > 0
     assert judge("the war on modern art").title(SearchCandidate("x", "Art of War")).name_share == 0
@@ -180,7 +180,7 @@ def test_without_words_nothing_is_said_for_any_page() -> None:
 
 
 def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
-    """The place in a word's list and the words held together each have a line of their own."""
+    """The place in a word's list and the words found together each have a line of their own."""
     one = judge("galaxy")
     title = one.title(SearchCandidate("x", "Andromeda"))
     plain = one.quick(SearchCandidate("x", "Andromeda"), title)
@@ -193,7 +193,7 @@ def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
 
 
 def test_each_part_of_a_page_has_a_line() -> None:
-    """What the passage, the page, the lead, neighbours and boxes say is told apart."""
+    """What the passage, the page, the lead, neighbours and boxes contribute is separate."""
     one = judge("galaxy")
     candidate = SearchCandidate("x", "Andromeda")
     score = one.full(
@@ -233,7 +233,7 @@ def test_a_hint_decides_between_senses(
 
 
 def test_a_page_that_lists_senses_comes_after_them(memory_book: Callable[..., OpenBook]) -> None:
-    """The senses of a name stand before the page that only tells them apart."""
+    """The senses of a name are before the page that only distinguishes them."""
     hits = BookSearch(memory_book(PAGES), parse_query("mercury")).by_text(5).hits
     assert {hit.ref.path for hit in hits[:2]} == {"Mercury_(planet)", "Mercury_(element)"}
 
@@ -247,7 +247,7 @@ def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., O
     assert "focus" not in lines["Mercury (disambiguation)"]
 
 
-def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -> None:
+def test_comparable_senses_are_ordered_by_path(memory_book: Callable[..., OpenBook]) -> None:
     """Nothing but words and structure is known: equal pages tie, and the path decides (R179)."""
     pages = {"Nova (film)": "<p>Nova is a name.</p>", "Nova (star)": "<p>Nova is a name.</p>"}
     one, other = BookSearch(memory_book(pages), parse_query("what is a nova")).by_text(5).hits
@@ -256,7 +256,7 @@ def test_comparable_senses_stand_by_path(memory_book: Callable[..., OpenBook]) -
 
 
 def test_an_empty_page_and_one_that_is_gone_do_no_harm(memory_book: Callable[..., OpenBook]) -> None:
-    """A page without a word is found by its title; a path that leads nowhere is no hit."""
+    """A page without a word is found by its title; a path that leads nowhere is not a hit."""
     book = memory_book(PAGES)
     hits = BookSearch(book, parse_query("empty"), besides=["Gone"]).by_text(5).hits
     assert [(hit.ref.path, hit.snippet) for hit in hits] == [("Empty", "")]

@@ -85,7 +85,7 @@ def book(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     ],
 )
 def test_a_title_in_the_query_is_a_candidate(book: OpenBook, asked: str, path: str) -> None:
-    """A title that stands in the query is found in any case and number, and under its other names."""
+    """A title that is in the query is found in any case and number, and under its other names."""
     assert path in paths(book, asked)
 
 
@@ -107,15 +107,15 @@ def test_titles_are_found_by_some_of_their_words(zim_book: Callable[..., OpenBoo
     assert paths(book, "which nile fleet won a battle") == ["Battle_of_the_Nile"]
 
 
-def test_a_question_no_page_holds_all_words_of_finds_pages(book: OpenBook) -> None:
+def test_a_question_no_page_has_all_words_of_finds_pages(book: OpenBook) -> None:
     """The book's own search wants every word; here rare words alone lead to pages."""
     asked = "why do tides follow the moon every nineteen zebras"
     assert book.archive.search(asked, 10) == ()
     assert {"Ocean", "Harbour"} <= set(paths(book, asked))
 
 
-def test_words_held_together_speak_for_a_page(book: OpenBook) -> None:
-    """A page with two of the words is known to hold them together, a page with one is not."""
+def test_words_found_together_speak_for_a_page(book: OpenBook) -> None:
+    """A page with two of the words is known to have them together, a page with one is not."""
     asked = "tides and the moon"
     assert found(book, asked, "Ocean").shared > 0
     assert found(book, asked, "Harbour").shared == 0
@@ -129,7 +129,7 @@ def test_a_book_without_indexes_is_searched_by_titles(zim_book: Callable[..., Op
     assert "Treaty_of_Versailles" in paths(book, "treaty of versailles")
 
 
-def test_the_start_page_is_no_candidate(zim_book: Callable[..., OpenBook]) -> None:
+def test_the_start_page_is_not_a_candidate(zim_book: Callable[..., OpenBook]) -> None:
     """The book's start page is not offered, though it names everything."""
     pages = {**PAGES, "Galaxy portal": "<p>galaxy ocean tides moon</p>"}
     assert "Galaxy_portal" in paths(zim_book(pages, name="without.zim"), "galaxy")
@@ -156,7 +156,7 @@ def test_odd_queries_are_answered(book: OpenBook, asked: str) -> None:
     assert set(paths(book, asked)) <= set(book.archive.articles())
 
 
-def test_half_a_character_is_no_reason_to_fail(book: OpenBook) -> None:
+def test_half_a_character_does_not_fail(book: OpenBook) -> None:
     """Text that cannot be written as UTF-8 is searched by what is left of it."""
     assert "Galaxy" in paths(book, "\ud800 galaxy")
 

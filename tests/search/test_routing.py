@@ -40,7 +40,7 @@ def unreachable() -> tuple[str, ...]:
 
 
 def test_the_same_key_is_asked_once() -> None:
-    """A second wish for the same thing is answered from what is kept (R196)."""
+    """A second request for the same thing is answered from the cache (R196)."""
     cache, oracle = PhraseCache(Clock()), Oracle(("mercury", "mercury planet"))
     assert cache.get("k", oracle) == cache.get("k", oracle) == ("mercury", "mercury planet")
     assert oracle.asked == 1
@@ -58,7 +58,7 @@ def test_other_keys_are_asked_for_themselves() -> None:
     [(0.0, True), (3_599.9, True), (3_600.0, False), (86_400.0, False), (-1.0, False)],
 )
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_what_is_kept_is_good_for_an_hour(tmp_path: Path, later: float, kept: bool, on_disk: bool) -> None:
+def test_a_kept_answer_is_valid_for_an_hour(tmp_path: Path, later: float, kept: bool, on_disk: bool) -> None:
     """An answer is used until its time is over, and not when the clock was set back (R200)."""
     clock, oracle = Clock(), Oracle(("old",), ("new",))
     folder = tmp_path if on_disk else None
@@ -83,7 +83,7 @@ def test_the_time_can_be_set() -> None:
 
 
 def test_a_failure_is_passed_on_and_not_kept(tmp_path: Path) -> None:
-    """After a failure the next wish asks again, in this process and in the next (R198)."""
+    """After a failure the next request asks again, in this process and in the next (R198)."""
     cache = PhraseCache(Clock(), tmp_path)
     with pytest.raises(ModelUnreachable):
         cache.get("k", unreachable)
@@ -109,7 +109,7 @@ def test_another_process_finds_what_was_kept(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_broken_file_is_as_none(tmp_path: Path, content: bytes) -> None:
-    """A kept file that is damaged or of another key is not believed, and is written anew."""
+    """A kept file that is damaged or of another key is not believed, and is written again."""
     cache = PhraseCache(Clock(5.0), tmp_path)
     cache.get("k", Oracle(("a",)))
     (file,) = tmp_path.iterdir()
@@ -119,14 +119,14 @@ def test_a_broken_file_is_as_none(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_file(tmp_path: Path) -> None:
-    """Where a file stands in the folder's place, answers are still given and kept in memory."""
+    """If a file is in the folder's place, answers are still given and kept in memory."""
     place = tmp_path / "routing"
     place.write_text("no folder")
     cache, oracle = PhraseCache(Clock(), place), Oracle(("a",))
     assert cache.get("k", oracle) == cache.get("k", oracle) == ("a",)
 
 
-def test_equal_wishes_at_once_are_one_question() -> None:
+def test_equal_requests_at_once_are_one_call() -> None:
     """Threads that want the same thing while it is being asked wait for the one answer (R196)."""
     cache = PhraseCache(Clock())
     asking, released = threading.Event(), threading.Event()
@@ -154,7 +154,7 @@ def test_equal_wishes_at_once_are_one_question() -> None:
     assert len(asked) == 1
 
 
-def test_a_slow_question_holds_up_no_other() -> None:
+def test_a_slow_call_delays_no_other() -> None:
     """While one key is being asked, another is answered."""
     cache = PhraseCache(Clock())
     asking, released = threading.Event(), threading.Event()
@@ -172,7 +172,7 @@ def test_a_slow_question_holds_up_no_other() -> None:
         assert waiting.result(60) == ("slow",)
 
 
-def test_who_waited_for_a_failure_asks_for_themselves() -> None:
+def test_threads_that_waited_for_a_failure_ask_themselves() -> None:
     """A thread that waited for a question that failed asks its own (R198)."""
     cache = PhraseCache(Clock())
     asking, released = threading.Event(), threading.Event()

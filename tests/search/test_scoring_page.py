@@ -69,7 +69,7 @@ def test_every_entry_of_the_table_is_explained() -> None:
 
 
 @pytest.mark.parametrize(("section", "key"), SIGNALS)
-def test_every_number_stands_beside_its_signal(section: str, key: str) -> None:
+def test_every_number_is_beside_its_signal(section: str, key: str) -> None:
     """The points and limits on the page are those of the file (R160)."""
     worth = point_table()[section][key]
     row = " ".join(ROWS[SIGNALS[section, key]])
@@ -80,7 +80,7 @@ def test_every_number_stands_beside_its_signal(section: str, key: str) -> None:
 
 
 def test_each_number_of_the_page_is_in_the_file() -> None:
-    """A column of points holds nothing but what the file says."""
+    """A column of points has nothing but what the file says."""
     for signal, (worth, _) in ROWS.items():
         entries = [point_table()[section][key] for (section, key), name in SIGNALS.items() if name == signal]
         assert all(int(number) in entries for number in re.findall(r"-?\d+", worth))
@@ -116,9 +116,9 @@ def test_the_fraction_in_the_notes_is_true() -> None:
     assert f"{title_points(parse_query('spiral galaxies'), 'Elsewhere', excerpt).total:+g}" in PAGE
 
 
-def test_the_limit_is_told() -> None:
+def test_the_limit_is_reported() -> None:
     """The page says that words and structure are all there is, and what follows for bare words (R179, R204)."""
-    limit = PAGE.split("## What it cannot know")[1]
+    limit = PAGE.split("## Limitations")[1]
     assert "no knowledge of the world" in limit
-    assert "several senses" in limit
+    assert "several meanings" in limit
     assert "--focus" in limit

@@ -77,9 +77,9 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 def _written(folder: Path, code: str, *, index: bool) -> LibzimArchive:
     name = f"{code}_{index}"
     pages = [NewPage(title.replace(" ", "_"), title, html.encode()) for title, html in PAGES[code].items()]
-    told = {"Name": name, "Title": name, "Description": name, "Language": code, "Creator": "tests"}
-    told |= {"Publisher": "tests", "Date": "2026-01-01"}
-    write_book(folder / f"{name}.zim", pages, metadata=told, language=code, index=index)
+    values = {"Name": name, "Title": name, "Description": name, "Language": code, "Creator": "tests"}
+    values |= {"Publisher": "tests", "Date": "2026-01-01"}
+    write_book(folder / f"{name}.zim", pages, metadata=values, language=code, index=index)
     return LibzimArchive(folder / f"{name}.zim")
 
 
@@ -114,7 +114,7 @@ def test_a_book_in_another_script_takes_nothing_away(shelf: Shelf) -> None:
 
 @pytest.mark.parametrize("word", ["Berlin", "Łódź", "", "Москва", "北京"])
 def test_other_words_are_spelt_one_way(word: str) -> None:
-    """Where a script does not mix letters, nothing is tried and nothing changed."""
+    """If a script does not mix letters, nothing is tried and nothing changed."""
     assert spellings(word) == []
     assert one_spelling(word) == word
 

@@ -1,4 +1,4 @@
-"""Namesakes: the senses a book itself tells of, one line each, and what decides between them."""
+"""Namesakes: the senses a book has, one line each, and what decides between them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_an_ambiguous_name_shows_its_senses(sample: OpenBook, query: str, some: 
 
 @pytest.mark.parametrize("query", ["mercury", "what is mercury", "galaxy", "tell me about galaxy", "John Adams"])
 def test_a_page_of_senses_comes_after_them(sample: OpenBook, query: str) -> None:
-    """A page that only lists senses is no answer while there are senses: it ranks behind them (R74)."""
+    """A page that only lists senses is not an answer while there are senses: it ranks behind them (R74)."""
     found = search_books([sample], query, SearchOptions(limit=40))
     name = query.split()[-1].capitalize() if "John" not in query else "John Adams"
     listing = "Mercury" if name == "Mercury" else f"{name} (disambiguation)"
@@ -134,7 +134,7 @@ def test_words_beside_the_name_decide(sample: OpenBook, query: str, first: str) 
 
 
 def test_a_page_of_senses_gives_what_it_links_to(ready: Ready) -> None:
-    """Its targets come with what it says of them; a link of another name is no sense (R75)."""
+    """Its targets come with what it says of them; a link of another name is not a sense (R75)."""
     book = ready(Noting(FAMILY), index=True)
     assert sense_paths(book, parse_query("mercury")) == {
         "Mercury_(planet)": "Mercury (planet), the closest to the Sun",
@@ -143,7 +143,7 @@ def test_a_page_of_senses_gives_what_it_links_to(ready: Ready) -> None:
     }
 
 
-def test_without_a_page_of_senses_the_titles_tell(ready: Ready) -> None:
+def test_without_a_page_of_senses_the_titles_are_used(ready: Ready) -> None:
     """Titles of the form 'Name (…)' are senses, and a redirect of that form leads to one."""
     pages = {"Mercury (planet)": PLANET, "Roman god of trade": GOD, "Mercury poisoning": "<p>Mercury is toxic.</p>"}
     book = ready(Noting(pages, {"Mercury (god)": "Roman god of trade"}), index=True)
@@ -201,7 +201,7 @@ def test_the_first_line_names_the_page() -> None:
 
 @pytest.mark.parametrize("html", ["", "<p></p>", "<ul><li>one</li></ul>", "<p>Short.</p>"])
 def test_a_page_without_sentences_has_a_line_all_the_same(html: str) -> None:
-    """Where no sentence names the page, its first words are taken, if it has any."""
+    """If no sentence names the page, its first words are taken, if it has any."""
     line = first_line(open_page(Noting({"Ruby": html}), "Ruby"))
     assert line in ("", "Short.")
 

@@ -26,7 +26,7 @@ def test_a_long_text_is_cut_between_words() -> None:
 
 
 def test_a_snippet_begins_with_the_sentence_of_the_word() -> None:
-    """The sentence is shown that holds what was looked for, from its first word."""
+    """The sentence that has the words of the query is shown, from its first word."""
     text = FILLER * 20 + "Then comes a galaxy of dust. " + FILLER * 20
     shown = snippet(text, [(text.index("galaxy"), "galaxi", 1.0)])
     assert shown.startswith("… Then comes a galaxy of dust.")
@@ -34,7 +34,7 @@ def test_a_snippet_begins_with_the_sentence_of_the_word() -> None:
 
 
 def test_a_snippet_begins_where_most_of_the_words_are() -> None:
-    """One rare word alone gives way to two that stand together."""
+    """One rare word alone gives way to two that are together."""
     text = "A galaxy alone. " + FILLER * 20 + "Here black and hole meet. " + FILLER * 20
     places = [
         (text.index("galaxy"), "galaxi", 1.5),
@@ -63,8 +63,8 @@ def test_text_without_spaces_is_cut_all_the_same() -> None:
     assert snippet("東" * 1000, [(500, "東", 1.0)]) == f"… {'東' * LENGTH} …"
 
 
-def test_a_beginning_is_shown_from_where_it_is_told() -> None:
-    """A page that is the subject is shown from its lead on, without a sign that something stands before."""
+def test_a_lead_is_shown_from_its_start() -> None:
+    """A page that is the subject is shown from its lead on, without a sign that something is before."""
     text = "A note. The first sentence, with a galaxy in it. " + FILLER * 20
     shown = excerpt_from(text, text.index("The first"))
     assert shown.startswith("The first sentence, with a galaxy in it. Another")
@@ -98,7 +98,7 @@ PLACES = st.lists(st.tuples(st.integers(0, 1500), st.sampled_from(["galaxi", "du
 
 @given(SENTENCES.map(" ".join), PLACES)
 def test_a_snippet_is_a_part_of_the_tidied_text(text: str, places: list[tuple[int, str, float]]) -> None:
-    """What is shown stands on the page word for word, whatever places are asked for."""
+    """What is shown is on the page word for word, whatever places are asked for."""
     inside = sorted(place for place in places if place[0] < len(text))
     shown = snippet(text, inside).removeprefix("… ").removesuffix(" …")
     assert shown in tidy_excerpt(text)

@@ -1,4 +1,4 @@
-"""Slips of the finger: what is mended, and what is left as it was written."""
+"""Spelling mistakes: what is corrected, and what is left as it was written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def book(ready: Ready) -> OpenBook:
         ("napolean", "napoleon"),
     ],
 )
-def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> None:
+def test_a_mistyped_title_is_corrected(book: OpenBook, typed: str, meant: str) -> None:
     """A word the book does not have becomes the nearest word of its titles, and the page is found."""
     fixed = corrected_query(book, parse_query(typed))
     assert fixed
@@ -55,8 +55,8 @@ def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> N
     "typed",
     ["Albert Einstein", "EINSTEIN", "photosynthesis", "emperor", "light", "Mars", "Mrs", "xyzzyqwv", "the"],
 )
-def test_what_may_be_right_is_left_alone(book: OpenBook, typed: str) -> None:
-    """Titles, words that some page holds, short words and words near no other stay as they are."""
+def test_words_that_may_be_right_are_left_alone(book: OpenBook, typed: str) -> None:
+    """Titles, words that some page has, short words and words near no other stay as they are."""
     assert corrected_query(book, parse_query(typed)) is None
     assert search_books([book], typed).corrected == ""
 
@@ -83,7 +83,7 @@ def test_a_word_that_is_spelt_right_is_never_replaced(ready: Ready, asked: str, 
     assert corrected_query(ready(Noting(pages), index=True), parse_query(asked)) is None
 
 
-def test_a_slip_that_a_page_has_as_well_is_mended(ready: Ready) -> None:
+def test_a_mistake_that_a_page_has_as_well_is_corrected(ready: Ready) -> None:
     """A page that is mistyped itself does not make the slip a word, if a title is meant and fifty pages know it."""
     pages = {"Einstein": "<p>Einstein, once written Einsten.</p>", **crowd("einstein", 60)}
     fixed = corrected_query(ready(Noting(pages), index=True), parse_query("einsten"))
@@ -92,14 +92,14 @@ def test_a_slip_that_a_page_has_as_well_is_mended(ready: Ready) -> None:
 
 
 def test_a_word_of_another_book_is_right(book: OpenBook) -> None:
-    """What any book of the shelf knows is not mended for one that does not."""
+    """What any book of the shelf has is not corrected for one that does not."""
     typed = parse_query("how do napolean leaves grow in light")
     assert corrected_query(book, typed)
     assert corrected_query(book, typed, known=lambda word: True) is None
 
 
-def test_one_mistyped_word_of_several_is_mended_alone(book: OpenBook) -> None:
-    """The words that are right are searched as they stand."""
+def test_one_mistyped_word_of_several_is_corrected_alone(book: OpenBook) -> None:
+    """The words that are right are searched unchanged."""
     fixed = corrected_query(book, parse_query("when was the physicist albert einstien born in germany"))
     assert fixed
     assert fixed.text == "when was the physicist albert einstein born in germany"
@@ -113,8 +113,8 @@ def test_the_rest_of_the_query_stays(book: OpenBook) -> None:
     assert (fixed.focus, fixed.definitional, fixed.language) == (typed.focus, True, "eng")
 
 
-def test_without_a_title_index_nothing_is_mended(ready: Ready) -> None:
-    """There is nothing to compare with, and the query is searched as it stands."""
+def test_without_a_title_index_nothing_is_corrected(ready: Ready) -> None:
+    """There is nothing to compare with, and the query is searched unchanged."""
     bare = ready(Noting(PAGES))
     assert corrected_query(bare, parse_query("Albrt Einstien")) is None
     assert search_books([bare], "Albert Einstein").hits[0].title == "Albert Einstein"

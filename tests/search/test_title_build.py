@@ -92,9 +92,9 @@ def test_a_limit_gives_a_partial_index_that_can_be_extended(archive: LibzimArchi
     assert index.exact("Number 0") == ()
     index.close()
     assert build_titles(archive, file, limit=5) == IndexBuild(file, 10, complete=False, state="kept")
-    told: list[int] = []
-    assert build_titles(archive, file, limit=25, progress=lambda done, _: told.append(done)).rows == 25
-    assert told[0] == ENTRIES, "fifteen more were one batch"
+    reports: list[int] = []
+    assert build_titles(archive, file, limit=25, progress=lambda done, _: reports.append(done)).rows == 25
+    assert reports[0] == ENTRIES, "fifteen more were one batch"
     assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="built")
     fresh = file.with_name("fresh")
     build_titles(archive, fresh)
@@ -111,16 +111,16 @@ def test_a_limit_beyond_the_book_is_reached(archive: LibzimArchive, file: Path, 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_of_nothing_is_refused(archive: LibzimArchive, file: Path, limit: int) -> None:
     """An index of no titles is a slip of the hand."""
-    with pytest.raises(BadUsage, match=f"of {limit} titles makes no sense"):
+    with pytest.raises(BadUsage, match=f"Cannot index {limit} titles"):
         build_titles(archive, file, limit=limit)
 
 
 def test_progress_goes_from_little_to_all(archive: LibzimArchive, file: Path) -> None:
     """Progress never goes back and ends with everything done."""
-    told: list[tuple[int, int]] = []
-    build_titles(archive, file, progress=lambda done, total: told.append((done, total)))
-    assert told == sorted(told)
-    assert (told[-1], {total for _, total in told}) == ((2 * ENTRIES, 2 * ENTRIES), {2 * ENTRIES})
+    reports: list[tuple[int, int]] = []
+    build_titles(archive, file, progress=lambda done, total: reports.append((done, total)))
+    assert reports == sorted(reports)
+    assert (reports[-1], {total for _, total in reports}) == ((2 * ENTRIES, 2 * ENTRIES), {2 * ENTRIES})
 
 
 CHILD = """
@@ -178,7 +178,7 @@ def test_a_killed_build_goes_on_where_it_was(
 
 
 def test_two_at_once_do_not_disturb_each_other(zim: Path, archive: LibzimArchive, file: Path) -> None:
-    """While one process builds, another that would is told so and leaves it alone."""
+    """While one process builds, another one leaves it alone, with a message."""
     with child(zim, file, "wait", 2 * ENTRIES) as process:
         assert process.stdout
         assert process.stdout.readline() == "waiting\n"
@@ -191,26 +191,26 @@ def test_two_at_once_do_not_disturb_each_other(zim: Path, archive: LibzimArchive
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on the size of files")
 @pytest.mark.parametrize("room", [0, 9_000, 30_000])
-def test_no_room_on_the_disk_is_told(zim: Path, archive: LibzimArchive, file: Path, room: int) -> None:
-    """Where a file cannot grow, the error names it and says what to do; with room the build goes on."""
+def test_a_full_disk_is_reported(zim: Path, archive: LibzimArchive, file: Path, room: int) -> None:
+    """If a file cannot grow, the error names it and says what to do; with room the build goes on."""
     with child(zim, file, "full", room) as process:
-        said = process.communicate()[0]
-    assert said.startswith(f"The title index {str(file)!r} cannot be written: ")
-    assert "then run 'kiwiresearch books index numbers_en' again" in said
+        result = process.communicate()[0]
+    assert result.startswith(f"The title index {str(file)!r} cannot be written: ")
+    assert "then run 'kiwiresearch books index numbers_en' again" in result
     assert open_titles(file, archive.book) is None
     assert build_titles(archive, file).rows == ENTRIES
 
 
-def test_a_folder_that_cannot_be_made_is_told(archive: LibzimArchive, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(archive: LibzimArchive, tmp_path: Path) -> None:
     """A file where the folder should be is an error with a remedy, not a traceback."""
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(BadSettings, match="cannot be written") as told:
+    with pytest.raises(BadSettings, match="cannot be written") as caught:
         build_titles(archive, tmp_path / "taken" / "titles.sqlite")
-    assert "permissions" in told.value.remedy
+    assert "permissions" in caught.value.remedy
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_without_permission_is_told(archive: LibzimArchive, tmp_path: Path) -> None:
+def test_a_folder_without_permission_is_reported(archive: LibzimArchive, tmp_path: Path) -> None:
     """A folder that cannot be written to is an error with a remedy."""
     tmp_path.chmod(0o555)
     with pytest.raises(BadSettings, match="cannot be written"):
@@ -219,7 +219,7 @@ def test_a_folder_without_permission_is_told(archive: LibzimArchive, tmp_path: P
 
 
 def test_an_index_of_another_book_is_replaced(archive: LibzimArchive, file: Path) -> None:
-    """What lies there of another book, finished or not, is built anew."""
+    """The index of another book that is there, finished or not, is built again."""
     other = MemoryArchive({"Sky": "<p>blue</p>", "Sea": "<p>deep</p>"})
     build_titles(other, file, limit=1)
     assert build_titles(archive, file) == IndexBuild(file, ENTRIES, complete=True, state="built")
@@ -227,7 +227,7 @@ def test_an_index_of_another_book_is_replaced(archive: LibzimArchive, file: Path
 
 @pytest.mark.parametrize("suffix", ["", ".rows", ".new"])
 def test_rubbish_is_replaced(archive: LibzimArchive, file: Path, suffix: str) -> None:
-    """A damaged index, or damaged remains of a build, do not stand in the way."""
+    """Damaged index files, or remains of a build, do not prevent building."""
     file.parent.mkdir()
     file.with_name(file.name + suffix).write_bytes(b"no database" * 1_000)
     assert build_titles(archive, file).rows == ENTRIES
@@ -236,7 +236,7 @@ def test_rubbish_is_replaced(archive: LibzimArchive, file: Path, suffix: str) ->
 def test_gathered_rows_that_cannot_be_read_are_gathered_again(
     archive: LibzimArchive, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the rows of an earlier build turn out to be damaged, the build begins again."""
+    """If the rows of an earlier build turn out to be damaged, the build begins again."""
     monkeypatch.setattr(title_build, "BATCH", 50)
     build_titles(archive, file, limit=300)
     rows = file.with_name(file.name + ".rows")
@@ -271,7 +271,7 @@ def test_a_book_that_cannot_be_listed_leaves_nothing_behind(file: Path) -> None:
 
 
 def test_a_book_without_titles_has_an_empty_index(file: Path) -> None:
-    """No titles are no error."""
+    """No titles are not an error."""
     archive = MemoryArchive({})
     assert build_titles(archive, file) == IndexBuild(file, 0, complete=True, state="built")
     index = open_titles(file, archive.book)

@@ -1,4 +1,4 @@
-"""Mistyped words of titles: what they may stand for, and that the search for it is bounded."""
+"""Mistyped words of titles: what they may mean, and that the search for it is bounded."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_crowded_beginnings_are_looked_at_in_part(tmp_path: Path) -> None:
     index.close()
 
 
-def test_slips_in_a_real_book_are_mended(shared_data: Path, tmp_path: Path) -> None:
-    """Of real words with two letters changed over, nearly all are mended."""
+def test_mistakes_in_a_real_book_are_corrected(shared_data: Path, tmp_path: Path) -> None:
+    """Of real words with two letters swapped, nearly all are corrected."""
     archive = LibzimArchive(shared_data / "zims" / "schools-2007.zim")
     build_titles(archive, tmp_path / "titles.sqlite")
     index = open_titles(tmp_path / "titles.sqlite", archive.book)

@@ -16,7 +16,8 @@ from tests.zim.memory import MemoryArchive
 from kiwiresearch.errors import IndexStale
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.title_build import build_titles, titles_file
-from kiwiresearch.search.titles import ALL_ROWS, TitleIndex, TitleRow, open_titles
+from kiwiresearch.search.title_letters import TitleRow
+from kiwiresearch.search.titles import ALL_ROWS, TitleIndex, open_titles
 from kiwiresearch.zim.archive import Book, TitleEntry
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -30,7 +31,7 @@ ALIASES = {"Galaxies": "Galaxy", "GALAXY": "Galaxy", "Heavens": "Sky", "Sky blue
 
 
 def a_book(titles: tuple[str, ...], aliases: dict[str, str] | None = None) -> MemoryArchive:
-    """A book of pages that hold nothing but their titles."""
+    """A book of pages that have nothing but their titles."""
     pages = {title.replace(" ", "_"): "<p></p>" for title in titles}
     return MemoryArchive(pages, {alias.replace(" ", "_"): to for alias, to in (aliases or {}).items()})
 
@@ -139,7 +140,7 @@ def test_beginning_of_a_title(index: TitleIndex, asked: str, found: list[str]) -
     ],
 )
 def test_any_of_the_words(index: TitleIndex, asked: list[str], first: list[str]) -> None:
-    """Titles that hold any of the words, best the one that holds most and little else (R232)."""
+    """Titles that have any of the words, best the one that has most and little else (R232)."""
     assert titles(index.by_words(asked, 20))[: max(len(first), 1)] == first
     assert index.by_words(asked, 0) == ()
 
@@ -172,7 +173,7 @@ def test_threads_may_share_an_index(index: TitleIndex) -> None:
 
 
 class AlphasAndBetas(MemoryArchive):
-    """Titles of two words that never stand together."""
+    """Titles of two words that never occur together."""
 
     EACH = 24_000
 
@@ -186,7 +187,7 @@ class AlphasAndBetas(MemoryArchive):
 def test_common_words_do_not_walk_through_the_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: float, together: int
 ) -> None:
-    """Words that many titles hold are looked for together only where that costs no more than is allowed."""
+    """Words that many titles have are looked for together only if that costs no more than is allowed."""
     monkeypatch.setattr("kiwiresearch.search.titles.MAX_COST_US", allowed)
     archive = AlphasAndBetas({})
     build_titles(archive, tmp_path / "titles.sqlite")
@@ -201,8 +202,8 @@ def test_common_words_do_not_walk_through_the_index(
     index.close()
 
 
-def test_rare_words_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a rare word in the query, common ones are looked for where it stands, and not where they do."""
+def test_rare_words_are_looked_up_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a rare word in the query, common ones are looked for only in its titles."""
     monkeypatch.setattr("kiwiresearch.search.titles.MAX_COST_US", 1_000.0)
     archive = AlphasAndBetas({})
     build_titles(archive, tmp_path / "titles.sqlite")
@@ -249,8 +250,8 @@ def test_a_real_book_finds_each_of_its_titles(shared_data: Path, tmp_path: Path)
     archive.close()
 
 
-def test_no_file_is_no_index(tmp_path: Path, book: Book) -> None:
-    """Before an index is built there is none, which is no error (R247)."""
+def test_without_a_file_there_is_no_index(tmp_path: Path, book: Book) -> None:
+    """Before an index is built there is none, which is not an error (R247)."""
     assert open_titles(tmp_path / "titles.sqlite", book) is None
 
 
@@ -261,9 +262,9 @@ def test_no_file_is_no_index(tmp_path: Path, book: Book) -> None:
 )
 def test_index_of_another_file_is_refused(file: Path, book: Book, other: Callable[[Book], Book]) -> None:
     """An index made from another file says so, and how to build it again."""
-    with pytest.raises(IndexStale, match="was made from another file than 'memory'") as told:
+    with pytest.raises(IndexStale, match="was built from a different file than 'memory'") as caught:
         open_titles(file, other(book))
-    assert told.value.remedy == "Build it again with 'kiwiresearch books index memory'."
+    assert caught.value.remedy == "Rebuild it with 'kiwiresearch books index memory'."
 
 
 def test_index_of_another_version_is_refused(file: Path, book: Book, tmp_path: Path) -> None:
@@ -289,16 +290,16 @@ def test_index_of_another_version_is_refused(file: Path, book: Book, tmp_path: P
     ids=["empty", "text", "a page short", "half", "zeros"],
 )
 def test_damaged_index_is_refused(file: Path, book: Book, tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
-    """A file that is cut or overwritten is told, with the command that builds it again."""
+    """A file that is cut or overwritten is reported, with the command that builds it again."""
     copy = tmp_path / "titles.sqlite"
     copy.write_bytes(spoil(file.read_bytes()))
-    with pytest.raises(IndexStale, match="'Memory' is damaged") as told:
+    with pytest.raises(IndexStale, match="'Memory' is damaged") as caught:
         open_titles(copy, book)
-    assert "books index memory" in told.value.remedy
+    assert "books index memory" in caught.value.remedy
 
 
-def test_damage_met_in_a_query_is_told(file: Path, book: Book, tmp_path: Path) -> None:
-    """Where the first pages are sound and later ones are not, the query says so."""
+def test_damage_found_in_a_query_is_reported(file: Path, book: Book, tmp_path: Path) -> None:
+    """If the first pages are sound and later ones are not, the query says so."""
     copy = tmp_path / "titles.sqlite"
     data = file.read_bytes()
     with sqlite3.connect(file) as connection:

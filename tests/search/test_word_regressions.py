@@ -87,14 +87,14 @@ def test_a_hint_counts_in_the_title_of_a_page_that_was_read() -> None:
 
 @pytest.mark.parametrize("asked", ["", "\u200b", "\ufeff"])
 def test_a_query_of_nothing_has_no_candidates(asked: str) -> None:
-    """Where nothing was asked, the page 'S' is no answer."""
+    """If nothing was asked, the page 'S' is not an answer."""
     book = OpenBook(MemoryArchive({"S": "<p>A letter.</p>"}))
     assert find_candidates(book, parse_query(asked)) == []
     assert BookSearch(book, parse_query(asked), primary=True).by_text(5).hits == ()
 
 
 def test_half_a_character_is_looked_for_in_memory() -> None:
-    """The book in memory answers text that is no UTF-8 as the others do."""
+    """The book in memory answers text that is not UTF-8 as the others do."""
     assert MemoryArchive({"Galaxy": "x"}).suggest("\ud800", 5) == ()
     assert MemoryArchive({"Galaxy": "x"}).search("\ud800", 5) == ()
 
@@ -150,7 +150,7 @@ def test_framing_is_off_before_scoring() -> None:
 
 
 @pytest.mark.parametrize("text", ["well water pump", "hi fi systems"])
-def test_a_noun_is_no_framing(text: str) -> None:
+def test_a_noun_is_not_a_framing(text: str) -> None:
     """'well' and 'hi' frame a question only before a comma."""
     assert parse_query(text).core == text
 

@@ -23,7 +23,7 @@ LARGE = bytes(range(256)) * 10_000
 
 
 def holder(store: Store) -> str:
-    """Somebody who has begun the job x-1."""
+    """A worker that has started the job x-1."""
     store.jobs.add("x", "research", {})
     job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
@@ -48,7 +48,7 @@ def test_parts_grow_by_what_is_appended(store: Store, another: Opener) -> None:
     assert (other.parts.sizes("x-1"), part(other)) == ({}, b"")
 
 
-def test_what_a_restart_cut_off_is_cut_off(store: Store) -> None:
+def test_a_write_cuts_off_everything_after_its_start(store: Store) -> None:
     """A write before the end takes away what was there from its start on."""
     who = holder(store)
     for start in (0, 1, 2**20 - 1, 2**20, 2**20 + 1, len(LARGE) - 1):
@@ -134,7 +134,7 @@ def test_the_files_of_a_run_come_back_as_they_were_put(store: Store, another: Op
 
 
 def test_a_run_that_is_put_again_has_a_revision_that_no_run_had(store: Store) -> None:
-    """Whoever keeps a copy sees that it is old, even if the run was removed in between."""
+    """A client with a copy sees that it is old, even if the run was removed in between."""
     store.files.put("", "a-1", {"one": b"1", "two": b"2"})
     store.files.put("", "b-1", {})
     store.files.put("", "a-1", {"one": b"3"})
@@ -147,8 +147,8 @@ def test_a_run_that_is_put_again_has_a_revision_that_no_run_had(store: Store) ->
     assert store.files.revision("a-1") == 4
 
 
-def test_who_began_later_to_put_a_run_is_heard(store: Store, store_url: str) -> None:
-    """Two at once leave the files of one of them, whole, and nothing of the other."""
+def test_the_later_put_of_a_run_wins(store: Store, store_url: str) -> None:
+    """Two at once leave the files of one of them, complete, and nothing of the other."""
 
     class Slow(_Files):
         def __getitem__(self, name: str) -> bytes:
@@ -163,8 +163,8 @@ def test_who_began_later_to_put_a_run_is_heard(store: Store, store_url: str) -> 
 
 
 @pytest.mark.parametrize("keep_id", [False, True])
-def test_who_removes_a_run_leaves_alone_what_is_being_put(store: Store, store_url: str, keep_id: bool) -> None:
-    """The old files go, and the new ones are whole."""
+def test_removing_a_run_leaves_a_new_put_alone(store: Store, store_url: str, keep_id: bool) -> None:
+    """The old files go, and the new ones are complete."""
     store.files.put("", "a-1", {"a": b"old"})
 
     class Slow(_Files):
@@ -183,7 +183,7 @@ def test_who_removes_a_run_leaves_alone_what_is_being_put(store: Store, store_ur
 
 
 def test_the_id_of_a_removed_run_can_be_kept(store: Store) -> None:
-    """Then no other job gets it, and who had the run can tell that it was removed from that it is missing."""
+    """Then no other job gets it, and a client of the run can distinguish "removed" from "missing"."""
     for number in (1, 2):
         store.files.put("", f"a-{number}", {"a": b"old"})
         store.files.remove(f"a-{number}", keep_id=number == 1)

@@ -15,15 +15,15 @@ from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.store.store import Store
 
 WRONG = [
-    ("wish", "'{'"),
-    ("wish", "'[1]'"),
-    ("told", f"'{'9' * 5_000}'"),
+    ("request", "'{'"),
+    ("request", "'[1]'"),
+    ("report", f"'{'9' * 5_000}'"),
     ("losses", "'[1]'"),
     ("losses", """'[{"why": "\\ud800"}]'"""),
-    ("told", """'{"story": "\\ud800"}'"""),
+    ("report", """'{"story": "\\ud800"}'"""),
 ]
 WRONG_IN_FILES = [
-    ("wish", "CAST(X'ff41' AS TEXT)"),
+    ("request", "CAST(X'ff41' AS TEXT)"),
     ("user", "X'ff41'"),
     ("priority", "'first'"),
     ("attempt", "'often'"),
@@ -49,7 +49,7 @@ def test_a_damaged_row_stops_no_other_job(store: Store, store_url: str) -> None:
         changed(store_url, f"UPDATE kiwi_job SET \"{column}\" = {value} WHERE id = 'torn-1'")
         assert {row.id: row.damage for row in store.jobs.all()} == {
             "whole-1": "",
-            "torn-1": f"its {column!r} is not what was written",
+            "torn-1": f"its {column!r} was changed",
         }
         taken = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
         assert taken is not None
@@ -69,19 +69,19 @@ def test_a_state_that_there_is_not_is_damage(store: Store, store_url: str) -> No
     store.jobs.add("x", "research", {})
     changed(store_url, "UPDATE kiwi_job SET state = 'asleep'")
     [row] = store.jobs.all()
-    assert (row.state, row.damage) == ("failed", "its state is 'asleep', which there is not")
-    with pytest.raises(StoreDamaged, match="'x-1' in the store is damaged: its state is 'asleep'"):
+    assert (row.state, row.damage) == ("failed", "its state 'asleep' is unknown")
+    with pytest.raises(StoreDamaged, match="'x-1' in the store is damaged: its state 'asleep' is unknown"):
         store.jobs.restart("x-1")
     store.jobs.remove("x-1")
     assert store.jobs.all() == []
 
 
 def test_a_running_job_goes_on_with_a_damaged_row(store: Store, store_url: str) -> None:
-    """Its worker holds it, tells and ends it: what was told before is lost, and nothing else."""
+    """Its worker keeps it, reports and ends it: only earlier reports are lost."""
     store.jobs.add("x", "research", {"topic": "Galaxy"})
     job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
-    changed(store_url, "UPDATE kiwi_job SET told = '[]', losses = '{', wish = '{'")
+    changed(store_url, "UPDATE kiwi_job SET report = '[]', losses = '{', request = '{'")
     assert store.leases.renew(job.holder, job.id, lease_s=LEASE_S) == "ours"
     store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.add_events(job.holder, job.id, 1, [{"event": "page"}])
@@ -90,11 +90,11 @@ def test_a_running_job_goes_on_with_a_damaged_row(store: Store, store_url: str) 
 
 
 def test_jobs_are_taken_back_from_the_dead_beside_damaged_rows(store: Store, store_url: str) -> None:
-    """A row of a worker that is gone waits again, whatever stands in it, and so does that of the next one."""
+    """A row of a dead worker waits again, whatever is in it, and so does that of the next one."""
     for _ in range(2):
         store.jobs.add("x", "research", {"topic": "Galaxy"})
         store.leases.lease_next("w", ["research"], lease_s=LAPSED_S)
-    halves = """told = '1', losses = '[{"why": "\\ud800"}]'"""
+    halves = """report = '1', losses = '[{"why": "\\ud800"}]'"""
     more = "" if store.is_shared else ", lease_until = 'long', tries = 'few', worker = X'ff'"
     changed(store_url, f"UPDATE kiwi_job SET {halves}{more} WHERE id = 'x-1'")
     if not store.is_shared:
@@ -104,7 +104,7 @@ def test_jobs_are_taken_back_from_the_dead_beside_damaged_rows(store: Store, sto
 
 
 def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store: Store, store_url: str) -> None:
-    """An event is told as damaged, a host is silent until it announces itself, the audit names the row by its number.
+    """An event is reported as damaged, a host is silent until it announces itself, the audit names the row's number.
 
     Whose limits cannot be read has no others instead: that would be more than was meant for them.
     """
@@ -120,8 +120,8 @@ def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store:
     changed(store_url, "UPDATE kiwi_host SET books = '{}' WHERE name = 'b'")
     changed(store_url, "UPDATE kiwi_audit SET details = '[' WHERE seq = 2")
     changed(store_url, "UPDATE kiwi_user SET limits = '[]'")
-    told = [json.loads(canonical_json(row)) for _, _, row in store.jobs.events(job.id)]
-    assert [row["event"] for row in told] == ["page", "damaged", "page"]
+    data = [json.loads(canonical_json(row)) for _, _, row in store.jobs.events(job.id)]
+    assert [row["event"] for row in data] == ["page", "damaged", "page"]
     assert [(len(row.books), row.seen_at > 0) for row in store.hosts.all()] == [(1, True), (0, False), (1, True)]
     store.hosts.announce("b", "http://host", [{"id": "1"}])
     assert [len(row.books) for row in store.hosts.all()] == [1, 1, 1]
@@ -134,8 +134,8 @@ def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store:
         store.users.get("Ann")
 
 
-def test_what_is_no_text_is_told_as_changed_in_a_file(tmp_path: Path) -> None:
-    """Bytes in a row of the audit are a change of that row, and a head or a secret that is none is damage, in words."""
+def test_bytes_that_are_not_text_are_reported_as_a_change(tmp_path: Path) -> None:
+    """Bytes in a row of the audit are a change of that row, and an invalid head or secret is damage, with a message."""
     url = f"sqlite:///{tmp_path}/store.sqlite"
     with opened(url) as store:
         for name in ("a", "b"):
@@ -146,7 +146,7 @@ def test_what_is_no_text_is_told_as_changed_in_a_file(tmp_path: Path) -> None:
         assert broken is not None
         assert (broken.seq, broken.text) == (2, "row 2 was changed")
         changed(url, "UPDATE kiwi_audit_head SET hash = X'ff'")
-        with pytest.raises(StoreDamaged, match="where the audit ends"):
+        with pytest.raises(StoreDamaged, match="the end of the audit log is not valid"):
             store.audit.add("now", "c", "host", "looked")
         store.hosts.announce("a", "http://host", [])
         changed(url, "UPDATE kiwi_host SET seen_at = 9e999")
@@ -158,7 +158,7 @@ def test_what_is_no_text_is_told_as_changed_in_a_file(tmp_path: Path) -> None:
 
 
 def test_a_line_of_notes_may_be_anything_in_a_file(tmp_path: Path) -> None:
-    """What somebody put there by hand is given as it stands, for the reader to say that it is no note."""
+    """Text that somebody put there by hand is returned unchanged; the reader finds that it is not a note."""
     url = f"sqlite:///{tmp_path}/store.sqlite"
     with opened(url) as store:
         with store.notes.appending("run-1") as append:

@@ -20,8 +20,8 @@ def worked_on(store: Store) -> list[str]:
         seen.append(store.digest())
 
     for number in range(6):
-        wish = {"topic": f"Ærø {number}", "nul": "\0", "share": 0.1 + 0.2}
-        then(store.jobs.add("x", "research", wish, user=f"u{number % 2}", asked_at=AT))
+        request = {"topic": f"Ærø {number}", "nul": "\0", "share": 0.1 + 0.2}
+        then(store.jobs.add("x", "research", request, user=f"u{number % 2}", asked_at=AT))
     for number, state in enumerate(("done", "failed", "cancelled")):
         job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
         assert job is not None

@@ -44,8 +44,8 @@ def claimed(store: Store) -> str:
     return job.holder
 
 
-def test_what_a_killed_worker_put_goes_when_its_job_is_taken_back(store: Store, store_url: str) -> None:
-    """After kill -9 in the middle of a put nothing of it stays, and the next worker's files are whole."""
+def test_remains_of_a_killed_worker_are_removed_with_its_job(store: Store, store_url: str) -> None:
+    """After kill -9 in the middle of a put nothing of it stays, and the next worker's files are complete."""
     store.jobs.add("x", "research", {})
     command = [sys.executable, "-c", KILLED, store_url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:

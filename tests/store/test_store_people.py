@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.store.stores import Opener, changed, opened
 
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.store.passwords import COST, PasswordHash
 from kiwiresearch.store.store import CaseEntry, Store
 from kiwiresearch.store.users import TokenRow, UserRow, Users
 
+A_HASH = PasswordHash(COST, b"0" * 16, b"1" * 32)
 NOW, LATER = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
 
 
@@ -31,41 +34,41 @@ def test_users_have_a_role_and_limits_of_their_own(store: Store, another: Opener
     assert (store.users.get("Ann"), store.users.get("bob")) == (None, UserRow("bob", "owner", {}, NOW))
 
 
-def test_what_makes_no_sense_about_users_is_refused(store: Store) -> None:
-    """No second user of a name, no unknown role or name, no name that cannot be told from others."""
+def test_invalid_users_are_refused(store: Store) -> None:
+    """No second user of a name, no unknown role or name, no name that looks like another."""
     store.users.add("Ann", "reader", made_at=NOW)
     with pytest.raises(BadUsage, match="already"):
         store.users.add("Ann", "owner", made_at=NOW)
     for name in ("", " ", " Ann", "A  nn", "A\nnn", "x" * 101, "\u202eAnn", "a/b", "/", ".", ".."):
-        with pytest.raises(BadUsage, match="cannot be the name"):
+        with pytest.raises(BadUsage, match="not allowed as a user name"):
             store.users.add(name, "reader", made_at=NOW)
-    with pytest.raises(BadUsage, match="no role"):
+    with pytest.raises(BadUsage, match="Unknown role 'king'"):
         store.users.set_role("Ann", "king")
     for nobody in (store.users.remove, lambda name: store.users.new_token(name, made_at=NOW)):
-        with pytest.raises(BadUsage, match="no user"):
+        with pytest.raises(BadUsage, match="No user"):
             nobody("Bob")
     assert store.users.all() == [UserRow("Ann", "reader", {}, NOW)]
 
 
-def test_a_token_lets_its_user_in_until_it_is_revoked(store: Store, another: Opener) -> None:
-    """Each token stands for itself; what is revoked lets nobody in, on any host, from then on."""
+def test_a_token_is_valid_until_it_is_revoked(store: Store, another: Opener) -> None:
+    """Each token is independent; a revoked one is refused, on any host, from then on."""
     store.users.add("Ann", "reader", made_at=NOW)
     first, second = (store.users.new_token("Ann", label=label, made_at=NOW) for label in ("laptop", "phone"))
     assert first.text != second.text
     for token in (first, second):
         row = store.users.token_of(token.text)
-        assert (row and row.id, store.users.by_token_id(token.id)) == (token.id, store.users.get("Ann"))
+        assert (row and row.id, store.users.by_credential(token.id)) == (token.id, store.users.get("Ann"))
     store.users.note_use(first.id, at=LATER)
     store.users.revoke(first.id, at=LATER)
     store.users.revoke(first.id, at="2027")
     other = another().users
-    assert (other.by_token_id(first.id), other.token_of(first.text)) == (None, None)
+    assert (other.by_credential(first.id), other.token_of(first.text)) == (None, None)
     assert other.token_of(second.text) == TokenRow(second.id, "Ann", "phone", NOW, "", "")
     assert {row.label: (row.used_at, row.revoked_at) for row in other.tokens("Ann")} == {
         "laptop": (LATER, LATER),
         "phone": ("", ""),
     }
-    with pytest.raises(BadUsage, match="no token"):
+    with pytest.raises(BadUsage, match="No token"):
         store.users.revoke("nothing", at=NOW)
 
 
@@ -77,14 +80,14 @@ def test_a_removed_user_is_out_at_once(store: Store) -> None:
         store.jobs.add("x", f"of {user}", {}, user=user)
     store.users.remove("Ann")
     store.users.add("Ann", "reader", made_at=LATER)
-    assert (store.users.by_token_id(token.id), store.users.token_of(token.text)) == (None, None)
+    assert (store.users.by_credential(token.id), store.users.token_of(token.text)) == (None, None)
     assert store.users.tokens() == []
     assert {row.kind: row.user for row in store.jobs.all()} == {"of Ann": "", "of Bob": "Bob"}
 
 
 @pytest.mark.parametrize("way", ["remove", "demote"])
-def test_one_owner_stays_whoever_asks_at_once(store: Store, another: Opener, way: str) -> None:
-    """Two owners who take the role from each other in the same moment leave one of them."""
+def test_one_owner_always_remains(store: Store, another: Opener, way: str) -> None:
+    """Two owners who take the role from each other at the same moment leave one of them."""
     for name in ("Ann", "Bob"):
         store.users.add(name, "owner", made_at=NOW)
     together = threading.Barrier(2)
@@ -98,12 +101,12 @@ def test_one_owner_stays_whoever_asks_at_once(store: Store, another: Opener, way
         return ""
 
     with ThreadPoolExecutor(2) as threads:
-        told = sorted(threads.map(take, (store.users, another().users), ("Ann", "Bob")))
-    assert (told[0], "only owner" in told[1]) == ("", True)
+        result = sorted(threads.map(take, (store.users, another().users), ("Ann", "Bob")))
+    assert (result[0], "only owner" in result[1]) == ("", True)
     assert sum(user.role == "owner" for user in store.users.all()) == 1
 
 
-def test_what_is_no_token_lets_nobody_in(store: Store) -> None:
+def test_an_invalid_token_is_refused(store: Store) -> None:
     """Whatever a stranger sends, nobody is found and nothing breaks."""
     store.users.add("Ann", "owner", made_at=NOW)
     store.users.new_token("Ann", made_at=NOW)
@@ -128,8 +131,8 @@ def did(store: Store, number: int = 5) -> None:
         store.audit.add(f"2026-01-0{one}", user, "10.0.0.1", "ask", f"q{one}", "ok", {"pages": one, "é": None})
 
 
-def test_the_audit_tells_who_did_what_in_order(store: Store) -> None:
-    """Rows can be read on from a number, backwards, and of one user, action or time."""
+def test_the_audit_says_who_did_what_in_order(store: Store) -> None:
+    """Rows can be read from a number, backwards, and of one user, action or time."""
     did(store)
     rows = store.audit.rows()
     assert [row.seq for row in rows] == [1, 2, 3, 4, 5]
@@ -151,8 +154,8 @@ HARMS = [
     ("DELETE FROM kiwi_audit WHERE seq = 2", 2, "missing"),
     ("DELETE FROM kiwi_audit WHERE seq = 5", 5, "missing"),
     ("DELETE FROM kiwi_audit", 1, "missing"),
-    ("DELETE FROM kiwi_audit_head", 1, "not of the chain"),
-    ("UPDATE kiwi_audit SET seq = seq + 10 WHERE seq > 3", 4, "stands at 14"),
+    ("DELETE FROM kiwi_audit_head", 1, "was inserted"),
+    ("UPDATE kiwi_audit SET seq = seq + 10 WHERE seq > 3", 4, "moved to 14"),
     ("UPDATE kiwi_audit SET hash = prev_hash WHERE seq = 4", 4, "changed"),
     ("UPDATE kiwi_audit SET prev_hash = hash WHERE seq = 4", 4, "changed"),
 ]
@@ -175,8 +178,8 @@ def test_an_empty_audit_is_whole(store: Store) -> None:
     assert (store.audit.check(store.audit.head()), store.audit.rows()) == (None, [])
 
 
-def test_an_audit_that_was_written_anew_is_not_the_one_of_before(store: Store, store_url: str) -> None:
-    """Who noted where it ended notices that another stands in its place, however whole that is."""
+def test_a_rewritten_audit_is_detected(store: Store, store_url: str) -> None:
+    """Somebody who noted its head sees that another audit is in its place, however consistent that is."""
     did(store, 3)
     noted = store.audit.head()
     did(store, 2)
@@ -187,7 +190,7 @@ def test_an_audit_that_was_written_anew_is_not_the_one_of_before(store: Store, s
     assert store.audit.check() is None
     broken = store.audit.check(noted)
     assert broken is not None
-    assert "written anew" in broken.text
+    assert "rewritten" in broken.text
 
 
 def test_hosts_announce_themselves_and_leave(store: Store, another: Opener) -> None:
@@ -235,3 +238,30 @@ def test_cases_are_known_by_an_id(store: Store, another: Opener) -> None:
     assert [case.id for case in other.all()] == ["c1", "c2"]
     other.remove("c2")
     assert (store.cases.get("c2"), len(store.cases.all())) == (None, 1)
+
+
+def test_a_password_lets_its_user_in_until_it_is_replaced(store: Store, another: Opener) -> None:
+    """Each new password has an id of its own, so that the sessions of the one before end, on any host."""
+    store.users.add("Ann", "reader", made_at=NOW)
+    first, second = (store.users.set_password("Ann", A_HASH, made_at=at) for at in (NOW, LATER))
+    other = another().users
+    assert (other.by_credential(first.id), other.by_credential(second.id)) == (None, store.users.get("Ann"))
+    assert other.password_of("Ann") == second
+    assert other.password_times() == {"Ann": LATER}
+    renewed = replace(A_HASH, salt=b"another salt 123")
+    other.renew_hash(second.id, renewed)
+    assert store.users.password_of("Ann") == replace(second, hash=renewed)
+    assert (store.users.remove_password("Ann"), store.users.remove_password("Ann")) == (True, False)
+    assert (other.by_credential(second.id), other.password_of("Ann")) == (None, None)
+    with pytest.raises(BadUsage, match="No user"):
+        store.users.set_password("Bob", A_HASH, made_at=NOW)
+
+
+def test_a_new_user_of_a_name_does_not_get_the_old_password(store: Store) -> None:
+    """A user who is removed takes their password with them."""
+    for name in ("Ann", "Bob"):
+        store.users.add(name, "owner", made_at=NOW)
+    gone = store.users.set_password("Ann", A_HASH, made_at=NOW)
+    store.users.remove("Ann")
+    store.users.add("Ann", "reader", made_at=LATER)
+    assert (store.users.by_credential(gone.id), store.users.password_of("Ann")) == (None, None)

@@ -1,4 +1,4 @@
-"""The queue: whose turn it is, who holds a job, and how it ends."""
+"""The queue: whose turn it is, which worker has a job, and how it ends."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def job_of(store: Store, job_id: str) -> JobRow:
     return found
 
 
-def running(store: Store, *, lease_s: float = LEASE_S, worker: str = "w") -> JobRow:
-    """A job that a worker has begun."""
+def running_job(store: Store, *, lease_s: float = LEASE_S, worker: str = "w") -> JobRow:
+    """A job that a worker has started."""
     store.jobs.add("x", "research", {"topic": "Galaxy"})
     job = store.leases.lease_next(worker, ALL, lease_s=lease_s)
     assert job is not None
@@ -53,24 +53,24 @@ def test_a_new_job_waits_under_the_first_id_that_is_free(store: Store) -> None:
 
 
 def test_a_job_is_kept_as_it_was_asked_for(store: Store, another: Opener) -> None:
-    """Wish, user and priority come back as they were given, for every process."""
-    wish = {"topic": "Ærø 🪁", "depth": None, "books": ["a", "b"], "critic": False, "share": 0.1}
-    made = store.jobs.add("x", "ask", wish, user="Ann", priority=-3, asked_at="2026-01-01T00:00:00+00:00")
+    """Request, user and priority come back as they were given, for every process."""
+    request = {"topic": "Ærø 🪁", "depth": None, "books": ["a", "b"], "critic": False, "share": 0.1}
+    made = store.jobs.add("x", "ask", request, user="Ann", priority=-3, asked_at="2026-01-01T00:00:00+00:00")
     assert another().jobs.get("x-1") == made
     assert (made.state, made.turn, made.attempt, made.report, made.losses) == ("queued", 1, 0, {}, ())
     assert another().jobs.get("x-2") is None
 
 
-def test_who_came_first_is_first(store: Store) -> None:
-    """Jobs of one user and one priority are started in the order of their turns, and listed the other way round."""
+def test_the_first_job_is_started_first(store: Store) -> None:
+    """Jobs of one user and one priority are started in the order of their turns, and listed in reverse."""
     ids = [store.jobs.add(name, "research", {}).id for name in ("c", "a", "b")]
     assert [job.id for job in store.jobs.all()] == ids[::-1]
     assert line(store) == ids
     assert store.jobs.counts() == (0, 3)
 
 
-def test_what_is_urgent_goes_before_everything_else(store: Store) -> None:
-    """The priority decides first, whoever asked and whenever."""
+def test_urgent_jobs_go_first(store: Store) -> None:
+    """The priority decides first, for all users and times."""
     for name, priority in (("low", -1), ("usual", 0), ("high", 5), ("higher", 6)):
         store.jobs.add(name, "research", {}, priority=priority, user=name)
     assert line(store) == ["higher-1", "high-1", "usual-1", "low-1"]
@@ -110,15 +110,15 @@ def test_a_worker_takes_only_what_it_can_do(store: Store, monkeypatch: pytest.Mo
 
 def test_a_claimed_job_says_who_has_it(store: Store) -> None:
     """The row that a worker gets has its name, its attempt and the time of the start."""
-    job = running(store)
+    job = running_job(store)
     assert (job.state, job.worker, job.attempt, job.holder) == ("running", "w", 1, "w#1")
     assert job.started_at.startswith("20")
     assert job == job_of(store, job.id)
 
 
-def test_what_a_job_tells_is_merged(store: Store) -> None:
-    """Later words replace earlier ones of the same name alone."""
-    job = running(store)
+def test_reports_of_a_job_are_merged(store: Store) -> None:
+    """A later value replaces only an earlier one of the same name."""
+    job = running_job(store)
     store.jobs.report_progress("w", job.id, {"pages": 1, "kept": 2})
     store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.end(job.holder, job.id, "done", {"story": "It was long."}, ended_at="2026-01-01")
@@ -128,19 +128,19 @@ def test_what_a_job_tells_is_merged(store: Store) -> None:
 
 
 def test_a_job_ends_once(store: Store) -> None:
-    """Whoever ends it a second time has lost it, and what was told first stays."""
-    job = running(store)
+    """A worker that ends it a second time has lost it, and the first report stays."""
+    job = running_job(store)
     store.jobs.end("w", job.id, "done", {"story": "first"})
     with pytest.raises(LeaseLost):
         store.jobs.end("w", job.id, "failed", {"story": "second"})
     assert (job_of(store, job.id).state, job_of(store, job.id).report) == ("done", {"story": "first"})
-    with pytest.raises(BadUsage, match="no way for a job to end"):
+    with pytest.raises(BadUsage, match="A job cannot end as"):
         store.jobs.end("w", job.id, "running", {})
 
 
 def test_a_lease_that_is_renewed_does_not_lapse(store: Store) -> None:
-    """Only the job of a worker that was not heard of goes back in line."""
-    job, other = running(store, lease_s=LAPSED_S), running(store, worker="v")
+    """Only the job of a worker that did not report back goes back in line."""
+    job, other = running_job(store, lease_s=LAPSED_S), running_job(store, worker="v")
     assert store.leases.renew("w", job.id, lease_s=LEASE_S) == "ours"
     assert store.leases.expire(max_tries=3) == []
     assert store.leases.renew("v", job.id, lease_s=LEASE_S) == "lost"
@@ -149,12 +149,12 @@ def test_a_lease_that_is_renewed_does_not_lapse(store: Store) -> None:
 
 
 def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener) -> None:
-    """Another worker goes on with it at its old place, and it is told who lost it, when and why."""
-    job = running(store, lease_s=LAPSED_S)
+    """Another worker continues at its old place, and it is recorded who lost it, when and why."""
+    job = running_job(store, lease_s=LAPSED_S)
     later = store.jobs.add("y", "research", {})
     (reaped,) = another().leases.expire(max_tries=3)
     assert (reaped.id, reaped.state, reaped.turn) == (job.id, "queued", job.turn)
-    assert [(loss["worker"], loss["why"]) for loss in reaped.losses] == [("w", "its worker was not heard of in time")]
+    assert [(loss["worker"], loss["why"]) for loss in reaped.losses] == [("w", job_row.LEASE_EXPIRED)]
     assert reaped.losses[0]["at"].startswith("20")
     taken = another().leases.lease_next("v", ALL, lease_s=LEASE_S)
     assert taken is not None
@@ -163,8 +163,8 @@ def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener)
 
 
 def test_a_worker_known_to_be_dead_is_not_waited_for(store: Store) -> None:
-    """Where the host knows that the process is gone, the lease need not lapse."""
-    job = running(store)
+    """If the host knows that the process is gone, the lease need not lapse."""
+    job = running_job(store)
     assert store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "v") == []
     (reaped,) = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "w")
     assert (reaped.id, reaped.losses[0]["why"]) == (job.id, "the process of its worker ended")
@@ -172,7 +172,7 @@ def test_a_worker_known_to_be_dead_is_not_waited_for(store: Store) -> None:
 
 def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> None:
     """After so many losses it is not tried again until somebody says so, and then with all its tries."""
-    job = running(store, lease_s=LAPSED_S)
+    job = running_job(store, lease_s=LAPSED_S)
     store.leases.requeue("w", job.id, "the worker was stopped")
     store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     for left in (2, 1, 0):
@@ -180,8 +180,8 @@ def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> No
         assert lost.state == ("queued" if left else "failed")
         store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     failed = job_of(store, job.id)
-    assert failed.report["problem"].startswith("It was lost 3 times (")
-    assert failed.report["problem"].count("not heard of") == 3
+    assert failed.report["problem"].startswith("It failed 3 times (")
+    assert failed.report["problem"].count("did not report back") == 3
     assert "stopped" not in failed.report["problem"]
     assert failed.ended_at
     again = store.jobs.restart(job.id)
@@ -200,7 +200,7 @@ def test_a_job_whose_process_is_killed_is_tried_only_so_often(store: Store) -> N
     failed = store.jobs.get("x-1")
     assert failed is not None
     assert [one["why"] for one in failed.losses] == ["its process was killed"] * 2
-    assert failed.report["problem"].startswith("It was lost 2 times (")
+    assert failed.report["problem"].startswith("It failed 2 times (")
     with pytest.raises(LeaseLost):
         store.leases.requeue_killed("w", "x-1", max_tries=2)
 
@@ -231,7 +231,7 @@ WRITES: dict[str, Callable[[Store, str, str], None]] = {
 @pytest.mark.parametrize("now_with", ["in line", "another", "itself again", "done"])
 def test_a_worker_given_up_for_dead_writes_nothing(store: Store, now_with: str) -> None:
     """Whatever became of the job since, a write of who had it before is refused and leaves no trace."""
-    zombie = running(store, lease_s=LAPSED_S)
+    zombie = running_job(store, lease_s=LAPSED_S)
     store.leases.expire(max_tries=3)
     if now_with != "in line":
         worker = "w" if now_with == "itself again" else "v"
@@ -241,15 +241,15 @@ def test_a_worker_given_up_for_dead_writes_nothing(store: Store, now_with: str) 
             store.jobs.end(taken.holder, taken.id, "done", {})
     before = store.digest()
     for write in WRITES.values():
-        with pytest.raises(LeaseLost, match="no longer held"):
+        with pytest.raises(LeaseLost, match="has taken over"):
             write(store, zombie.holder, zombie.id)
     assert store.leases.renew(zombie.holder, zombie.id, lease_s=LEASE_S) == "lost"
     assert store.digest() == before
 
 
 def test_cancelling_ends_what_waits_and_asks_what_runs(store: Store) -> None:
-    """A job in line is cancelled at once, one that runs hears of it when it renews, and what has ended stays."""
-    job = running(store)
+    """A waiting job is cancelled at once, a running one is notified when it renews, and an ended one stays."""
+    job = running_job(store)
     waiting = store.jobs.add("y", "research", {})
     assert store.jobs.cancel(waiting.id).state == "cancelled"
     assert started(store) == ""
@@ -264,8 +264,8 @@ def test_cancelling_ends_what_waits_and_asks_what_runs(store: Store) -> None:
 
 @pytest.mark.parametrize("end", ["lost", "given back"])
 def test_a_job_that_was_to_stop_does_not_come_back(store: Store, end: str) -> None:
-    """If its worker dies or stops before it hears of it, the job is cancelled and not begun again."""
-    job = running(store, lease_s=LAPSED_S)
+    """If its worker dies or stops before it is notified, the job is cancelled and not started again."""
+    job = running_job(store, lease_s=LAPSED_S)
     store.jobs.cancel(job.id)
     if end == "lost":
         store.leases.expire(max_tries=3)
@@ -278,8 +278,8 @@ def test_a_job_that_was_to_stop_does_not_come_back(store: Store, end: str) -> No
 
 def test_a_job_is_started_again_at_a_new_turn(store: Store) -> None:
     """What ended before it was done can go on, behind all others; what is done or open cannot."""
-    job = running(store)
-    with pytest.raises(WrongJobState, match="in line, or runs"):
+    job = running_job(store)
+    with pytest.raises(WrongJobState, match="queued or running"):
         store.jobs.restart(job.id)
     store.jobs.end("w", job.id, "failed", {"problem": "No room.", "remedy": "Make some.", "pages": 4})
     store.jobs.add("y", "research", {})
@@ -293,10 +293,10 @@ def test_a_job_is_started_again_at_a_new_turn(store: Store) -> None:
 
 def test_a_removed_job_leaves_nothing(store: Store) -> None:
     """Its row, events and parts go; while it runs it cannot be removed."""
-    job = running(store)
+    job = running_job(store)
     store.parts.append("w", job.id, {"steps": (0, b"one\n")})
     store.jobs.add_events("w", job.id, 1, [{"order": 1}])
-    with pytest.raises(WrongJobState, match="runs"):
+    with pytest.raises(WrongJobState, match="is running"):
         store.jobs.remove(job.id)
     store.jobs.end("w", job.id, "failed", {})
     store.jobs.remove(job.id)
@@ -306,7 +306,7 @@ def test_a_removed_job_leaves_nothing(store: Store) -> None:
 
 
 def test_jobs_are_listed_and_counted_by_user_and_state(store: Store) -> None:
-    """A user's jobs can be told from those of others, and open ones from those that ended."""
+    """A user's jobs can be distinguished from those of others, and open ones from those that ended."""
     for user in ("ann", "ann", "bob"):
         store.jobs.add(user, "research", {}, user=user)
     store.jobs.end("w", started(store), "done", {})
@@ -317,8 +317,8 @@ def test_jobs_are_listed_and_counted_by_user_and_state(store: Store) -> None:
 
 
 def test_events_are_numbered_within_an_attempt_and_read_on_from_a_place(store: Store) -> None:
-    """Who saw some of them gets the rest, over several attempts."""
-    job = running(store, lease_s=LAPSED_S)
+    """A client that has some of them gets the rest, over several attempts."""
+    job = running_job(store, lease_s=LAPSED_S)
     store.jobs.add_events("w", job.id, 1, [{"order": 1}, {"order": 2}])
     store.jobs.add_events("w", job.id, 1, [])
     store.leases.expire(max_tries=3)
@@ -332,7 +332,7 @@ def test_events_are_numbered_within_an_attempt_and_read_on_from_a_place(store: S
 
 def test_only_the_latest_events_are_kept(store: Store) -> None:
     """A job that talks for days does not fill the store; numbers go on."""
-    job = running(store)
+    job = running_job(store)
     for start in (0, 700):
         store.jobs.add_events("w", job.id, 1, [{"order": start + number} for number in range(700)])
     kept = store.jobs.events(job.id, limit=5_000)
@@ -343,7 +343,7 @@ def test_events_of_jobs_that_ended_long_ago_are_dropped(store: Store, monkeypatc
     """A server that runs for years keeps those of its latest jobs, and of all that have not ended."""
     monkeypatch.setattr(jobs, "MAX_JOBS_WITH_EVENTS", 2)
     for state in ("done", "running", "failed", "done", "running"):
-        job = running(store)
+        job = running_job(store)
         store.jobs.add_events(job.holder, job.id, 1, [{"order": 1}])
         if state != "running":
             store.jobs.end(job.holder, job.id, state, {})
@@ -351,7 +351,7 @@ def test_events_of_jobs_that_ended_long_ago_are_dropped(store: Store, monkeypatc
 
 
 def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that is given back again and again tells of the latest losses only."""
+    """A job that is given back again and again keeps only the latest losses."""
     monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for number in range(5):
@@ -361,7 +361,7 @@ def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_giving_back_does_not_push_out_the_reasons_of_tries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that waited for long, and was lost before and after, tells all that it failed for."""
+    """A job that waited for long, and was lost before and after, keeps all reasons for failures."""
     monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for left in (2, 1, 0):
@@ -371,13 +371,13 @@ def test_giving_back_does_not_push_out_the_reasons_of_tries(store: Store, monkey
             store.leases.lease_next("w", ALL, lease_s=LEASE_S)
             store.leases.requeue("w", "x-1", "a host is away")
     assert lost.state == "failed"
-    assert lost.report["problem"].count("not heard of") == 3
+    assert lost.report["problem"].count("did not report back") == 3
     assert [loss["why"] == "a host is away" for loss in lost.losses] == [False, False, True, True, True, False]
 
 
 def test_leases_are_judged_by_the_clock_of_the_store(store: Store, store_url: str) -> None:
     """On a server hosts with wrong clocks agree; in a file the clock that was passed in counts."""
-    job = running(store, lease_s=LEASE_S)
+    job = running_job(store, lease_s=LEASE_S)
     with opened(store_url) as other:
         for _ in range(int(LEASE_S) + 1):
             next(SECONDS)

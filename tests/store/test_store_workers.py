@@ -28,7 +28,7 @@ while job := store.leases.lease_next(f"w{me}", ["research"], lease_s=60):
 
 
 def test_many_workers_do_each_job_exactly_once(store_url: str) -> None:
-    """Whoever claims a job alone claims it, does it and ends it; nothing is done twice or left out."""
+    """Each job is claimed by one worker, done and ended; nothing is done twice or left out."""
     with opened(store_url) as store:
         ids = [store.jobs.add("x", "research", {}, user=f"u{number % 3}").id for number in range(24)]
         lines = [line.split() for line in crowd(4, store_url, CLAIMING)]
@@ -68,7 +68,7 @@ for number in range(6):
 
 
 def test_many_writers_at_once_lose_nothing(store_url: str) -> None:
-    """Ids and turns are given out once, the audit holds together, and every note is there in its writer's order."""
+    """Ids and turns are given out once, the chain of the audit is intact, and every note is in its writer's order."""
     crowd(4, store_url, ADDING)
     with opened(store_url) as store:
         jobs = store.jobs.all()
@@ -87,7 +87,7 @@ store = open_store(sys.argv[1], is_primary=True, clock=time.time)
 job = store.leases.lease_next("dies", ["research"], lease_s=float(sys.argv[2]))
 store.parts.append(job.holder, job.id, {"steps": (0, b"one\\n")})
 with store._database.writing() as connection:
-    connection.exec_driver_sql("UPDATE kiwi_job SET told = '{\\"half\\": 1}'")
+    connection.exec_driver_sql("UPDATE kiwi_job SET report = '{\\"half\\": 1}'")
     print(job.id, flush=True)
     sys.stdin.read()
 """
@@ -123,7 +123,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(WAYS), st.integers(0, 5)), min_size=8
 
 
 def _walk(store: Store, steps: list[Step]) -> None:
-    """Do some steps with three users and two workers, and check after each what must hold."""
+    """Do some steps with three users and two workers, and check the invariants after each."""
     starts: dict[str, int] = {}
     for number, (step, which) in enumerate(steps):
         jobs = {job.id: job for job in store.jobs.all()}

@@ -39,12 +39,12 @@ def test_a_heading_names_an_aspect(aspect: str, heading: str, is_named: bool) ->
 
 
 def test_no_heading_is_about_nothing() -> None:
-    """The introduction stands below no heading."""
+    """The introduction is below no heading."""
     assert not AspectWords.of("treatment", "eng").names_any([])
 
 
 def test_synonyms_count_up_to_two_and_own_words_by_their_share() -> None:
-    """More words that ask for the same are no more than two of them; own words count by their share."""
+    """At most two synonyms count; the aspect's own words count by their share."""
     words = AspectWords.of("treatment", "eng")
     assert words.naming_score(stems_in("A cure.", "eng")) == 1
     assert words.naming_score(stems_in("A cure, drugs, a remedy, therapy and medicine.", "eng")) == 2

@@ -1,4 +1,4 @@
-"""Which dates are read in running text: tables of cases, and what holds of any text."""
+"""Which dates are read in running text: tables of cases, and what is true of any text."""
 
 from __future__ import annotations
 
@@ -280,11 +280,11 @@ NOT_READ = [
     "One of 1200 of them.", "A crew of 1200.", "The 1500 soldiers left.", "It reached 1945 m.", "It sold 1984 copies.",
     "It was 1 in 500.", "He is 12 or 13.", "CAS 7440-53-1", "It is 53°15′N.", "It weighs 1600 kg.",
     "It was 1600-strong.",
-    # ranges whose first figure is no year, and letters that mean something else
+    # ranges whose first figure is not a year, and letters that mean something else
     "Label: Atlantic 45-1050", "It came out as Atlantic 45 – 1050.", "Elevation: 45–1050", "It grows at 45 - 1050 m.",
     "Some have between 45 and 1050 in all.", "Its number is in 045-1050 there.", "It is 1,349 bp long.",
     "m.p. 1538, b.p. 2861",
-    # other calendars, and what nobody can tell
+    # other calendars, and dates that cannot be known
     "12 Muharram 632", "He came in AH 632.", "5 Nisan 5503", "In 5503 AM he came.", "5 Vendémiaire an IV",
     "the 12th year of Henry VIII", "3 Edward I", "3rd day of the 12th month", "from 742 to 814 of them",
     "The size is approximately 1803.", "No more than 1803.", "The ratio 742; 814", "Version 3.5.1.", "It won 3-5-2.",
@@ -302,8 +302,8 @@ def test_a_date_is_read(text: str, words: str, edtf: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOT_READ)
-def test_a_number_that_is_no_date_is_left(text: str) -> None:
-    """Counts, sizes, names, times and days without a year are no dates."""
+def test_a_number_that_is_not_a_date_is_left(text: str) -> None:
+    """Counts, sizes, names, times and days without a year are not dates."""
     assert places(text) == []
 
 
@@ -340,7 +340,7 @@ def test_figures_are_read_in_any_language(text: str, found: list[str]) -> None:
     assert [edtf for _, edtf in places(text, "xyz")] == found
 
 
-def test_a_range_that_lasts_is_told_from_a_moment_in_it() -> None:
+def test_a_range_that_lasts_is_distinguished_from_a_moment_in_it() -> None:
     """A war lasts from one year to another; a thing made between two years was made once."""
     lasts = {text: [date.when.lasts for date in dates_in(text)] for text in ("1914–1918", "between 1914 and 1918")}
     assert lasts == {"1914–1918": [True], "between 1914 and 1918": [False]}

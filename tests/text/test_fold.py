@@ -1,4 +1,4 @@
-"""One spelling for titles and queries: a table of cases, and what holds of any text."""
+"""One spelling for titles and queries: a table of cases, and what is true of any text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hedges: which words count as one and which only look like it, and what holds of any text."""
+"""Hedges: which words count as one and which only look like it, and what is true of any text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def cues(text: str) -> list[str]:
     ],
 )
 def test_cues_of_every_kind(text: str, found: list[str]) -> None:
-    """A hedge is found with its words as they stand and one of the four flags (R61, R123)."""
+    """A hedge is found with its words unchanged and one of the four flags (R61, R123)."""
     assert cues(text) == found
 
 
@@ -86,7 +86,7 @@ def test_the_flags_are_those_of_a_claim() -> None:
     ],
 )
 def test_words_that_only_look_like_hedges(text: str) -> None:
-    """Months, names, numbers, superlatives of fact, abilities and choices hold nothing back."""
+    """Months, names, numbers, superlatives of fact, abilities and choices are not hedges."""
     assert cues(text) == []
 
 

@@ -38,7 +38,7 @@ def test_words_of_a_language(language: str, see_also: str, list_title: str, suff
 
 @pytest.mark.parametrize("language", ["bel", "deu", "eng", "epo", "fra", "ita", "nld", "por", "rus", "spa"])
 def test_every_language_knows_the_kinds_of_pages(language: str) -> None:
-    """A language that is listed can tell lists, meanings, related pages, stubs and doubts."""
+    """A language that is listed has words for lists, meanings, related pages, stubs and doubts."""
     words = language_words(language)
     assert words.list_titles
     assert words.disambiguation_suffixes
@@ -70,8 +70,8 @@ def test_sections_beside_the_point_are_known_by_their_headings(language: str, he
         ("spa", "No se sabe quién lo hizo.", True), ("epo", "Its cause is not known.", False),
     ],
 )  # fmt: skip
-def test_what_is_not_known_is_said_in_the_words_of_a_language(language: str, sentence: str, is_open: bool) -> None:
-    """Also with a typographic apostrophe; a language without such words says so of nothing."""
+def test_phrases_for_unknown_things_are_found_in_each_language(language: str, sentence: str, is_open: bool) -> None:
+    """Also with a typographic apostrophe; a language without such phrases finds none."""
     assert (language_words(language).open_questions.search(sentence) is not None) is is_open
 
 

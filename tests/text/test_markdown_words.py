@@ -38,7 +38,7 @@ def test_signs_that_would_be_markup_are_not(words: str, alone: str, anywhere: st
 @BOTH
 @given(text=st.one_of(st.text(max_size=60), st.text(alphabet=SIGNS, max_size=40)))
 def test_any_text_is_one_paragraph_of_its_own_words(escape: Callable[[str], str], text: str) -> None:
-    """Whatever a text holds, a reader of Markdown shows it as plain words."""
+    """Whatever is in a text, a reader of Markdown shows it as plain words."""
     tokens = MarkdownIt().parse(escape(text))
     shown = "".join(child.content for token in tokens for child in token.children or ())
     assert shown.split() == printable(text).replace("\x00", "\ufffd").split()
@@ -46,7 +46,7 @@ def test_any_text_is_one_paragraph_of_its_own_words(escape: Callable[[str], str]
 
 @given(text=st.text(alphabet=SIGNS, max_size=40))
 def test_a_cell_stays_a_cell(text: str) -> None:
-    """A text that may stand anywhere ends no cell of a table."""
+    """A text that may be anywhere ends no cell of a table."""
     tokens = MarkdownIt().enable("table").parse(f"| a | b |\n| --- | --- |\n| {escaped_anywhere(text)} | end |\n")
     cells = [token for token in tokens if token.type == "td_open"]
     inside = [token.content for token in tokens if token.type == "inline"]

@@ -1,4 +1,4 @@
-"""Quantities in running text: tables of cases, and what holds of any text."""
+"""Quantities in running text: tables of cases, and what is true of any text."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_a_quantity_is_read_with_its_value_unit_and_what_it_counts(text: str, ex
     ],
 )
 def test_numbers_that_say_how_much_of_nothing_are_left_out(text: str) -> None:
-    """Names, labels, dates, times, places on a map, ratios, ordinals and pronouns are no quantities."""
+    """Names, labels, dates, times, places on a map, ratios, ordinals and pronouns are not quantities."""
     assert said(text) == ""
 
 
@@ -261,11 +261,11 @@ def test_significant_figures_and_the_unit_as_written_are_kept(text: str, digits:
 
 
 def test_the_word_before_the_counted_noun_is_kept() -> None:
-    """'main islands' is told apart from 'islands'."""
+    """'main islands' is distinguished from 'islands'."""
     assert only("It has three main islands.").counted_words == "main islands"
 
 
-def test_dates_found_before_are_no_part_of_a_quantity() -> None:
+def test_dates_found_before_are_not_part_of_a_quantity() -> None:
     """A span that is closed is neither read nor reached into."""
     text = "By 12 May 300 men had come."
     assert [text[found.start : found.end] for found in quantities_in(text, not_in=[(3, 9)])] == ["300 men"]
@@ -428,7 +428,7 @@ def test_a_figure_with_commas_is_read_as_it_was_written(value: int, unit: str) -
 
 
 def test_quantities_of_real_pages_point_at_their_figures(shared_data: Path) -> None:
-    """On pages of a real book, each quantity's words hold a number and end where a word ends."""
+    """On pages of a real book, each quantity's words have a number and end where a word ends."""
     archive = LibzimArchive(shared_data / "zims" / "schools-2007.zim")
     count = 0
     for path in sorted(archive.articles())[:40]:

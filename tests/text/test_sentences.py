@@ -1,4 +1,4 @@
-"""Where sentences end: tables of cases, and what holds of any text."""
+"""Where sentences end: tables of cases, and what is true of any text."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_other_scripts(language: str, text: str, sentences: list[str]) -> None:
 
 
 def test_known_breaks_start_sentences() -> None:
-    """Where a paragraph is known to start, a sentence starts, whatever stands before it."""
+    """If a paragraph is known to start, a sentence starts, whatever is before it."""
     text = "A heading\n\nIt rained and\n\nit rained"
     assert sentence_starts(text, [0, 11, 26]) == [0, 11, 26]
     assert sentence_starts("one two", [4, 0, 4]) == [0, 4]
@@ -115,7 +115,7 @@ def test_known_breaks_start_sentences() -> None:
     st.sampled_from(["eng", "deu", "zho", "hin", "xxx", ""]),
 )  # fmt: skip
 def test_starts_are_sorted_and_unique(text: str, breaks: list[int], language: str) -> None:
-    """Starts are in order, without repeats, from 0, hold all breaks, and never lie in white space before a word."""
+    """Starts are sorted, unique, begin with 0, include all breaks, and are never in white space before a word."""
     starts = sentence_starts(text, breaks, language)
     assert starts == sorted(set(starts))
     assert starts[0] == 0

@@ -54,7 +54,7 @@ def test_other_words_do_not_meet(one: str, other: str) -> None:
 
 
 def test_the_exceptions_keep_their_s() -> None:
-    """'this', 'less', 'across', 'always' and 'towards' are no plurals (R175)."""
+    """'this', 'less', 'across', 'always' and 'towards' are not plurals (R175)."""
     assert {"this", "less", "across", "always", "towards"} == EXCEPTIONS
     assert {word: roots(word) for word in EXCEPTIONS} == {word: frozenset({word}) for word in EXCEPTIONS}
 
@@ -104,12 +104,12 @@ def test_forms_of_a_word_have_one_stem(language: str, one: str, other: str) -> N
 
 
 def test_an_unknown_language_keeps_words_as_they_are() -> None:
-    """Where there is no stemmer, a word is only folded."""
+    """If there is no stemmer, a word is only folded."""
     assert stemmer("zxx")("Häuser") == fold("Häuser")
 
 
 @pytest.mark.parametrize("word", ["C++", "C#", "x86", "1984"])
-def test_what_is_not_made_of_letters_is_not_stemmed(word: str) -> None:
+def test_words_with_signs_or_figures_are_not_stemmed(word: str) -> None:
     """Names with signs and figures stay whole."""
     assert stemmer("eng")(word) == fold(word)
 

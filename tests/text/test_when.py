@@ -176,7 +176,7 @@ def whole_century(year: int) -> units.DaySpan:
 @example(made(units.ago(1_000_001, 1_000_000), "age"))
 @example(made(units.years(1000, 1000), "year"))
 @given(qualified_dates() | pairs())
-def test_what_is_written_reads_back_as_the_same_date(one: DateRange) -> None:
+def test_a_written_date_reads_back_as_the_same_date(one: DateRange) -> None:
     """The words of a date are read again as the same days, precision and qualifier."""
     (found,) = dates_in(f"It was in {one.words()}.")
     assert found.when == one

@@ -83,7 +83,7 @@ def test_forms_of_a_word_are_found_where_they_begin(text: str, word: str, found:
 
 
 def test_scripts_without_spaces_are_found_inside_runs() -> None:
-    """A Japanese word is found wherever its signs stand."""
+    """A Japanese word is found wherever its characters are."""
     assert has_no_spaces("東京")
     assert not has_no_spaces("Tokyo")
     assert occurrences("私は東京に住む。東京都", "東京", stemmer("jpn")) == [2, 8]
@@ -91,7 +91,7 @@ def test_scripts_without_spaces_are_found_inside_runs() -> None:
 
 @given(st.lists(st.text("abcdeginrsty", min_size=1, max_size=7), max_size=30), st.text("abcdeginrsty", min_size=1))
 def test_every_place_is_a_word_of_the_same_stem(words: list[str], word: str) -> None:
-    """The law of places: at each stands a whole word whose stem is that of the word looked for."""
+    """The law of places: at each is a whole word with the stem of the word looked for."""
     stem_of = stemmer("eng")
     text = " ".join(words)
     places = occurrences(text, word, stem_of)
@@ -102,7 +102,7 @@ def test_every_place_is_a_word_of_the_same_stem(words: list[str], word: str) -> 
 
 @given(st.lists(st.text("abcdeginrsty", min_size=1, max_size=7), min_size=1, max_size=30), st.data())
 def test_a_word_of_the_text_is_always_found(words: list[str], data: st.DataObject) -> None:
-    """Looking for a word as it is written finds it each time it stands there."""
+    """Looking for a word as it is written finds it each time it is there."""
     text = " ".join(words)
     wanted = data.draw(st.sampled_from(words))
     found = {text[place:].split()[0] for place in occurrences(text, wanted, stemmer("eng"))}

@@ -1,4 +1,4 @@
-"""Proving a run again: what is proved, how failures are told, and what can be done without the book."""
+"""Verifying a run: what is verified, how failures are reported, and what can be done without the book."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.verify.proved_runs import METADATA, a_finished_run, changed, forged, proved, told
+from tests.verify.verified_runs import METADATA, a_finished_run, changed, failure_texts, forged, proved
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.brief import draft
@@ -26,9 +26,9 @@ from kiwiresearch.brief.brief import (
     StatementGroup,
     TimelineMoment,
     brief_from_record,
+    brief_record,
 )
-from kiwiresearch.brief.brief import record_of as brief_record
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record, claim_record
 from kiwiresearch.claims.conflicts.comparison import compare_texts
@@ -78,7 +78,7 @@ def with_manifest(run: Path, **changes: Any) -> None:
 def test_a_run_is_proved_from_its_book(run: Path) -> None:
     """Every page, claim, quote, statement and file of a run as it was written is proved (R138)."""
     found = proved(run)
-    assert told(found) == []
+    assert failure_texts(found) == []
     lines = (run / "claims.jsonl").read_text(encoding="utf-8").splitlines()
     brief = json.loads((run / "brief.json").read_text(encoding="utf-8"))
     assert (found.pages, found.files) == (4, 9)
@@ -113,12 +113,12 @@ def test_each_page_is_read_once(run: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["brief.json", "claims.jsonl", "timings.json"])
-def test_a_missing_file_is_told(run: Path, name: str) -> None:
+def test_a_missing_file_is_reported(run: Path, name: str) -> None:
     """A file that is gone, or a folder in its place, is one failure of that name."""
     (run / name).unlink()
-    assert f"{name}: it is missing." in told(proved(run))
+    assert f"{name}: it is missing." in failure_texts(proved(run))
     (run / name).mkdir()
-    assert f"{name}: it is no file." in told(proved(run))
+    assert f"{name}: it is not a file." in failure_texts(proved(run))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -126,24 +126,24 @@ def test_a_pipe_is_not_waited_for(run: Path) -> None:
     """A pipe in the place of a file ends nothing but its own proof."""
     (run / "brief.json").unlink()
     os.mkfifo(run / "brief.json")
-    assert "brief.json: it is no file." in told(proved(run))
+    assert "brief.json: it is not a file." in failure_texts(proved(run))
 
 
 def test_a_huge_file_is_not_read(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file larger than any of a run is told by its size."""
+    """A file larger than any of a run is reported by its size."""
     size = (run / "corpus.jsonl").stat().st_size
     monkeypatch.setattr(files_module, "MAX_BYTES", size - 1)
-    assert f"corpus.jsonl: it has {size:,} bytes, which is more than a run writes." in told(proved(run))
+    assert f"corpus.jsonl: it has {size:,} bytes, which is more than any run writes." in failure_texts(proved(run))
     monkeypatch.setattr(files_module, "MAX_BYTES", 10)
-    assert [line.partition(":")[0] for line in told(proved(run))] == ["manifest.json"]
+    assert [line.partition(":")[0] for line in failure_texts(proved(run))] == ["manifest.json"]
 
 
 def test_no_run_is_an_error(tmp_path: Path, run: Path) -> None:
-    """Where there is no finished run, there is nothing to prove: the error says what to do."""
-    with pytest.raises(RunNotFound, match="There is no folder"):
+    """If there is no finished run, there is nothing to prove: the error says what to do."""
+    with pytest.raises(RunNotFound, match="was not found"):
         proved(run / "none", run.parent / "road.zim")
     (run / "manifest.json").unlink()
-    with pytest.raises(RunNotFound, match="There is no run in"):
+    with pytest.raises(RunNotFound, match="does not contain a run"):
         proved(run)
     with RunWriter.open(tmp_path / "begun", "f1", "Stone") as folder:
         folder.journal.append({"step": 1})
@@ -161,33 +161,33 @@ BAD_FIELDS = [
 def test_a_manifest_is_proved_field_by_field(run: Path, field: str, value: Any) -> None:
     """A field that does not fit the others fails, though the manifest is sealed again."""
     with_manifest(run, **{field: value})
-    assert any(line.startswith(("manifest.json", "brief.json")) for line in told(proved(run)))
+    assert any(line.startswith(("manifest.json", "brief.json")) for line in failure_texts(proved(run)))
 
 
-def test_an_output_that_the_manifest_does_not_name_is_told(run: Path) -> None:
+def test_an_output_that_the_manifest_does_not_name_is_reported(run: Path) -> None:
     """A manifest cannot be silent about a file."""
     outputs = manifest(run)["outputs"]
     del outputs["claims.jsonl"]
     with_manifest(run, outputs=outputs)
-    assert told(proved(run)) == ["manifest.json: it does not name the output 'claims.jsonl'."]
+    assert failure_texts(proved(run)) == ["manifest.json: it does not list the output 'claims.jsonl'."]
 
 
 def test_without_the_book_the_rest_is_proved(run: Path) -> None:
-    """A book that is not there is told with what to do; files, ids and statements are proved without it."""
+    """A book that is not there is reported with what to do; files, ids and statements are proved without it."""
     other = run.parent / "other.zim"
     write_book(other, [NewPage("Sea", "Sea", b"<p>The sea.</p>")], metadata=METADATA | {"Name": "sea_en"})
     found = proved(run, other)
-    (line,) = told(found)
+    (line,) = failure_texts(found)
     book = manifest(run)["books"][0]["id"]
     assert line == (
-        f"manifest.json: the book 'Road book' ({book}) is not there. "
-        "Put it on your shelf with 'kiwiresearch books add', or name it with --book, and verify again."
+        f"manifest.json: the book 'Road book' ({book}) was not found. "
+        "Add it with 'kiwiresearch books add' or give it with --book, then verify again."
     )
     assert (found.pages, found.quotes, found.claims, found.files) == (0, 0, 0, 9)
     assert found.statements > 10
 
 
-def test_without_the_book_quotes_are_held_against_the_corpus(run: Path) -> None:
+def test_without_the_book_quotes_are_compared_with_the_corpus(run: Path) -> None:
     """A quote that the corpus does not have fails without the book too."""
     other = run.parent / "other.zim"
     write_book(other, [NewPage("Sea", "Sea", b"<p>The sea.</p>")], metadata=METADATA)
@@ -195,22 +195,24 @@ def test_without_the_book_quotes_are_held_against_the_corpus(run: Path) -> None:
     row = json.loads(rows[0])
     row["spans"][0]["start"] += 1
     with forged(run, "claims.jsonl", "".join(f"{one}\n" for one in [canonical_json(row), *rows[1:]]).encode()):
-        assert any("claims.jsonl, line 1, " in line and "does not say" in line for line in told(proved(run, other)))
+        assert any(
+            "claims.jsonl, line 1, " in line and "does not say" in line for line in failure_texts(proved(run, other))
+        )
 
 
 def test_another_edition_of_the_book_does_not_prove_the_run(run: Path) -> None:
     """The book is known by its UUID: one of the same name and title is another."""
     write_book(run.parent / "new.zim", [NewPage("Salt_road", "Salt road", b"<p>Salt.</p>")], metadata=METADATA)
-    assert "is not there" in told(proved(run, run.parent / "new.zim"))[0]
+    assert "was not found" in failure_texts(proved(run, run.parent / "new.zim"))[0]
 
 
-def test_a_run_of_another_version_is_told_as_such(run: Path) -> None:
+def test_a_run_of_another_version_is_reported_as_such(run: Path) -> None:
     """Claims and quotes are proved; a report that this version would write otherwise says which version to use."""
     text = (run / "report.md").read_text(encoding="utf-8")
     with_manifest(run, version="0.0.1")
     (run / "report.md").write_text(text.replace("# ", "## ", 1), encoding="utf-8")
-    lines = told(proved(run))
-    assert any(line.endswith("kiwiresearch 0.0.1 wrote it, so prove it with that version.") for line in lines)
+    lines = failure_texts(proved(run))
+    assert any(line.endswith("kiwiresearch 0.0.1 wrote it, so verify it with that version.") for line in lines)
     assert not any(line.startswith(("claims.jsonl", "corpus.jsonl")) for line in lines)
 
 
@@ -220,9 +222,9 @@ def test_failures_say_where_and_what(run: Path) -> None:
     number, row = next((n, json.loads(row)) for n, row in enumerate(rows, start=1) if "It was 118 km" in row)
     content = (run / "claims.jsonl").read_bytes().replace(b"It was 118 km", b"It was 119 km")
     with changed(run / "claims.jsonl", content):
-        lines = told(proved(run))
+        lines = failure_texts(proved(run))
     place = f"claims.jsonl, line {number}, {row['claim_id']}: "
-    assert "claims.jsonl: it was changed: its SHA-256 is not the manifest's." in lines
+    assert "claims.jsonl: it was changed: its SHA-256 does not match the manifest." in lines
     assert any(line.startswith(f"{place}the page does not say 'It was 119 km") for line in lines)
     assert all(line.count("\n") == 0 for line in lines)
 
@@ -242,7 +244,7 @@ def test_a_model_may_add_tags_and_no_more(run: Path) -> None:
     more = replace(claim, tags=(*claim.tags, "fires"))
     ground = PageEvidence(page.text, page.title, "eng", "road_en", (), page, same_version=True)
     assert faults(claim, ground) == []
-    assert faults(more, ground) == ["topic_tags is not what the page gives"]
+    assert faults(more, ground) == ["topic_tags does not match the page"]
     assert faults(more, replace(ground, with_model=True)) == []
     assert faults(replace(claim, tags=("fires",)), replace(ground, with_model=True)) != []
 
@@ -267,19 +269,19 @@ def faults(claim: Claim, ground: PageEvidence) -> list[str]:
 
 
 def test_a_model_s_claim_is_proved_like_any_other() -> None:
-    """Its facts must stand in its quotes, and all but its words is what the page gives."""
+    """Its facts must be in its quotes, and all but its words is what the page gives."""
     claim, ground = model_claim("Ostrava needed six years after the fire of 1512.")
     assert faults(claim, ground) == []
-    assert faults(replace(claim, names=("Lubmin",)), ground) == ["names is not what the page gives"]
-    assert faults(replace(claim, subject="Lubmin"), ground) == ["subject is not what the page gives"]
+    assert faults(replace(claim, names=("Lubmin",)), ground) == ["names does not match the page"]
+    assert faults(replace(claim, subject="Lubmin"), ground) == ["subject does not match the page"]
     invented, ground = model_claim("Lubmin needed seven years after the fire of 1513.")
     (what,) = faults(invented, ground)
-    assert what.startswith("neither its quotes nor the page's title have ")
+    assert what.startswith("neither its quotes nor the title of the page contain ")
     assert all(word in what for word in ("'seven'", "'1513'", "'Lubmin'"))
 
 
-def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
-    """How sure a statement is, and how two views disagree, must be what the rules say of their claims."""
+def test_confidence_and_disagreements_are_recomputed(run: Path) -> None:
+    """The confidence of a statement, and how two views disagree, must be what the rules say of their claims."""
     claims = [claim_from_record(json.loads(line)) for line in (run / "claims.jsonl").read_bytes().splitlines()]
     one, other = (next(claim for claim in claims if value in claim.text) for value in ("118 km long", "186 km long"))
     views = tuple(DisputeView("", Statement(claim.text, (claim.id,), "one source")) for claim in (one, other))
@@ -306,7 +308,7 @@ def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
     (what,) = wrong(replace(brief, disputes=(replace(dispute, about="Pepper road"),)))
     assert what == "the dispute 'Pepper road' is not what its claims are about"
     (what,) = wrong(replace(brief, disputes=(replace(dispute, views=(replace(views[0], holder="Nobody"), views[1])),)))
-    assert what == "none of its claims names 'Nobody', who is said to hold a view"
+    assert what == "none of its claims names 'Nobody', to whom a view is attributed"
     (what,) = wrong(replace(brief, disputes=(replace(dispute, views=(replace(views[0], cues=("may",)), views[1])),)))
     assert what == "none of its claims has the signal 'may'"
 
@@ -328,27 +330,30 @@ def test_a_model_s_sentence_is_proved_fact_by_fact(run: Path) -> None:
     assert any("'77'" in what for what in wrong(f"{first.text} Of these, 77 were sold."))
 
 
-def told_of(run: Path, brief: Brief) -> list[str]:
-    """What a proof says of a run with another brief: both reports rendered from it, and all hashes mended."""
+def failures_with_brief(run: Path, brief: Brief) -> list[str]:
+    """The failures of a run with another brief: both reports rendered from it, and all hashes adapted."""
     content = (canonical_json(brief_record(brief), indent=1) + "\n").encode()
-    text, page = markdown(report(brief)).encode(), report_page(brief).encode()
+    text, page = markdown(brief_document(brief)).encode(), report_page(brief).encode()
     with forged(run, "brief.json", content), forged(run, "report.md", text), forged(run, "report.html", page):
-        return told(proved(run))
+        return failure_texts(proved(run))
 
 
 def brief_in(run: Path) -> Brief:
     return brief_from_record(json.loads((run / "brief.json").read_bytes()))
 
 
-def test_what_a_brief_shows_around_a_quote_stands_there(run: Path) -> None:
+def test_the_context_of_a_quote_is_on_its_page(run: Path) -> None:
     """Other words than the page's, words from elsewhere on it, none at all and those of no claim fail (R138)."""
     brief = brief_in(run)
     one = next(claim for claim, found in brief.context.items() if found.before and found.after)
     before, after = brief.context[one].before, brief.context[one].after
-    assert told_of(run, brief) == []
+    assert failures_with_brief(run, brief) == []
 
     def said(context: dict[ClaimId, QuoteContext]) -> list[str]:
-        return [line.removeprefix(f"brief.json, {one}: ") for line in told_of(run, replace(brief, context=context))]
+        return [
+            line.removeprefix(f"brief.json, {one}: ")
+            for line in failures_with_brief(run, replace(brief, context=context))
+        ]
 
     for wrong in (
         QuoteContext(before.replace("a", "e"), after),
@@ -358,46 +363,52 @@ def test_what_a_brief_shows_around_a_quote_stands_there(run: Path) -> None:
         QuoteContext("x" * 100_000, ""),
     ):
         (line,) = said(brief.context | {one: wrong})
-        assert re.match(r"the page does not say .* before its quote and .* after it\.", line)
+        assert re.match(r"the page does not have .* before its quote and .* after it\.", line)
     cut = brief.context | {one: QuoteContext(before, "")}
     none = {claim: found for claim, found in brief.context.items() if claim != one}
     for context in (cut, none):
-        assert said(context) == ["its context is not what a run shows around its quote."]
+        assert said(context) == ["its context is not the text a run shows around its quote."]
     stray = brief.context | {ClaimId("sha256:0"): QuoteContext(before, after)}
-    assert said(stray) == ["brief.json, sha256:0: this claim has a context and is not there."]
+    assert said(stray) == ["brief.json, sha256:0: this claim has a context but is missing."]
 
 
 def lone(text: str) -> str:
-    return f"brief.json: the statement {text!r} stands without the sentence before it."
+    return f"brief.json: the statement {text!r} appears without the sentence before it."
 
 
 LONG, OPENED = "It was 118 km long from end to end.", "It was opened in 1390 by Albert of Mecklen."
 
 
-def test_a_sentence_that_leans_stands_behind_the_one_before_it(run: Path) -> None:
+def test_a_sentence_that_refers_back_follows_its_predecessor(run: Path) -> None:
     """In the summary and in a part of the body, 'it' must follow the very sentence that it follows on its page."""
     brief = brief_in(run)
     first, long, opened, *rest = brief.summary
     assert (long.text, opened.text) == (LONG, OPENED)
-    assert told_of(run, brief) == []
+    assert failures_with_brief(run, brief) == []
     assert (
-        told_of(run, replace(brief, summary=tuple(rest), body=(StatementGroup("Salt road", (first, long, opened)),)))
+        failures_with_brief(
+            run, replace(brief, summary=tuple(rest), body=(StatementGroup("Salt road", (first, long, opened)),))
+        )
         == []
     )
     wrong = [
         ((long, opened), [LONG]),  # its sentence is gone
-        ((long, first, opened), [LONG, OPENED]),  # it stands before it
+        ((long, first, opened), [LONG, OPENED]),  # it comes before it
         ((first, opened), [OPENED]),  # one between the two is gone
         ((first, rest[0], long), [LONG]),  # another one came between them
     ]
     for statements, texts in wrong:
-        assert told_of(run, replace(brief, summary=(*statements, rest[-1]))) == list(map(lone, texts))
-        assert told_of(run, replace(brief, body=(StatementGroup("Salt road", statements),))) == list(map(lone, texts))
-    assert told_of(run, replace(brief, summary=(first,), body=(StatementGroup("Salt road", (long,)),))) == [lone(LONG)]
+        assert failures_with_brief(run, replace(brief, summary=(*statements, rest[-1]))) == list(map(lone, texts))
+        assert failures_with_brief(run, replace(brief, body=(StatementGroup("Salt road", statements),))) == list(
+            map(lone, texts)
+        )
+    assert failures_with_brief(run, replace(brief, summary=(first,), body=(StatementGroup("Salt road", (long,)),))) == [
+        lone(LONG)
+    ]
 
 
 def test_a_sentence_that_leans_has_no_place_in_a_list(run: Path) -> None:
-    """Terms, explanations, people and moments stand alone, so nothing among them may need another sentence."""
+    """Terms, explanations, people and moments must be complete alone, so none of them may need another sentence."""
     brief = brief_in(run)
     opened = brief.summary[2]
     (date,) = brief.claims[opened.claims[0]].dates
@@ -409,29 +420,31 @@ def test_a_sentence_that_leans_has_no_place_in_a_list(run: Path) -> None:
         replace(brief, actors=(*brief.actors, group)),
         replace(brief, timeline=(*brief.timeline, moment)),
     ):
-        assert told_of(run, changed_brief) == [lone(OPENED)]
+        assert failures_with_brief(run, changed_brief) == [lone(OPENED)]
 
 
 def test_a_claim_named_behind_others_is_not_the_sentence_before(run: Path) -> None:
-    """Only the claim whose words stand there counts, whatever else the statement before is said to rest on."""
+    """Only the claim whose words are there counts, whatever else the statement before is based on."""
     brief = brief_in(run)
     first, long, *_, last = brief.summary
     last = replace(last, claims=(*last.claims, *first.claims))
-    assert lone(LONG) in told_of(run, replace(brief, summary=(last, long)))
+    assert lone(LONG) in failures_with_brief(run, replace(brief, summary=(last, long)))
 
 
-def test_what_is_called_open_is_in_the_words_of_its_claim(run: Path) -> None:
+def test_an_open_question_has_the_words_of_its_claim(run: Path) -> None:
     """An open question is a sentence of a page: with other words, or without a claim, it fails."""
     brief = brief_in(run)
     claim = brief.claims[brief.summary[0].claims[0]]
-    assert told_of(run, replace(brief, gaps=(Gap("open", Message(claim.text), (claim.id,)),))) == []
-    wrong = "brief.json: the gap 'Nobody knows why.' is not in the words of its claim."
-    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", Message("Nobody knows why."), (claim.id,)),)))
-    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", Message("Nobody knows why.")),)))
+    assert failures_with_brief(run, replace(brief, gaps=(Gap("open", Message(claim.text), (claim.id,)),))) == []
+    wrong = "brief.json: the gap 'Nobody knows why.' does not match the text of its claim."
+    assert wrong in failures_with_brief(
+        run, replace(brief, gaps=(Gap("open", Message("Nobody knows why."), (claim.id,)),))
+    )
+    assert wrong in failures_with_brief(run, replace(brief, gaps=(Gap("open", Message("Nobody knows why.")),)))
 
 
-def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:
-    """A sentence that depends on the page's subject may stand alone if the page is about the thing itself."""
+def test_a_pronoun_is_known_only_on_the_topic_s_own_page(run: Path) -> None:
+    """A sentence that depends on the page's subject may be alone if the page is about the topic itself."""
     brief = brief_in(run)
     first, long, *_ = brief.summary
     leaning = replace(brief.claims[long.claims[0]], depends_on="subject")
@@ -448,21 +461,21 @@ def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> Non
     )
     assert wrong(alone) == []
     away = with_heads(alone, "Ostrava")
-    assert wrong(away) == [f"the statement {LONG!r} stands without the sentence before it"]
+    assert wrong(away) == [f"the statement {LONG!r} appears without the sentence before it"]
     assert wrong(replace(away, summary=(first, *away.summary))) == []
 
 
 def test_a_model_s_sentence_need_not_follow_another(run: Path) -> None:
-    """It is written to stand alone, and what needs the sentence before may stand behind it if it rests on that."""
+    """It must be complete alone; a statement that needs the sentence before may follow it if it is based on that."""
     brief = brief_in(run)
     first, long, *_ = brief.summary
     claim = brief.claims[long.claims[0]]
     own = Statement("The Salt road was 118 km long.", long.claims, "one source", written="model")
     behind = replace(first, text=f"Indeed, {first.text[0].lower()}{first.text[1:]}", written="model")
     assert claim.depends_on == "previous"
-    assert told_of(run, replace(brief, summary=(own,))) == []
-    assert told_of(run, replace(brief, summary=(behind, long))) == []
-    assert told_of(run, replace(brief, summary=(own, long))) == [lone(LONG)]
+    assert failures_with_brief(run, replace(brief, summary=(own,))) == []
+    assert failures_with_brief(run, replace(brief, summary=(behind, long))) == []
+    assert failures_with_brief(run, replace(brief, summary=(own, long))) == [lone(LONG)]
 
 
 @pytest.mark.parametrize("headings", [["Other"], ["Trade", "Trade"], []])
@@ -473,20 +486,20 @@ def test_headings_are_proved_though_another_version_made_the_claims(run: Path, h
     rows[number] = claim_record(claim_from_record(rows[number] | {"headings": headings}))
     with_manifest(run, version="0.0.1")
     with forged(run, "claims.jsonl", "".join(f"{canonical_json(row)}\n" for row in rows).encode()):
-        lines = [line for line in told(proved(run)) if line.startswith("claims.jsonl")]
+        lines = [line for line in failure_texts(proved(run)) if line.startswith("claims.jsonl")]
     (line,) = lines
-    assert line.endswith(f": its quote stands below the headings 'Trade', not below {' › '.join(headings)!r}.")
+    assert line.endswith(f": its quote is under the headings 'Trade', not under {' › '.join(headings)!r}.")
 
 
 def understood_as(run: Path, **changes: Any) -> list[str]:
-    """What a proof says where both brief and manifest have another understanding of the topic, all hashes mended."""
+    """The failures if both brief and manifest have another understanding of the topic, with all hashes adapted."""
     before = (run / "manifest.json").read_bytes()
     with_manifest(run, understood=manifest(run)["understood"] | changes)
     brief: dict[str, Any] = {
         name: tuple(value) if name == "senses" else value for name, value in changes.items() if name != "read_as"
     }
     try:
-        return told_of(run, replace(brief_in(run), **brief))
+        return failures_with_brief(run, replace(brief_in(run), **brief))
     finally:
         (run / "manifest.json").write_bytes(before)
 
@@ -506,12 +519,12 @@ def test_how_the_topic_was_understood_is_in_the_manifest(run: Path) -> None:
     }  # fmt: skip
     brief = brief_in(run)
     for wrong, line in (
-        (replace(brief, head="Ostrava"), "its 'head' is 'Ostrava', the manifest's is 'Salt road'"),
-        (replace(brief, aspect="Salt"), "its 'aspect' is 'Salt', the manifest's is ''"),
-        (replace(brief, senses=("Lubmin",)), "its 'senses' is ['Lubmin'], the manifest's is []"),
-        (with_heads(brief), f"its 'head_pages' is [], the manifest's is {[own]!r:.80}"),
+        (replace(brief, head="Ostrava"), "its 'head' is 'Ostrava', but the manifest has 'Salt road'"),
+        (replace(brief, aspect="Salt"), "its 'aspect' is 'Salt', but the manifest has ''"),
+        (replace(brief, senses=("Lubmin",)), "its 'senses' is ['Lubmin'], but the manifest has []"),
+        (with_heads(brief), f"its 'head_pages' is [], but the manifest has {[own]!r:.80}"),
     ):
-        assert told_of(run, wrong) == [f"brief.json: {line}."]
+        assert failures_with_brief(run, wrong) == [f"brief.json: {line}."]
 
 
 def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
@@ -536,7 +549,7 @@ def test_how_the_topic_was_understood_is_proved(run: Path) -> None:
 def test_a_manifest_that_does_not_say_how_the_topic_was_understood_fails(run: Path, value: Any) -> None:
     """A field that is missing, as in runs of earlier versions, or of another form fails in words."""
     with_manifest(run, understood=value)
-    assert any(line.startswith("manifest.json: ") and "understood" in line for line in told(proved(run)))
+    assert any(line.startswith("manifest.json: ") and "understood" in line for line in failure_texts(proved(run)))
 
 
 def test_a_topic_with_slips_is_proved(tmp_path: Path) -> None:
@@ -545,26 +558,26 @@ def test_a_topic_with_slips_is_proved(tmp_path: Path) -> None:
     understood = manifest(run)["understood"]
     assert (understood["head"], understood["aspect"]) == ("Salt road", "lubmin")
     assert understood["read_as"] == "lubmin of the salt road"
-    assert told(proved(run)) == []
+    assert failure_texts(proved(run)) == []
 
 
 def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
-    """Where the manifest has an aspect, the brief has the same, and no other one though the topic has it."""
+    """If the manifest has an aspect, the brief has the same, and no other one though the topic has it."""
     run = a_finished_run(tmp_path, aspect="trade")
     brief = brief_in(run)
     assert (manifest(run)["aspect"], brief.aspect, brief.head) == ("trade", "trade", "Salt road")
-    assert told(proved(run)) == []
+    assert failure_texts(proved(run)) == []
     for other in ("", "road", "war"):
-        assert told_of(run, replace(brief, aspect=other)) == [
-            f"brief.json: its 'aspect' is {other!r}, the manifest's is 'trade'."
+        assert failures_with_brief(run, replace(brief, aspect=other)) == [
+            f"brief.json: its 'aspect' is {other!r}, but the manifest has 'trade'."
         ]
         assert understood_as(run, aspect=other) == [
-            f"manifest.json: the topic is understood with the aspect {other!r}, and 'trade' was asked for."
+            f"manifest.json: the topic is understood with the aspect {other!r}, but 'trade' was requested."
         ]
 
 
 def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its sentence takes away the one before, what depends on that goes too, and the brief can be proved."""
+    """If its sentence takes away the one before, what depends on that goes too, and the brief can be proved."""
     monkeypatch.setattr(draft, "MIN_SUMMARY", 2)
     brief = brief_in(run)
     first, *_, last = brief.summary

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.verify.proved_runs import a_finished_run, changed, forged, told
+from tests.verify.verified_runs import a_finished_run, changed, failure_texts, forged
 
 from kiwiresearch.brief.brief import brief_from_record
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
@@ -41,10 +41,10 @@ def shelf(run: Path) -> Shelf:
     return shelf_of(desk, [str(run.parent / "road.zim")])
 
 
-def test_the_run_holds_before_anything_is_changed(run: Path, shelf: Shelf) -> None:
+def test_the_run_passes_before_anything_is_changed(run: Path, shelf: Shelf) -> None:
     """Nothing fails in a run as it was written, and it has something of everything."""
     found = verify_run(run, shelf)
-    assert told(found) == []
+    assert failure_texts(found) == []
     assert {file.name for file in run.iterdir()} == set(FILES)
     assert found.files == len(FILES)
     assert min(found.pages, found.claims, found.quotes, found.statements) > 3
@@ -112,7 +112,7 @@ Forgery = Callable[[str, int], str]
 def test_a_forged_claim_is_noticed(
     run: Path, shelf: Shelf, forgery: Forgery, pattern: str, data: st.DataObject
 ) -> None:
-    """A digit or a letter changed in a claim or its quotes, with its id and all hashes mended, is told by the book."""
+    """A digit or letter changed in a claim or its quotes, with its id and all hashes adapted, fails with the book."""
     rows = lines_of(run, "claims.jsonl")
     numbers = [n for n, row in enumerate(rows) if spots(row["claim"], pattern)]
     row = rows[data.draw(st.sampled_from(numbers))]
@@ -126,7 +126,7 @@ def test_a_forged_claim_is_noticed(
     mended = claim_record(claim_from_record(row))
     rows = [mended if one is row else one for one in rows]
     with forged(run, "claims.jsonl", as_lines(rows)):
-        assert any("claims.jsonl" in line for line in told(verify_run(run, shelf)))
+        assert any("claims.jsonl" in line for line in failure_texts(verify_run(run, shelf)))
 
 
 @pytest.mark.parametrize(
@@ -144,37 +144,41 @@ def test_a_forged_claim_is_noticed(
 def test_a_forged_field_of_a_claim_is_noticed(run: Path, shelf: Shelf, key: str, value: Any) -> None:
     """What is said about a claim is proved as well as its words: the page gives each field again."""
     rows = lines_of(run, "claims.jsonl")
-    number = next(n for n, row in enumerate(rows) if row[key] not in (value, [], "") and row["section"] != "facts box")
+    number = next(n for n, row in enumerate(rows) if row[key] not in (value, [], "") and row["section"] != "infobox")
     row = rows[number] | {key: value}
     row["section_heading"] = row["section"]
     rows[number] = claim_record(claim_from_record(row))
     with forged(run, "claims.jsonl", as_lines(rows)):
-        assert any(line.startswith("claims.jsonl") for line in told(verify_run(run, shelf)))
+        assert any(line.startswith("claims.jsonl") for line in failure_texts(verify_run(run, shelf)))
 
 
 def test_a_claim_that_was_left_out_or_put_in_is_noticed(run: Path, shelf: Shelf) -> None:
-    """A claim that is gone, one that is there twice, and one of another page than the corpus has are told."""
+    """A claim that is missing, repeated, or of a page that the corpus does not have is reported."""
     rows = lines_of(run, "claims.jsonl")
     with forged(run, "claims.jsonl", as_lines(rows[1:])):
-        assert any("is missing" in line for line in told(verify_run(run, shelf)))
+        assert any("is missing" in line for line in failure_texts(verify_run(run, shelf)))
     with forged(run, "claims.jsonl", as_lines([*rows, rows[0]])):
         assert not verify_run(run, shelf).holds
     strayed = claim_record(claim_from_record(rows[0] | {"path": "Elsewhere"}))
     with forged(run, "claims.jsonl", as_lines([*rows, strayed])):
-        assert any("its page 'Elsewhere' is not in the corpus" in line for line in told(verify_run(run, shelf)))
+        assert any(
+            "its page 'Elsewhere' is not in the corpus" in line for line in failure_texts(verify_run(run, shelf))
+        )
 
 
 @given(data=st.data())
 @settings(max_examples=12)
 @pytest.mark.parametrize(("forgery", "pattern"), [(other_digit, r"\d"), (other_letter, "[A-Za-z]")])
 def test_a_forged_page_is_noticed(run: Path, shelf: Shelf, forgery: Forgery, pattern: str, data: st.DataObject) -> None:
-    """A digit or letter of a page's text changed in the corpus, with all hashes mended, is told by the book."""
+    """A digit or letter of a page's text changed in the corpus, with all hashes adapted, fails with the book."""
     rows = lines_of(run, "corpus.jsonl")
     row = data.draw(st.sampled_from([row for row in rows if spots(row["plain_text"], pattern)]))
     number = data.draw(st.integers(0, spots(row["plain_text"], pattern) - 1))
     row["plain_text"] = forgery(row["plain_text"], number)
     with forged(run, "corpus.jsonl", as_lines(rows)):
-        assert any("plain_text" in line and "not what the book has" in line for line in told(verify_run(run, shelf)))
+        assert any(
+            "plain_text" in line and "does not match the book" in line for line in failure_texts(verify_run(run, shelf))
+        )
 
 
 def strings_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -203,7 +207,7 @@ STATED = (
 def test_a_forged_brief_is_noticed(
     run: Path, shelf: Shelf, forgery: Forgery, pattern: str, data: st.DataObject
 ) -> None:
-    """A digit or letter of what the brief says, with the report rendered from it and all hashes mended, is told."""
+    """A digit or letter of the brief, with the report rendered from it and all hashes adapted, is reported."""
     record = json.loads((run / "brief.json").read_bytes())
     parts = {name: record[name] for name in STATED}
     paths = [path for path in strings_in(parts) if spots(at(parts, path), pattern) and not UNPROVED & set(path)]
@@ -213,11 +217,11 @@ def test_a_forged_brief_is_noticed(
     at(record, path[:-1])[path[-1]] = forgery(text, number)
     content = (canonical_json(record, indent=1) + "\n").encode()
     try:
-        rendered = markdown(report(brief_from_record(record))).encode()
+        rendered = markdown(brief_document(brief_from_record(record))).encode()
     except Exception:
         rendered = (run / "report.md").read_bytes()
     with forged(run, "brief.json", content), forged(run, "report.md", rendered):
-        assert any(line.startswith("brief.json") for line in told(verify_run(run, shelf)))
+        assert any(line.startswith("brief.json") for line in failure_texts(verify_run(run, shelf)))
 
 
 UNPROVED = frozenset({"disagrees", "disagrees_message"})
@@ -227,9 +231,9 @@ UNPROVED = frozenset({"disagrees", "disagrees_message"})
 @pytest.mark.parametrize("name", ["report.md", "report.html"])
 @pytest.mark.parametrize("old", ["118 km", "Ostrava", "1390"])
 def test_a_forged_report_is_noticed(run: Path, shelf: Shelf, name: str, old: str) -> None:
-    """A report that does not say what the brief says is told, though the manifest was mended for it."""
+    """A report that does not say what the brief says is reported, though the manifest was adapted."""
     content = (run / name).read_text(encoding="utf-8")
     assert old in content
     with forged(run, name, content.replace(old, old[:-1] + "x", 1).encode()):
-        (line,) = told(verify_run(run, shelf))
-    assert re.match(rf"{re.escape(name)}, line \d+: it is not what brief\.json gives: ", line)
+        (line,) = failure_texts(verify_run(run, shelf))
+    assert re.match(rf"{re.escape(name)}, line \d+: it does not match brief\.json: ", line)

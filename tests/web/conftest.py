@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from tests.web.peopled import UNLIMITED, Peopled, peopled
-from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
+from tests.web.server_with_users import UNLIMITED, UserServer, user_server
+from tests.web.servers import NO_RATE_LIMIT, browser_client, http_client, running_server, server_context
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
@@ -16,33 +16,33 @@ from kiwiresearch.web.context import ServerContext
 @pytest.fixture(scope="session")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """The sample book, open for requests."""
-    with a_room(tmp_path_factory.mktemp("room"), **UNHURRIED) as room:
+    with server_context(tmp_path_factory.mktemp("room"), **NO_RATE_LIMIT) as room:
         yield room
 
 
 @pytest.fixture(scope="session")
 def server(room: ServerContext) -> Iterator[str]:
     """The address of a server on the sample book."""
-    with running(room, make_app) as address:
+    with running_server(room, make_app) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def client(server: str) -> Iterator[httpx2.Client]:
     """A client of that server."""
-    with a_client(server) as client:
+    with http_client(server) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def browser(server: str) -> Iterator[httpx2.Client]:
     """A browser that has a page of that server open: its forms are taken, and it is shown pages."""
-    with a_browser(server) as browser:
+    with browser_client(server) as browser:
         yield browser
 
 
 @pytest.fixture(scope="session")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peopled]:
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserServer]:
     """A server that has users, on the sample book; what a test changes about its four users, it puts back."""
-    with peopled(tmp_path_factory.mktemp("people"), **UNHURRIED, **UNLIMITED) as people:
+    with user_server(tmp_path_factory.mktemp("people"), **NO_RATE_LIMIT, **UNLIMITED) as people:
         yield people

@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx2
 from tests.cli.kin_book import family_book
-from tests.web.guarded import guarded
-from tests.web.running import a_client, a_room
+from tests.web.guarded_server import guarded
+from tests.web.servers import http_client, server_context
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.registry import CaseRegistry
@@ -25,13 +25,13 @@ LIVING_SEED = "Nora Wendover"
 
 @dataclass(frozen=True, slots=True)
 class Families:
-    """A room with two cases: one that is done, and one that has just begun, with somebody who may be living."""
+    """A server with two cases: one that is done, and one that was just started, with somebody who may be living."""
 
     room: ServerContext
     place: Path
     done: str
     """The id of the first."""
-    begun: str
+    started: str
 
     @property
     def folder(self) -> Path:
@@ -44,18 +44,18 @@ class Families:
     @contextlib.contextmanager
     def served(self, **more: Any) -> Iterator[httpx2.Client]:
         """A client of a server with these settings."""
-        with guarded(self.room, self.settings(**more)) as port, a_client(f"http://127.0.0.1:{port}") as client:
+        with guarded(self.room, self.settings(**more)) as port, http_client(f"http://127.0.0.1:{port}") as client:
             yield client
 
 
 @contextlib.contextmanager
 def families(place: Path) -> Iterator[Families]:
-    with a_room(place / "home", str(family_book(place))) as room:
+    with server_context(place / "home", str(family_book(place))) as room:
         cases = CaseRegistry(place / "cases")
         with room.locked_finder() as finder:
             done = cases.start(CaseSettings(seeds=(SEED,)), finder)
             with Case.open(cases.folder(done), finder) as case:
                 assert [took.what for took in case.steps()][-1] == "stop"
-            begun = cases.start(CaseSettings(seeds=(LIVING_SEED,)), finder)
+            started = cases.start(CaseSettings(seeds=(LIVING_SEED,)), finder)
         cases.close()
-        yield Families(room, place, done, begun)
+        yield Families(room, place, done, started)

@@ -53,8 +53,8 @@ def test_the_openapi_names_each_operation_once(schema: dict[str, Any]) -> None:
         assert operation["tags"], path
 
 
-def test_the_openapi_tells_of_problems(schema: dict[str, Any]) -> None:
-    """Whatever an operation answers beside what it documents is a problem."""
+def test_the_openapi_describes_problems(schema: dict[str, Any]) -> None:
+    """Every response of an operation that is not documented otherwise is a problem."""
     for path, operation in _operations(schema):
         content = operation["responses"]["default"]["content"]
         assert content["application/problem+json"]["schema"]["$ref"] == "#/components/schemas/Problem", path
@@ -82,8 +82,8 @@ def test_a_book_opens_at_its_first_page(client: TestClient, room: ServerContext)
     assert client.get(f"/read/{room.shelf.books[0].id}/").status_code == 200
 
 
-def test_health_tells_of_books_and_indexes(client: TestClient, room: ServerContext) -> None:
-    """Health has what the seed's has: no use of the internet, the model's name, the indexes."""
+def test_health_lists_books_and_indexes(client: TestClient, room: ServerContext) -> None:
+    """Health says that the internet is not used, and names the model and the indexes."""
     health = client.get("/api/health").json()
     book = room.shelf.books[0]
     assert (health["status"], health["version"], health["wan"], health["model_name"]) == ("ok", __version__, False, "")
@@ -98,7 +98,7 @@ def _with_model(room: ServerContext, address: str) -> ServerContext:
 
 
 def test_health_asks_nobody_but_the_model(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only connection that health opens is to the model the user set, and one that is away is no error."""
+    """The only connection that health opens is to the model the user set, and it may be away."""
     called: list[object] = []
     connect = socket.socket.connect
 
@@ -141,7 +141,7 @@ def test_an_app_of_others_answers_behind_the_same_walls(room: ServerContext) -> 
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        steps.append("begun")
+        steps.append("started")
         yield
         steps.append("ended")
 
@@ -154,11 +154,11 @@ def test_an_app_of_others_answers_behind_the_same_walls(room: ServerContext) -> 
     routes = [Route("/mcp", answer, methods=["POST"]), Route("/mcp", fail, methods=["PUT"])]
     mounted = Starlette(routes=routes, lifespan=lifespan)
     with TestClient(make_app(room, mounts={"/mcp": mounted}), base_url=HERE) as client:
-        assert steps == ["begun"]
+        assert steps == ["started"]
         assert client.post("/mcp", json={}).text == "/mcp"
         assert client.post("/mcp", json={}, headers={"Origin": "http://evil.example"}).status_code == 403
         assert client.post("/mcp", content="x", headers={"Content-Type": "text/plain"}).status_code == 415
         failed = client.put("/mcp")
         assert (failed.status_code, failed.headers["content-type"]) == (500, "application/problem+json")
         assert "secret" not in failed.text
-    assert steps == ["begun", "ended"]
+    assert steps == ["started", "ended"]

@@ -14,8 +14,8 @@ import httpx2
 import pytest
 from pydantic import TypeAdapter
 from tests.llm.scripted import ScriptedModel
-from tests.web.running import UNHURRIED, Heard, a_client, a_room, heard, running
-from tests.web.told import ToldAsker
+from tests.web.scripted_asker import ScriptedAsker
+from tests.web.servers import NO_RATE_LIMIT, StreamEvent, http_client, running_server, server_context, stream_events
 
 from kiwiresearch.ask.answer import Answer, AnswerText, Done, EvidenceFound, Thought
 from kiwiresearch.ask.records import AnswerRecord, CitationRecord, FoundRecord, PassageRecord
@@ -33,34 +33,34 @@ FOUND = Answer("Who?", "Who?", "title", "The title stands in the question.", gro
 WHOLE = Answer("Who?", "Who?", "title", "The title stands in the question.", grounded=True, text="It was she.")
 
 
-Told = tuple[ToldAsker, httpx2.Client]
+ScriptedClient = tuple[ScriptedAsker, httpx2.Client]
 
 
-def streamed(client: httpx2.Client, method: str, path: str, **more: Any) -> list[Heard]:
+def streamed(client: httpx2.Client, method: str, path: str, **more: Any) -> list[StreamEvent]:
     with client.stream(method, path, **more) as reply:
         assert reply.status_code == 200, reply.read()
         assert reply.headers["content-type"].startswith(STREAM)
-        return list(heard(reply.iter_lines()))
+        return list(stream_events(reply.iter_lines()))
 
 
 @pytest.fixture(scope="module")
-def told_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
-    """A room with three hands."""
-    with a_room(tmp_path_factory.mktemp("told"), KIWIRESEARCH_SERVE_AT_ONCE="3", **UNHURRIED) as room:
+def scripted_context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
+    """A server context with three worker threads."""
+    with server_context(tmp_path_factory.mktemp("told"), KIWIRESEARCH_SERVE_AT_ONCE="3", **NO_RATE_LIMIT) as room:
         yield room
 
 
 @pytest.fixture(scope="module")
-def told_client(told_room: ServerContext) -> Iterator[httpx2.Client]:
-    with running(told_room, make_app) as address, a_client(address) as client:
+def scripted_client(scripted_context: ServerContext) -> Iterator[httpx2.Client]:
+    with running_server(scripted_context, make_app) as address, http_client(address) as client:
         yield client
 
 
 @pytest.fixture
-def told(told_room: ServerContext, told_client: httpx2.Client) -> Iterator[Told]:
-    """Who answers as the test tells it to, and a client who asks."""
-    asker = told_room.asker = ToldAsker()
-    yield asker, told_client
+def scripted_pair(scripted_context: ServerContext, scripted_client: httpx2.Client) -> Iterator[ScriptedClient]:
+    """An asker that a test scripts, and a client of its server."""
+    asker = scripted_context.asker = ScriptedAsker()
+    yield asker, scripted_client
     asker.let_go.set()
 
 
@@ -70,7 +70,7 @@ def test_curl_sees_the_citations_before_anything_else(server: str) -> None:
     command = ["curl", "--no-buffer", "--silent", "--show-error", "--noproxy", "*", "--max-time", "30"]
     command += ["-H", "Content-Type: application/json", "-d", body, f"{server}/api/chat"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    events = list(heard(done.stdout.splitlines()))
+    events = list(stream_events(done.stdout.splitlines()))
     names = [event.name for event in events]
     assert done.stdout.startswith("event: citations\ndata: {")
     assert (names[0], names[-1], names.count("citations"), names.count("done")) == ("citations", "done", 1, 1)
@@ -78,7 +78,7 @@ def test_curl_sees_the_citations_before_anything_else(server: str) -> None:
     assert {"id", "title", "url", "snippet"} <= set(events[0].data["citations"][0])
 
 
-def test_the_events_are_a_whole_answer_told_in_parts(client: httpx2.Client) -> None:
+def test_the_events_give_the_same_answer_as_one_response(client: httpx2.Client) -> None:
     """The citations of the first event are those of the last, and the tokens put together are its answer (R233)."""
     first, *middle, last = streamed(client, "POST", "/api/ask", json={"question": SUNSET, "stream": True})
     assert set(first.data) == {one.name for one in fields(FoundRecord)}
@@ -116,8 +116,8 @@ def test_a_client_chooses_between_stream_and_document(
     assert by_address.text == asked.text
 
 
-def test_a_stream_is_neither_cached_nor_kept_back(client: httpx2.Client) -> None:
-    """Proxies are told to pass a stream on as it comes."""
+def test_a_stream_is_neither_cached_nor_buffered(client: httpx2.Client) -> None:
+    """Headers ask proxies to pass a stream on at once."""
     with client.stream("GET", "/api/ask", params={"q": EINSTEIN, "stream": "true"}) as reply:
         assert "no-cache" in reply.headers["cache-control"] or "no-store" in reply.headers["cache-control"]
         assert reply.headers["x-accel-buffering"] == "no"
@@ -125,7 +125,7 @@ def test_a_stream_is_neither_cached_nor_kept_back(client: httpx2.Client) -> None
 
 
 def test_a_citation_leads_to_its_words(client: httpx2.Client, room: ServerContext) -> None:
-    """The quote of a citation stands in the page at its offsets, and its address names book, path and place."""
+    """The quote of a citation is in the page at its offsets, and its address names book, path and place."""
     for cited in client.post("/api/ask", json={"question": EINSTEIN}).json()["citations"]:
         page = client.get("/api/page", params={"path": cited["path"], "book": cited["book_id"]}).json()
         assert page["plain_text"][cited["start"] : cited["end"]] == cited["quote"]
@@ -177,10 +177,10 @@ def test_a_refusal_is_an_answer(client: httpx2.Client) -> None:
     assert record["why"]
 
 
-def test_thoughts_and_words_come_between(told: Told) -> None:
-    """Reasoning frames and words of a model stand between the citations and the end, in their order (R241)."""
-    asker, client = told
-    asker.tell(
+def test_thoughts_and_words_come_between_citations_and_end(scripted_pair: ScriptedClient) -> None:
+    """Reasoning and words of a model come between the citations and the end, in their order (R241)."""
+    asker, client = scripted_pair
+    asker.script(
         EvidenceFound(FOUND),
         Thought("Let me "),
         Thought("see."),
@@ -194,15 +194,17 @@ def test_thoughts_and_words_come_between(told: Told) -> None:
     assert events[-1].data["answer"] == "It was she."
 
 
-def test_a_model_words_the_answer_behind_its_citations(told_room: ServerContext, told_client: httpx2.Client) -> None:
+def test_a_model_words_the_answer_behind_its_citations(
+    scripted_context: ServerContext, scripted_client: httpx2.Client
+) -> None:
     """With a model, its thinking and its checked words are streamed, and what it made up is not (R241)."""
-    with told_room.locked_finder() as finder:
-        key = Asker(finder, told_room.workspace.settings.ask).ask(EINSTEIN).passages[0].key
+    with scripted_context.locked_finder() as finder:
+        key = Asker(finder, scripted_context.workspace.settings.ask).ask(EINSTEIN).passages[0].key
     born = f"Albert Einstein was born on 14 March 1879 [{key}]."
     model = ScriptedModel(f"<think>A birthday.</think>{born} He had 77 cats [{key}].")
-    with told_room.locked_finder() as finder:
-        told_room.asker = Asker(finder, told_room.workspace.settings.ask, model=model)
-    events = streamed(told_client, "POST", "/api/chat", json={"question": EINSTEIN})
+    with scripted_context.locked_finder() as finder:
+        scripted_context.asker = Asker(finder, scripted_context.workspace.settings.ask, model=model)
+    events = streamed(scripted_client, "POST", "/api/chat", json={"question": EINSTEIN})
     names = [event.name for event in events]
     assert names[0] == "citations"
     assert "reasoning" in names[: names.index("token")]
@@ -212,24 +214,24 @@ def test_a_model_words_the_answer_behind_its_citations(told_room: ServerContext,
     assert "cats" in events[-1].data["dropped"][0]["text"]
 
 
-def test_what_is_asked_for_arrives(told: Told) -> None:
-    """Mode, number of passages, page, earlier turns and the wish for no model reach whoever answers."""
-    asker, client = told
-    asker.tell(EvidenceFound(WHOLE), Done(WHOLE))
+def test_all_options_reach_the_asker(scripted_pair: ScriptedClient) -> None:
+    """Mode, number of passages, page, earlier turns and the option without a model reach the asker."""
+    asker, client = scripted_pair
+    asker.script(EvidenceFound(WHOLE), Done(WHOLE))
     turns = [{"question": EINSTEIN, "subject": "Albert Einstein", "answer": "In 1879."}]
     body = {"question": "And\nhis\x00wife?", "mode": "eli10", "k": 3, "page": "Sunset", "turns": turns, "model": False}
     client.post("/api/ask", json=body).raise_for_status()
-    question, wish = asker.asked[-1]
+    question, request = asker.asked[-1]
     assert question == "And his wife?"
-    assert (wish.mode, wish.passages, wish.page, wish.with_model) == ("eli10", 3, "Sunset", False)
-    assert [(turn.question, turn.subject, turn.answer) for turn in wish.turns] == [tuple(turns[0].values())]
+    assert (request.mode, request.passages, request.page, request.with_model) == ("eli10", 3, "Sunset", False)
+    assert [(turn.question, turn.subject, turn.answer) for turn in request.turns] == [tuple(turns[0].values())]
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_an_error_before_the_first_word_has_its_status(told: Told, stream: bool) -> None:
+def test_an_error_before_the_first_word_has_its_status(scripted_pair: ScriptedClient, stream: bool) -> None:
     """A model that cannot be reached is a 502 with words and a remedy, for streams as for documents."""
-    asker, client = told
-    asker.tell(ModelUnreachable("The model is away.", remedy="Start it."))
+    asker, client = scripted_pair
+    asker.script(ModelUnreachable("The model is away.", remedy="Start it."))
     reply = client.post("/api/ask", json={"question": "Who?", "stream": stream})
     assert (reply.status_code, reply.headers["content-type"]) == (502, PROBLEM)
     assert (reply.json()["detail"], reply.json()["remedy"]) == ("The model is away.", "Start it.")
@@ -238,20 +240,20 @@ def test_an_error_before_the_first_word_has_its_status(told: Told, stream: bool)
 @pytest.mark.parametrize(
     ("error", "status"), [(ModelUnreachable("The model broke off."), 502), (ZeroDivisionError("/home/secret"), 500)]
 )
-def test_an_error_in_the_middle_is_an_event(told: Told, error: Exception, status: int) -> None:
-    """What goes wrong behind the citations is told as the last event, and a fault of ours without its insides."""
-    asker, client = told
-    asker.tell(EvidenceFound(FOUND), AnswerText("It "), error)
+def test_an_error_in_the_middle_is_an_event(scripted_pair: ScriptedClient, error: Exception, status: int) -> None:
+    """An error after the citations is the last event, and an internal error shows no details."""
+    asker, client = scripted_pair
+    asker.script(EvidenceFound(FOUND), AnswerText("It "), error)
     events = streamed(client, "POST", "/api/chat", json={"question": "Who?"})
     assert [event.name for event in events] == ["citations", "token", "error"]
     assert events[-1].data["status"] == status
     assert "secret" not in json.dumps(events[-1].data)
 
 
-def test_a_client_who_leaves_ends_the_work(told: Told) -> None:
+def test_a_client_who_leaves_ends_the_work(scripted_pair: ScriptedClient) -> None:
     """When a client hangs up in the middle of an answer, the generator behind it is closed."""
-    asker, client = told
-    asker.tell(EvidenceFound(FOUND), endless=AnswerText("and so on "))
+    asker, client = scripted_pair
+    asker.script(EvidenceFound(FOUND), endless=AnswerText("and so on "))
     host, port = str(client.base_url.host), client.base_url.port or 0
     with socket.create_connection((host, port)) as line:
         line.sendall(b"GET /api/ask?q=Who&stream=true HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -259,10 +261,10 @@ def test_a_client_who_leaves_ends_the_work(told: Told) -> None:
     assert asker.closed.wait(20)
 
 
-def test_more_streams_than_hands_are_asked_to_come_again(told: Told) -> None:
-    """A server with all hands busy says so with 503 and when to try again, and serves on when one is free."""
-    asker, client = told
-    asker.tell(EvidenceFound(FOUND), Done(WHOLE), hold=3)
+def test_more_streams_than_threads_are_asked_to_retry(scripted_pair: ScriptedClient) -> None:
+    """A server with all threads busy says so with 503 and when to try again, and continues when one is free."""
+    asker, client = scripted_pair
+    asker.script(EvidenceFound(FOUND), Done(WHOLE), hold=3)
 
     def ask() -> httpx2.Response:
         """Ask until a hand is free: one may still be at work for a client of another test who has left."""
@@ -281,17 +283,17 @@ def test_more_streams_than_hands_are_asked_to_come_again(told: Told) -> None:
     assert ask().status_code == 200
 
 
-def test_a_silent_stream_says_that_it_is_alive(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_stream_says_that_it_is_alive(scripted_pair: ScriptedClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream whose model thinks for long sends comments, which keep proxies from closing it."""
     assert streams.PING_S == 15
     monkeypatch.setattr(streams, "PING_S", 0.05)
-    asker, client = told
-    asker.tell(EvidenceFound(FOUND), Done(WHOLE), hold=1, after=1)
+    asker, client = scripted_pair
+    asker.script(EvidenceFound(FOUND), Done(WHOLE), hold=1, after=1)
     with client.stream("POST", "/api/chat", json={"question": "Who?"}) as reply:
         lines = iter(reply.iter_lines())
         assert next(line for line in lines if line.startswith(":")) == ": ping"
         asker.let_go.set()
-        assert [event.name for event in heard(lines)][-1] == "done"
+        assert [event.name for event in stream_events(lines)][-1] == "done"
 
 
 @pytest.mark.parametrize(
@@ -328,7 +330,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("question", HOSTILE)
 def test_no_question_breaks_the_server(client: httpx2.Client, question: str) -> None:
-    """Whatever stands in a question, the answer is an answer, or a problem of the client's."""
+    """Whatever is in a question, the result is an answer, or a problem of the request."""
     raw = f'{{"question": "{question}"}}'.encode()
     for path in ("/api/ask", "/api/chat"):
         reply = client.post(path, content=raw, headers={"Content-Type": "application/json"})

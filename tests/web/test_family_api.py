@@ -12,16 +12,16 @@ from typing import Any
 import httpx2
 import pytest
 from tests.web.family_server import SEED, Families, families
-from tests.web.running import Heard, heard
+from tests.web.servers import StreamEvent, stream_events
 
 from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.places import CASE_FILE
+from kiwiresearch.cases.case_location import CASE_FILE
 from kiwiresearch.cases.records import CachedCase, conflict_records, evidence_records, summary_record, timeline_records
 from kiwiresearch.cases.registry import MAX_OPEN_CASES, CaseRegistry
-from kiwiresearch.cases.repository import case_id
+from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.cases.review import living_record, merges_record
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.kin.privacy.redaction import MODES
+from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.kin.tree import Tree
@@ -55,24 +55,24 @@ def copied(there: Families) -> Iterator[tuple[str, Path]]:
     """A case of a test's own, to be changed: its address and its folder."""
     folder = there.folder / "copied"
     shutil.copytree(CaseRegistry(there.folder).folder(there.done), folder)
-    yield f"/api/family/{case_id(folder)}", folder
+    yield f"/api/family/{case_id_of(folder)}", folder
     shutil.rmtree(folder)
 
 
-def followed(client: httpx2.Client, reply: httpx2.Response) -> list[Heard]:
-    """All that a job tells, to its end."""
+def followed(client: httpx2.Client, reply: httpx2.Response) -> list[StreamEvent]:
+    """All events of a job, to its end."""
     assert reply.status_code == 202, reply.text
     assert reply.headers["location"] == reply.json()["url"]
     with client.stream("GET", reply.json()["events"]) as stream:
-        return list(heard(stream.iter_lines()))
+        return list(stream_events(stream.iter_lines()))
 
 
 def people(client: httpx2.Client, url: str) -> dict[str, str]:
     return {one["name"]: one["id"] for one in client.get(f"{url}/people").json()["people"]}
 
 
-def test_what_a_case_knows(there: Families, client: httpx2.Client) -> None:
-    """A person comes with every fact, the words that say so, and an address where they are read, marked."""
+def test_a_person_comes_with_facts_and_quotes(there: Families, client: httpx2.Client) -> None:
+    """A person comes with every fact, its quotes, and an address where they are marked."""
     url = f"/api/family/{there.done}"
     ids = people(client, url)
     assert next(iter(ids)) == SEED
@@ -95,7 +95,7 @@ def test_what_a_case_knows(there: Families, client: httpx2.Client) -> None:
 
 
 def test_families_leave_as_files(there: Families, client: httpx2.Client) -> None:
-    """Each form is what the command line writes; files keep the living back also for the owner, unless told otherwise.
+    """Each format is what the command line writes; files hide the living also for the owner, unless asked otherwise.
 
     Pictures and reports can do nothing in a browser.
     """
@@ -124,8 +124,8 @@ def test_the_owner_decides(client: httpx2.Client, copied: tuple[str, Path]) -> N
     ids = people(client, url)
     pairs = [(ids["Ann Pell"], ids["Clara Holt"]), (ids["Josiah Wendover"], ids["Ralph Wendover"])]
     with Case.open(folder) as case, case.store.step("test"):
-        told = {"similarity_score": 0.8, "merge_rationale": "why", "why_not_merge": "why not"}
-        rows = [{**told, "candidate_pair": list(pair), "recommended_action": "review"} for pair in pairs]
+        values = {"similarity_score": 0.8, "merge_rationale": "why", "why_not_merge": "why not"}
+        rows = [{**values, "candidate_pair": list(pair), "recommended_action": "review"} for pair in pairs]
         case.store.set_state("proposals", rows)
     waiting = {
         frozenset(m["id"] for m in one["members"]): one for one in client.get(f"{url}/merges").json()["to_review"]
@@ -168,10 +168,10 @@ def test_the_owner_decides(client: httpx2.Client, copied: tuple[str, Path]) -> N
 @pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 def test_a_family_file_is_taken_in(there: Families, client: httpx2.Client) -> None:
     """A GEDCOM file that is sent begins a case, whatever it is called; nothing but the case is left of it."""
-    told = followed(client, client.post("/api/family/import?name=..%2Fmarlow.ged", content=GEDCOM, headers=A_FILE))
-    assert told[-1].name == "done", told
-    assert told[-1].data["story"].startswith("2 people, 2 of them new")
-    url = told[-1].data["case"]
+    result = followed(client, client.post("/api/family/import?name=..%2Fmarlow.ged", content=GEDCOM, headers=A_FILE))
+    assert result[-1].name == "done", result
+    assert result[-1].data["story"].startswith("2 people, 2 of them new")
+    url = result[-1].data["case"]
     assert set(people(client, url)) == {"Ida Marlow", "Otto Marlow"}
     assert {file.name for file in (there.folder / "marlow").iterdir()} <= {
         CASE_FILE,
@@ -182,8 +182,10 @@ def test_a_family_file_is_taken_in(there: Families, client: httpx2.Client) -> No
     shutil.rmtree(there.folder / "marlow")
 
 
-def test_no_file_that_is_none(there: Families, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no family file, of another kind or too large is refused while it comes, and nothing is left of it."""
+def test_a_file_that_is_not_a_family_file_is_refused(
+    there: Families, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is not GEDCOM, of another kind or too large is refused while it arrives; nothing of it is kept."""
     before = sorted(there.folder.iterdir())
     url = "/api/family/import"
     assert client.post(url, content=b"MZ\x90\0" * 999, headers=A_FILE).status_code == 400
@@ -198,7 +200,7 @@ def test_no_file_that_is_none(there: Families, client: httpx2.Client, monkeypatc
 
 
 def test_a_case_has_one_writer(client: httpx2.Client, copied: tuple[str, Path]) -> None:
-    """While another program works on a case it can be read, and whoever wants to change it is told to wait."""
+    """While another program works on a case it can be read, and a request to change it is asked to wait."""
     url, folder = copied
     person = people(client, url)["Ann Pell"]
     with locked_folder(folder):
@@ -208,7 +210,7 @@ def test_a_case_has_one_writer(client: httpx2.Client, copied: tuple[str, Path]) 
             client.put(f"{url}/plugins/wikidata", json={"on": True}),
             client.post(f"{url}/import", content=GEDCOM, headers=A_FILE),
         ):
-            assert (reply.status_code, reply.json()["detail"]) == (409, "Another program is working on this case.")
+            assert (reply.status_code, reply.json()["detail"]) == (409, "Another program is using this case.")
         assert client.get(f"{url}/people").status_code == 200
 
 
@@ -218,16 +220,16 @@ def test_a_case_that_cannot_be_read(there: Families, client: httpx2.Client) -> N
     folder.mkdir()
     (folder / CASE_FILE).write_bytes(b"no database at all, but long enough to look at" * 100)
     rows = {one["id"]: one for one in client.get("/api/family").json()["cases"]}
-    assert "is no case" in rows[case_id(folder)]["problem"]
+    assert "is not a case" in rows[case_id_of(folder)]["problem"]
     assert rows[there.done]["people"] == 9
-    reply = client.get(f"/api/family/{case_id(folder)}/people")
+    reply = client.get(f"/api/family/{case_id_of(folder)}/people")
     assert (reply.status_code, reply.headers["content-type"]) == (500, "application/problem+json")
     assert reply.json()["remedy"]
     assert str(there.place) not in reply.text
     shutil.rmtree(folder)
 
 
-def test_what_others_change_is_seen(client: httpx2.Client, copied: tuple[str, Path]) -> None:
+def test_changes_by_other_programs_are_seen(client: httpx2.Client, copied: tuple[str, Path]) -> None:
     """What the command line does to a case shows at once, however often it was read before."""
     url, folder = copied
     assert client.get(url).json()["people"] == 9
@@ -236,8 +238,8 @@ def test_what_others_change_is_seen(client: httpx2.Client, copied: tuple[str, Pa
     assert client.get(url).json()["people"] == 10
 
 
-def test_what_takes_long_is_worked_out_once(copied: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many pages tell of a case, its tree is read once, and once more where something was rejected."""
+def test_a_tree_is_read_once_for_many_pages(copied: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pages show a case, its tree is read once, and once more after something was rejected."""
     read: list[bool] = []
     tree_of = CaseStore.tree
 
@@ -248,7 +250,7 @@ def test_what_takes_long_is_worked_out_once(copied: tuple[str, Path], monkeypatc
     def looked_at(folder: Path) -> list[bool]:
         read.clear()
         with CachedCase.open(folder) as case:
-            for mode in MODES:
+            for mode in PRIVACY_MODES:
                 merges_record(case, case.tree(mode), case.mask(mode))
                 summary_record(case, mode)
                 timeline_records(case, mode)
@@ -282,17 +284,17 @@ def test_the_case_worked_on_last_comes_first(tmp_path: Path) -> None:
         assert cases.ids() == (second, first)
 
 
-def test_where_cases_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """The folder of the cases is named; the case's own is not, for it has the name of a person."""
+def test_a_folder_of_cases_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """The folder of the cases is named; the case's own is not, as it has the name of a person."""
     (tmp_path / "cases").write_text("no folder")
-    with contextlib.closing(CaseRegistry(tmp_path / "cases")) as cases, pytest.raises(CannotWrite) as told:
+    with contextlib.closing(CaseRegistry(tmp_path / "cases")) as cases, pytest.raises(CannotWrite) as caught:
         cases.begin_empty("Ann Pell")
-    assert f"The folder of a case in {str(tmp_path / 'cases')!r} cannot be written" in str(told.value)
-    assert "ann-pell" not in str(told.value)
+    assert f"The folder of a case in {str(tmp_path / 'cases')!r} cannot be written" in str(caught.value)
+    assert "ann-pell" not in str(caught.value)
 
 
 def test_no_folder_no_cases(tmp_path: Path) -> None:
-    """Where nothing was begun yet there is nothing; of many cases few are kept open."""
+    """Without a folder there are no cases; only a few of many cases are kept open."""
     assert CaseRegistry(tmp_path / "none").ids() == ()
     with contextlib.closing(CaseRegistry(tmp_path)) as cases:
         cases.begin_empty("Ann Pell")
@@ -317,7 +319,7 @@ def test_nothing_but_cases_is_served(there: Families, client: httpx2.Client, pat
     linked = there.folder / "linked"
     with contextlib.suppress(FileExistsError):
         linked.symlink_to(CaseRegistry(there.folder).folder(there.done))
-    for name in (path.replace("{done}", there.done), case_id(linked)):
+    for name in (path.replace("{done}", there.done), case_id_of(linked)):
         reply = client.get(f"/api/family/{name}")
         assert (reply.status_code, reply.headers["content-type"]) == (404, "application/problem+json"), reply.text
 

@@ -1,4 +1,4 @@
-"""What a server tells of families: nothing of who may be living, unless its owner asks, and nobody else decides."""
+"""What a server shows of families: nothing of people who may be living, unless its owner asks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fastapi import FastAPI, Request
 from tests.cli.kin_book import LIVING, SECRETS
 from tests.kin.privacy_scan import find_leaks
 from tests.web.family_server import LIVING_SEED, Families, families
-from tests.web.guarded import TOKEN, guarded
-from tests.web.running import a_client, heard
+from tests.web.guarded_server import TOKEN, guarded
+from tests.web.servers import http_client, stream_events
 
 from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.places import CASE_FILE
+from kiwiresearch.cases.case_location import CASE_FILE
 from kiwiresearch.cases.registry import CaseRegistry
-from kiwiresearch.cases.repository import case_id
+from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.errors import BadSettings, RunDamaged
 from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest, Job, request_from_record
-from kiwiresearch.jobs.process import JobOrder
-from kiwiresearch.kin.privacy.redaction import MODES
+from kiwiresearch.jobs.process import JobSpec
+from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES
 from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.web.guard.identity import FamilyAccess
 from kiwiresearch.web.problems import Refused
@@ -76,7 +76,7 @@ def addresses(client: httpx2.Client, case: str) -> Iterator[str]:
 
 
 def all_of(reply: httpx2.Response) -> bytes:
-    """A reply with its headers, as whoever asked gets it."""
+    """A reply with its headers, as the client gets it."""
     return b"\n".join([*(f"{name}: {value}".encode() for name, value in reply.headers.items()), reply.content])
 
 
@@ -94,38 +94,38 @@ def leaked(there: Families, case: str, content: bytes) -> list[object]:
     return [*seen, *by_eye]
 
 
-def test_nothing_of_the_living_is_told(there: Families, client: httpx2.Client) -> None:
-    """Every answer about cases with living people is free of them, be it data, a file, a picture or an error (R435)."""
-    for case in (there.done, there.begun):
+def test_no_response_shows_the_living(there: Families, client: httpx2.Client) -> None:
+    """No response about cases with living people shows them, be it data, a file, a picture or an error (R435)."""
+    for case in (there.done, there.started):
         urls = ["/api/family", *addresses(client, case), f"/api/family/{case}/people/nobody"]
-        told = {url: client.get(url) for url in urls}
-        assert {reply.status_code for reply in told.values()} == {200, 404}
-        assert len(told) > 20
-        if leaked(there, case, b"\n".join(map(all_of, told.values()))):
-            assert {url: wrong for url, reply in told.items() if (wrong := leaked(there, case, all_of(reply)))} == {}
+        fields = {url: client.get(url) for url in urls}
+        assert {reply.status_code for reply in fields.values()} == {200, 404}
+        assert len(fields) > 20
+        if leaked(there, case, b"\n".join(map(all_of, fields.values()))):
+            assert {url: wrong for url, reply in fields.items() if (wrong := leaked(there, case, all_of(reply)))} == {}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
-def test_a_case_is_begun_and_gone_on_with(there: Families, client: httpx2.Client) -> None:
-    """A case is begun and worked on by the jobs that research has, another one of the same name apart from the first.
+def test_a_case_is_started_and_continued(there: Families, client: httpx2.Client) -> None:
+    """A case is started and worked on by jobs, like research; another of the same name is separate.
 
     If it is somebody living, the name is in no answer, no event and no file of a job (R435).
     """
-    begun = client.post("/api/family", json={"names": [LIVING_SEED], "generations": 1, "budget": 50})
-    assert begun.status_code == 201, begun.text
-    case = begun.json()
-    assert begun.headers["location"] == case["url"] == f"/api/family/{case['id']}"
+    started = client.post("/api/family", json={"names": [LIVING_SEED], "generations": 1, "budget": 50})
+    assert started.status_code == 201, started.text
+    case = started.json()
+    assert started.headers["location"] == case["url"] == f"/api/family/{case['id']}"
     assert (case["title"], case["generations"], case["budget"], case["steps"]) == ("[LIVING-1]", 1, 50, 1)
     asked = client.post(f"{case['url']}/run", json={"steps": 1})
     with client.stream("GET", asked.json()["events"]) as stream:
         lines = list(stream.iter_lines())
-    *told, last = heard(lines)
-    assert [one.data["order"] for one in told if one.data["event"] == "step"] == [1]
+    *result, last = stream_events(lines)
+    assert [one.data["order"] for one in result if one.data["event"] == "step"] == [1]
     job = client.get(asked.json()["url"]).json()
     assert (last.name, last.data) == ("done", job)
     assert (job["pages"], job["case"], job["run"], job["resumable"]) == (1, case["url"], "", False)
     assert client.get("/api/research", params={"case": case["id"]}).json() == {"jobs": [job], "total": 1}
-    answers = [begun, asked, *map(client.get, ("/api/research", job["url"], "/api/family", case["url"]))]
+    answers = [started, asked, *map(client.get, ("/api/research", job["url"], "/api/family", case["url"]))]
     assert answers[-1].json()["steps"] == 2
     folder = there.folder / "nora-wendover-2"
     with locked_folder(folder):
@@ -134,7 +134,7 @@ def test_a_case_is_begun_and_gone_on_with(there: Families, client: httpx2.Client
     files = [file.read_bytes() for file in (there.place / "home" / "state").glob("store.sqlite*")]
     assert any(job["id"].encode() in file for file in files)
     shutil.rmtree(folder)
-    assert leaked(there, there.begun, b"\n".join([*map(all_of, answers), *files, "\n".join(lines).encode()])) == []
+    assert leaked(there, there.started, b"\n".join([*map(all_of, answers), *files, "\n".join(lines).encode()])) == []
 
 
 def test_a_broken_case_of_the_living_names_nobody(there: Families, client: httpx2.Client) -> None:
@@ -142,14 +142,14 @@ def test_a_broken_case_of_the_living_names_nobody(there: Families, client: httpx
     folder = there.folder / "nora-wendover-the-second"
     folder.mkdir()
     (folder / CASE_FILE).write_bytes(b"broken " * 1000)
-    url = f"/api/family/{case_id(folder)}"
-    told = list(map(client.get, (url, f"{url}/export/html", "/api/family")))
-    assert [one.status_code for one in told] == [500, 500, 200]
-    desk, wish = there.room.workspace, FamilyRequest(case_id(folder))
+    url = f"/api/family/{case_id_of(folder)}"
+    result = list(map(client.get, (url, f"{url}/export/html", "/api/family")))
+    assert [one.status_code for one in result] == [500, 500, 200]
+    desk, request = there.room.workspace, FamilyRequest(case_id_of(folder))
     with pytest.raises(RunDamaged) as problem:
-        work_on_case(JobOrder(desk.folders, desk.settings, (), True, wish, folder), wish, lambda **_: None)
+        work_on_case(JobSpec(desk.folders, desk.settings, (), True, request, folder), request, lambda **_: None)
     shutil.rmtree(folder)
-    assert leaked(there, there.begun, b"\n".join([*map(all_of, told), str(problem.value).encode()])) == []
+    assert leaked(there, there.started, b"\n".join([*map(all_of, result), str(problem.value).encode()])) == []
 
 
 def test_a_fault_names_nobody(there: Families, caplog: pytest.LogCaptureFixture) -> None:
@@ -160,16 +160,16 @@ def test_a_fault_names_nobody(there: Families, caplog: pytest.LogCaptureFixture)
         def broken() -> None:
             raise ValueError(LIVING_SEED)
 
-    with guarded(there.room, there.settings(), fault) as port, a_client(f"http://127.0.0.1:{port}") as client:
+    with guarded(there.room, there.settings(), fault) as port, http_client(f"http://127.0.0.1:{port}") as client:
         reply = client.get("/api/family/fault/here")
     assert reply.status_code == 500
     assert reply.json()["id"] in caplog.text
     assert "ValueError" in caplog.text
-    assert leaked(there, there.begun, (reply.text + caplog.text).encode()) == []
+    assert leaked(there, there.started, (reply.text + caplog.text).encode()) == []
 
 
 def test_only_the_owner_sees_more_and_decides(there: Families, client: httpx2.Client) -> None:
-    """No parameter opens a case; a server of the owner's tells of the living, and can be asked for less."""
+    """No parameter shows hidden people; a server of the owner shows the living, and can be asked for less."""
     url = f"/api/family/{there.done}"
     for privacy in ("owner", "private"):
         for path in ("", "/people", "/tree", "/export/json", "/timeline"):
@@ -181,19 +181,19 @@ def test_only_the_owner_sees_more_and_decides(there: Families, client: httpx2.Cl
         sent = client.post(path, content="0 HEAD\n0 TRLR\n", headers={"Content-Type": "application/octet-stream"})
         assert sent.status_code == 403
     with there.served(family_owner=True) as owner:
-        told = {mode: owner.get(f"{url}/people", params={"privacy": mode}).text for mode in MODES}
-        assert owner.get(f"{url}/people").text == told["owner"]
-    assert [[name in told[mode] for name in LIVING] for mode in MODES] == [
+        values = {mode: owner.get(f"{url}/people", params={"privacy": mode}).text for mode in PRIVACY_MODES}
+        assert owner.get(f"{url}/people").text == values["owner"]
+    assert [[name in values[mode] for name in LIVING] for mode in PRIVACY_MODES] == [
         [True] * 2,
         [True] * 2,
         [False] * 2,
         [False] * 2,
     ]
-    assert told["exclude"].count('"id"') < told["public"].count('"id"')
+    assert values["exclude"].count('"id"') < values["public"].count('"id"')
 
 
 def test_a_token_is_asked_for_first(there: Families) -> None:
-    """Where there is a token, the owner's server tells nothing at all without it, and everything with it."""
+    """With a token, the owner's server shows nothing at all without it, and everything with it."""
     with there.served(family_owner=True, token=TOKEN) as client:
         url = f"/api/family/{there.done}/people"
         assert client.get(url).status_code == 401
@@ -215,8 +215,10 @@ def test_a_token_is_asked_for_first(there: Families) -> None:
         (ServeSettings(token=TOKEN), "127.0.0.1", False, False),
     ],
 )
-def test_who_the_owner_is(serve: ServeSettings, client: str, is_stranger: bool | None, is_owner: bool) -> None:
-    """The token alone counts where there is one; without one, only who is on this machine."""
+def test_the_owner_is_recognized_by_token_or_machine(
+    serve: ServeSettings, client: str, is_stranger: bool | None, is_owner: bool
+) -> None:
+    """With a token, only the token counts; without one, only requests from this machine."""
     scope: dict[str, Any] = {"type": "http", "headers": [], "client": (client, 1) if client else None, "state": {}}
     if is_stranger is not None:
         scope["state"]["is_stranger"] = is_stranger
@@ -228,16 +230,16 @@ def test_who_the_owner_is(serve: ServeSettings, client: str, is_stranger: bool |
 
 
 @pytest.mark.parametrize("more", [{"public_url": "https://desk.school.lan"}, {"hosts": ("desk.school.lan",)}])
-def test_a_machine_that_others_reach_is_no_owner(more: dict[str, Any]) -> None:
-    """A server that others reach by a name needs a token for that: behind a proxy all seem to be on this machine."""
-    with pytest.raises(BadSettings, match="there is no token"):
+def test_a_server_that_others_reach_is_not_the_owners(more: dict[str, Any]) -> None:
+    """A server that others reach by a name needs a token for that: behind a proxy all requests seem to be local."""
+    with pytest.raises(BadSettings, match="no token is set"):
         check_serve_settings(ServeSettings(family_owner=True, **more))
     check_serve_settings(ServeSettings(family_owner=True, token=TOKEN, **more))
     check_serve_settings(ServeSettings(family_owner=True))
 
 
-def test_what_is_told_is_what_is_described(there: Families, client: httpx2.Client) -> None:
-    """Each answer about a case has the fields that the OpenAPI names, and no others."""
+def test_responses_match_their_description(there: Families, client: httpx2.Client) -> None:
+    """Each response about a case has the fields that the OpenAPI names, and no others."""
     described = client.get("/openapi.json").json()
     schemas, checked = described["components"]["schemas"], 0
     for url in addresses(client, there.done):
@@ -281,7 +283,7 @@ def _fits(value: Any, schema: dict[str, Any], schemas: dict[str, Any], where: st
 
 def test_a_job_of_a_case_is_kept_without_names(there: Families) -> None:
     """What is written down of a job says which case it works on by its id alone."""
-    job = Job("family-1", FamilyRequest(there.begun, 3, False, "abc"))
+    job = Job("family-1", FamilyRequest(there.started, 3, False, "abc"))
     text = json.dumps(job.record())
-    assert request_from_record(json.loads(text)["wish"]) == job.request
-    assert leaked(there, there.begun, text.encode()) == []
+    assert request_from_record(json.loads(text)["request"]) == job.request
+    assert leaked(there, there.started, text.encode()) == []

@@ -14,9 +14,10 @@ from urllib.parse import quote as percent
 import httpx2
 import pytest
 from pydantic import TypeAdapter
-from tests.web.running import a_client, a_room, running
+from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.claims.claim import ClaimRecord
+from kiwiresearch.page.record import LinkRecord, PageRecord, SectionRecord
 from kiwiresearch.web import replies
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
@@ -49,9 +50,9 @@ def two_books(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Ite
     metadata = {"Name": "other_en", "Title": "Other book", "Language": "eng", "Date": "2026-01-01"}
     write_book(other, [NewPage("Sunset", "Sunset", b"<p>A village in Utah.</p>")], [], metadata=metadata)
     with (
-        a_room(folder / "home", str(sample_zim), str(other)) as room,
-        running(room, make_app) as address,
-        a_client(address) as client,
+        server_context(folder / "home", str(sample_zim), str(other)) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
     ):
         yield client
 
@@ -82,7 +83,7 @@ def test_a_search_heeds_its_options(client: httpx2.Client) -> None:
 
 
 def test_nothing_found_is_an_empty_list(client: httpx2.Client) -> None:
-    """A search that finds no page is no error."""
+    """A search that finds no page is not an error."""
     reply = client.get("/api/search", params={"q": "xqzzlwv"})
     assert (reply.status_code, reply.json()["hits"]) == (200, [])
 
@@ -99,25 +100,28 @@ def test_one_book_can_be_searched_alone(two_books: httpx2.Client) -> None:
     assert {row["book_title"] for row in both[:2]} == {"Other book", "kiwiresearch sample book"}
 
 
-def test_books_are_told_without_where_they_are(
+def test_books_are_listed_without_their_paths(
     client: httpx2.Client, command: Callable[..., Any], room: ServerContext
 ) -> None:
-    """The list of books is that of `books list --json`, and holds no path of the machine."""
+    """The list of books is that of `books list --json`, and has no path of the machine."""
     reply = client.get("/api/books")
-    told = command("books", "list")["books"][0]
-    source = told.pop("source")
-    assert reply.json()["books"][0] == told | {"url": f"{room.public_url}/read/{told['id']}/"}
+    result = command("books", "list")["books"][0]
+    source = result.pop("source")
+    assert reply.json()["books"][0] == result | {"url": f"{room.public_url}/read/{result['id']}/"}
     assert source not in reply.text
     assert str(room.workspace.folders.cache) not in reply.text
 
 
-def test_a_book_that_cannot_be_opened_is_told(tmp_path: Path, sample_zim: Path) -> None:
-    """A book whose file is gone stays on the list as broken, and no word says where it was; the others serve on."""
+def test_a_book_that_cannot_be_opened_is_reported(tmp_path: Path, sample_zim: Path) -> None:
+    """A book whose file is gone stays in the list as broken, without its path; the others can be used."""
     gone = tmp_path / "gone.zim"
     gone.write_bytes(sample_zim.read_bytes())
-    with a_room(tmp_path / "home", str(sample_zim), str(gone)) as room, running(room, make_app) as address:
+    with (
+        server_context(tmp_path / "home", str(sample_zim), str(gone)) as room,
+        running_server(room, make_app) as address,
+    ):
         gone.unlink()
-        with a_client(address) as client:
+        with http_client(address) as client:
             reply = client.get("/api/books")
             sound, broken = reply.json()["books"]
             assert (sound["problem"], broken["check"]) == (None, "broken")
@@ -131,9 +135,9 @@ def test_a_page_is_what_the_command_gives(
     client: httpx2.Client, command: Callable[..., Any], room: ServerContext
 ) -> None:
     """A page over HTTP is that of `page --json`, by title or by path, with an address that opens it."""
-    told = command("page", "Hattusa") | {"url": f"{room.public_url}/read/{_book(client)}/Hattusa"}
-    assert client.get("/api/page", params={"title": "hattusa"}).json() == told
-    assert client.get("/api/page", params={"path": "Hattusa"}).json() == told
+    result = command("page", "Hattusa") | {"url": f"{room.public_url}/read/{_book(client)}/Hattusa"}
+    assert client.get("/api/page", params={"title": "hattusa"}).json() == result
+    assert client.get("/api/page", params={"path": "Hattusa"}).json() == result
 
 
 def test_a_section_comes_alone(client: httpx2.Client) -> None:
@@ -182,7 +186,7 @@ def test_titles_are_completed(client: httpx2.Client) -> None:
         ("/api/search?q=mercury", replies.SearchReply, {"hits": replies.HitReply, "senses": replies.SenseReply}),
         ("/api/suggest?q=sun", replies.SuggestReply, {"suggestions": replies.SuggestionReply}),
         ("/api/books", replies.BooksReply, {"books": BookRecord}),
-        ("/api/page?title=Hattusa", replies.PageReply, {"sections": replies.SectionReply}),
+        ("/api/page?title=Hattusa", PageRecord, {"sections": SectionRecord, "links": LinkRecord}),
         ("/api/claims?title=Ugarit", replies.ClaimsReply, {"claims": ClaimRecord}),
     ],
 )
@@ -192,9 +196,9 @@ def test_the_documented_fields_are_those_that_are_sent(
     """The OpenAPI names every field that is sent, and no other but those that say when they are there."""
     record = client.get(path).json()
     TypeAdapter(kind).validate_python(record)
-    for sent, told in ((record, kind), *((record[name][0], row) for name, row in rows.items())):
-        seldom = {one.name for one in fields(told) if one.metadata}
-        assert set(sent) | seldom == {one.name for one in fields(told)}
+    for sent, entry in ((record, kind), *((record[name][0], row) for name, row in rows.items())):
+        seldom = {one.name for one in fields(entry) if one.metadata}
+        assert set(sent) | seldom == {one.name for one in fields(entry)}
 
 
 @pytest.mark.parametrize(
@@ -222,8 +226,8 @@ def test_the_documented_fields_are_those_that_are_sent(
         ("/api/suggest?q=a&limit=51", 422),
     ],
 )
-def test_what_cannot_be_done_is_a_problem(client: httpx2.Client, path: str, status: int) -> None:
-    """A request that makes no sense, or wants what is not there, is refused with words."""
+def test_an_invalid_search_is_a_problem(client: httpx2.Client, path: str, status: int) -> None:
+    """A request that makes no sense, or for something that does not exist, is refused with a message."""
     reply = client.get(path)
     assert (reply.status_code, reply.headers["content-type"]) == (status, PROBLEM)
     assert reply.json()["detail"]

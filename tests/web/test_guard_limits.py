@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.responses import PlainTextResponse, StreamingResponse
-from tests.web.guarded import exchange, guarded, request, status_of
+from tests.web.guarded_server import exchange, guarded, request, status_of
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.web.context import ServerContext
@@ -67,7 +67,7 @@ def rest(line: socket.socket) -> bytes:
 
 
 def test_a_crowd_is_asked_to_come_again(room: ServerContext, gate: Gate) -> None:
-    """When all places are taken, a client hears when to come again, and is served once one is free."""
+    """When all places are taken, a client gets the time to try again, and is served once one is free."""
     with guarded(room, ServeSettings(at_once=2), gate.add_to) as port:
         with waiting(port, gate) as first, waiting(port, gate) as second:
             assert status_of(exchange(port, request("GET", "/api/health"))) == 200  # alive all the same
@@ -81,9 +81,9 @@ def test_a_crowd_is_asked_to_come_again(room: ServerContext, gate: Gate) -> None
 def test_a_request_that_takes_too_long_is_ended(room: ServerContext, gate: Gate) -> None:
     """The client is answered in time; the place counts as taken until the work has really ended."""
     with guarded(room, ServeSettings(at_once=1, request_timeout_s=0.2), gate.add_to) as port:
-        heard = exchange(port, WAIT)
-        assert status_of(heard) == 503
-        assert json.loads(heard.partition(b"\r\n\r\n")[2])["title"] == "Took too long"
+        received = exchange(port, WAIT)
+        assert status_of(received) == 503
+        assert json.loads(received.partition(b"\r\n\r\n")[2])["title"] == "Took too long"
         assert b'"title": "Busy"' in exchange(port, BOOKS)
         gate.opened.set()
         while status_of(exchange(port, BOOKS)) != 200:
@@ -122,16 +122,16 @@ def test_a_stream_that_takes_too_long_ends_properly(room: ServerContext) -> None
     assert not document.endswith(b"0\r\n\r\n")
 
 
-def test_a_stream_that_breaks_tells_of_it(room: ServerContext) -> None:
+def test_a_stream_that_fails_reports_it(room: ServerContext) -> None:
     """An error after the first event becomes the last event."""
     with guarded(room, ServeSettings(), _streams) as port:
-        heard = exchange(port, request("GET", "/api/stream?fails=true"))
-    assert b'"title": "Model unreachable", "status": 502' in heard
-    assert heard.endswith(b"\r\n0\r\n\r\n")
+        received = exchange(port, request("GET", "/api/stream?fails=true"))
+    assert b'"title": "Model unreachable", "status": 502' in received
+    assert received.endswith(b"\r\n0\r\n\r\n")
 
 
-def test_a_client_that_asks_too_often_is_told_to_wait(room: ServerContext) -> None:
-    """Beyond what a minute allows, a client hears how long to wait."""
+def test_a_client_that_asks_too_often_must_wait(room: ServerContext) -> None:
+    """Beyond the limit for a minute, the response says how long to wait."""
     with guarded(room, ServeSettings(requests_a_minute=3)) as port:
         started = time.monotonic()
         assert [status_of(exchange(port, BOOKS)) for _ in range(3)] == [200] * 3
@@ -162,8 +162,8 @@ def test_no_client_gets_more_than_its_share(a_minute: int, pauses: list[float]) 
         assert taken <= a_minute + now * a_minute / 60 + 1e-6
 
 
-def test_a_client_that_waits_as_told_is_let_in() -> None:
-    """After the seconds it was told, a client may ask again, and not before."""
+def test_a_client_that_waits_is_answered() -> None:
+    """After the seconds in the response, a client may ask again, and not before."""
     now = 0.0
     buckets = Buckets(60, clock=lambda: now)
     assert [buckets.take("one") for _ in range(61)] == [*[0.0] * 60, 1.0]
@@ -202,7 +202,7 @@ def test_a_client_is_an_address_or_a_network(address: str, client: str) -> None:
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that announces a body and sends none is told so, and hung up on."""
+    """A client that announces a body and sends none gets an error, and the connection is closed."""
     monkeypatch.setattr(BodyCheck, "timeout_s", 0.1)
     with guarded(room) as port:
         sent = request("POST", "/api/ask", "Content-Type: application/json", "Content-Length: 9")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.web.guarded import exchange, guarded, request, status_of
+from tests.web.guarded_server import exchange, guarded, request, status_of
 
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.workspace.settings import ServeSettings
@@ -96,6 +96,8 @@ LINKED = ("Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
         ("GET", "/", [CROSS, *LINKED], 200),
         ("GET", "/", ["Sec-Fetch-Site: same-site", *LINKED], 200),
         ("HEAD", "/", [CROSS, *LINKED], 200),
+        ("GET", "/", [CROSS, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: empty"], 200),
+        ("GET", "/", [CROSS, "Sec-Fetch-Mode: navigate"], 403),
         ("GET", "/", [CROSS], 403),
         ("GET", "/", ["Origin: http://evil.example"], 403),
         ("GET", "/", ["Origin: http://evil.example", *LINKED], 403),
@@ -111,9 +113,9 @@ def test_other_sites_may_link_to_pages_and_nothing_else(
     port: int, method: str, target: str, headers: list[str], status: int
 ) -> None:
     """What a browser sends for another site is refused, but for pages to read; no CORS header is ever sent."""
-    heard = exchange(port, request(method, target, *headers, body=TEXT if method == "POST" else b""))
-    assert status_of(heard) == status
-    assert b"access-control-" not in heard.lower()
+    received = exchange(port, request(method, target, *headers, body=TEXT if method == "POST" else b""))
+    assert status_of(received) == status
+    assert b"access-control-" not in received.lower()
 
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
@@ -143,8 +145,8 @@ FORM = "Content-Type: application/x-www-form-urlencoded"
 )
 def test_forms_are_taken_from_pages_of_ours_alone(port: int, headers: list[str], status: int) -> None:
     """A form needs a browser's word that a page of this server sent it; silence is not enough."""
-    heard = exchange(port, request("POST", "/language", FORM, *headers, body=b"language=fr&back=/"))
-    assert status_of(heard) == status
+    received = exchange(port, request("POST", "/language", FORM, *headers, body=b"language=fr&back=/"))
+    assert status_of(received) == status
 
 
 @pytest.mark.parametrize(
@@ -163,18 +165,18 @@ def test_forms_are_taken_from_pages_of_ours_alone(port: int, headers: list[str],
 )
 def test_pages_take_forms_and_no_other_body(port: int, target: str, kind: str, status: int) -> None:
     """A page takes what its form sends; one with a file is taken where a family file is chosen, and only there."""
-    heard = exchange(port, request("POST", target, f"Content-Type: {kind}", OURS, body=b"language=fr"))
-    assert status_of(heard) == status
+    received = exchange(port, request("POST", target, f"Content-Type: {kind}", OURS, body=b"language=fr"))
+    assert status_of(received) == status
 
 
 @pytest.mark.parametrize("target", ["/family/import", "/family/x/import"])
 def test_a_form_with_a_file_reaches_its_page(port: int, target: str) -> None:
-    """The wall of bodies passes it on as it comes, and what is wrong with it is told by the page."""
-    heard = exchange(
+    """The limit on bodies passes it on as it arrives, and the page reports what is wrong with it."""
+    received = exchange(
         port, request("POST", target, "Content-Type: multipart/form-data; boundary=x", OURS, body=b"--x--")
     )
-    assert 400 <= status_of(heard) < 500
-    assert status_of(heard) not in (405, 413, 415)
+    assert 400 <= status_of(received) < 500
+    assert status_of(received) not in (405, 413, 415)
 
 
 @pytest.mark.parametrize(
@@ -196,10 +198,10 @@ def test_bodies_are_json(port: int, kind: str, status: int) -> None:
 
 
 def test_a_large_body_is_refused(port: int) -> None:
-    """More than the settings allow is refused by its announced size, and the client hears so."""
-    heard = exchange(port, request("POST", "/api/claims", JSON, body=b" " * 200_000))
-    assert status_of(heard) == 413
-    assert json.loads(heard.partition(b"\r\n\r\n")[2])["title"] == "Too large"
+    """More than the settings allow is refused by its announced size, with an error."""
+    received = exchange(port, request("POST", "/api/claims", JSON, body=b" " * 200_000))
+    assert status_of(received) == 413
+    assert json.loads(received.partition(b"\r\n\r\n")[2])["title"] == "Too large"
 
 
 def test_a_large_body_in_chunks_is_refused(port: int) -> None:
@@ -241,15 +243,15 @@ HEADERS = (
     ],
 )
 def test_every_answer_has_its_headers(port: int, sent: bytes) -> None:
-    """Answers of routes, of walls and to nonsense all tell browsers to be careful, and name no program."""
+    """Responses of routes, of the guards and to invalid requests all have the security headers, and name no program."""
     head = exchange(port, sent).partition(b"\r\n\r\n")[0]
     assert [wanted for wanted in HEADERS if wanted.lower() not in head.lower()] == []
     assert b"\r\nserver:" not in head.lower()
 
 
 @pytest.mark.parametrize("target", ["/read/sample/nowhere", "/read/nobody/x", "/read/sample/", "/read/x?mark=9"])
-def test_what_stands_in_our_frames_says_so(port: int, target: str) -> None:
-    """Pages of books, and errors in their place, may be framed by pages of ours; nothing else may."""
+def test_pages_in_our_frames_may_be_framed_by_us(port: int, target: str) -> None:
+    """Pages of books, and errors in their place, may be framed by our own pages; nothing else may."""
     head = exchange(port, request("GET", target)).partition(b"\r\n\r\n")[0].lower()
     assert b"x-frame-options: sameorigin" in head
     assert b"frame-ancestors 'self'" in head
@@ -341,7 +343,7 @@ HOSTILE = [
 @pytest.mark.parametrize("sent", [*HOSTILE, *UNFINISHED], ids=range(len(HOSTILE) + len(UNFINISHED)))
 def test_nothing_hostile_gives_a_fault_or_a_hang(port: int, sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
     """Whatever is sent, the server hangs up or answers, never with a fault of its own."""
-    heard = exchange(port, sent, close=sent in UNFINISHED)
-    assert status_of(heard) < 500, heard[:300]
-    assert b"Traceback" not in heard
+    received = exchange(port, sent, close=sent in UNFINISHED)
+    assert status_of(received) < 500, received[:300]
+    assert b"Traceback" not in received
     assert [record.getMessage() for record in caplog.records if record.name == "kiwiresearch.web"] == []

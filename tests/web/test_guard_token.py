@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from tests.web.guarded import TOKEN, guarded
-from tests.web.running import a_browser, a_client
+from tests.web.guarded_server import TOKEN, guarded
+from tests.web.servers import browser_client, http_client
 
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.identity import COOKIE, ServerToken
@@ -25,21 +25,21 @@ def address(room: ServerContext) -> Iterator[str]:
 
 @pytest.fixture
 def client(address: str) -> Iterator[httpx2.Client]:
-    with a_client(address) as client:
+    with http_client(address) as client:
         yield client
 
 
 @pytest.fixture
 def browser(address: str) -> Iterator[httpx2.Client]:
-    with a_browser(address) as browser:
+    with browser_client(address) as browser:
         yield browser
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/api/search?q=sunset", "/api/books", "/v1/models", "/openapi.json", "/read/x/y", "/mcp", "/nowhere"]
 )
-def test_nothing_is_told_without_the_token(client: httpx2.Client, path: str) -> None:
-    """Every path wants the token, also those that do not exist."""
+def test_nothing_is_shown_without_the_token(client: httpx2.Client, path: str) -> None:
+    """Every path needs the token, also those that do not exist."""
     shown = [TOKEN, f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"]
     cookies = [f"{COOKIE}={TOKEN}", "=;;;=" * 10]
     for headers in ({}, *({"Authorization": one} for one in shown), *({"Cookie": one} for one in cookies)):
@@ -54,8 +54,8 @@ def test_the_token_opens_the_api(client: httpx2.Client) -> None:
     assert client.get("/v1/models", headers={"Authorization": f"bearer  {TOKEN}"}).status_code == 200
 
 
-def test_health_tells_strangers_the_status_only(client: httpx2.Client) -> None:
-    """A monitor needs no token to see that the server is up; who has it sees more."""
+def test_health_without_a_token_shows_only_the_status(client: httpx2.Client) -> None:
+    """A monitor needs no token to see that the server is up; with the token, it sees more."""
     assert client.get("/api/health").json() == {"status": "ok"}
     assert client.get("/api/health", headers=RIGHT).json()["wan"] is False
 
@@ -110,8 +110,8 @@ def test_the_cookie_opens_the_api_to_pages_of_ours(
     assert client.get("/api/search?q=sunset", headers=sent | {"Cookie": entered}).status_code == status
 
 
-def test_the_cookie_sends_no_json_to_pages(client: httpx2.Client, address: str, entered: str) -> None:
-    """A page takes forms of its own server: JSON is no form, and who does not come from a page is refused before."""
+def test_the_cookie_cannot_send_json_to_pages(client: httpx2.Client, address: str, entered: str) -> None:
+    """A page accepts forms of its own server: JSON is not a form, and requests from elsewhere are refused before."""
     ours = {"Cookie": entered, "Origin": address}
     assert client.post("/language", headers=ours, json={}).status_code == 415
     assert client.post("/language", headers={"Cookie": entered}, data={"back": "/"}).status_code == 403
@@ -119,7 +119,7 @@ def test_the_cookie_sends_no_json_to_pages(client: httpx2.Client, address: str, 
 
 
 def test_a_page_of_a_book_needs_no_cookie_for_its_files(client: httpx2.Client) -> None:
-    """Its address holds a key that lets read the books and nothing else: a page without cookies keeps its style."""
+    """Its address has a key that can read the books and nothing else: a page without cookies keeps its style."""
     page = client.get("/api/search?q=sunset", headers=RIGHT).json()["hits"][0]["url"].removeprefix("http://")
     path = page[page.index("/read/") :]
     key = path.split("/")[2].partition("~")[2]
@@ -153,22 +153,22 @@ def test_a_wrong_token_opens_nothing(browser: httpx2.Client, body: bytes) -> Non
 
 
 def test_guesses_do_not_use_up_what_others_may_ask(room: ServerContext) -> None:
-    """Who has the token is counted apart from those behind the same address who have not."""
+    """Users with the token are counted separately from others behind the same address."""
     with (
         guarded(room, ServeSettings(token=TOKEN, requests_a_minute=2)) as port,
-        a_client(f"http://127.0.0.1:{port}") as c,
+        http_client(f"http://127.0.0.1:{port}") as c,
     ):
         assert [c.get("/v1/models").status_code for _ in range(3)] == [401, 401, 429]
         assert [c.get("/v1/models", headers=RIGHT).status_code for _ in range(3)] == [200, 200, 429]
 
 
 def test_without_a_token_there_is_no_form(room: ServerContext) -> None:
-    """A server that needs no token has no page that asks for one."""
-    with guarded(room) as port, a_client(f"http://127.0.0.1:{port}") as c:
+    """A server without a token has no page that asks for one."""
+    with guarded(room) as port, http_client(f"http://127.0.0.1:{port}") as c:
         assert c.get("/login").status_code == 404
 
 
-def test_the_cookie_does_not_tell_the_token() -> None:
-    """What a browser keeps is no token, and is the same for the same token."""
+def test_the_cookie_does_not_reveal_the_token() -> None:
+    """The value in the browser is not the token, and is the same for the same token."""
     assert ServerToken("a").cookie == ServerToken("a").cookie != ServerToken("b").cookie
     assert not ServerToken("a").is_right(ServerToken("a").cookie)

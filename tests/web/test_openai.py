@@ -14,8 +14,8 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletionChunk
 from tests.ask.answers import a_cited, an_answer
-from tests.web.running import a_client, a_room, running
-from tests.web.told import ToldAsker
+from tests.web.scripted_asker import ScriptedAsker
+from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.ask.answer import Answer, AnswerSentence, AnswerText, Done, EvidenceFound, Thought
 from kiwiresearch.errors import ModelUnreachable
@@ -41,33 +41,33 @@ def sdk(server: str) -> Iterator[openai.OpenAI]:
 
 @dataclass
 class Scripted:
-    """A server whose asker says what a test tells it, and OpenAI's client for it."""
+    """A server whose asker gives the answers that a test sets, and OpenAI's client for it."""
 
-    asker: ToldAsker
+    asker: ScriptedAsker
     address: str
     sdk: openai.OpenAI
 
 
 @pytest.fixture(scope="module")
-def told_room(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ServerContext]:
+def scripted_context(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[ServerContext]:
     """A room of its own, since its asker is exchanged."""
-    with a_room(tmp_path_factory.mktemp("told"), str(sample_zim)) as room:
+    with server_context(tmp_path_factory.mktemp("told"), str(sample_zim)) as room:
         yield room
 
 
 @pytest.fixture(scope="module")
-def told_server(told_room: ServerContext) -> Iterator[str]:
+def scripted_server(scripted_context: ServerContext) -> Iterator[str]:
     """A server on that room."""
-    with running(told_room, make_app) as address:
+    with running_server(scripted_context, make_app) as address:
         yield address
 
 
 @pytest.fixture
-def scripted(told_room: ServerContext, told_server: str) -> Iterator[Scripted]:
-    """A server that answers as told."""
-    told_room.asker = asker = ToldAsker()
-    with the_sdk(told_server) as client:
-        yield Scripted(asker, told_server, client)
+def scripted(scripted_context: ServerContext, scripted_server: str) -> Iterator[Scripted]:
+    """A server with a scripted asker."""
+    scripted_context.asker = asker = ScriptedAsker()
+    with the_sdk(scripted_server) as client:
+        yield Scripted(asker, scripted_server, client)
 
 
 def asked(text: str, **more: Any) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def test_sources_are_as_open_webui_reads_them(scripted: Scripted) -> None:
     """Numbers, names and ids of sources are all different, or Open WebUI would count two as one."""
     cited = [a_cited("It burned.", start=0), a_cited("It fell.", start=30), a_cited("It rose.", title="Troy")]
     answer = an_answer(*cited)
-    scripted.asker.tell(EvidenceFound(answer), Done(answer))
+    scripted.asker.script(EvidenceFound(answer), Done(answer))
     chunks = list(scripted.sdk.chat.completions.create(**asked("What happened?", stream=True)))
     sources = [event_of(chunk)["data"] for chunk in chunks if event_of(chunk).get("type") == "source"]
     assert [row["document"] for row in sources] == [["It burned."], ["It fell."], ["It rose."]]
@@ -156,9 +156,9 @@ def test_sources_are_as_open_webui_reads_them(scripted: Scripted) -> None:
 
 
 def test_words_of_a_book_come_once_and_with_their_numbers(scripted: Scripted) -> None:
-    """What the asker says in the book's own words is streamed as it stands in the whole answer."""
+    """An answer in the book's own words is streamed as it is in the complete answer."""
     answer = an_answer(a_cited("It burned."), a_cited("It fell.", title="Troy"))
-    scripted.asker.tell(EvidenceFound(answer), AnswerText(answer.text), Done(answer))
+    scripted.asker.script(EvidenceFound(answer), AnswerText(answer.text), Done(answer))
     words = words_in(list(scripted.sdk.chat.completions.create(**asked("What happened?", stream=True))))
     assert words.startswith("It burned. [1]\n\nIt fell. [2]\n\n---\n")
     assert words == scripted.sdk.chat.completions.create(**asked("What happened?")).choices[0].message.content
@@ -173,7 +173,7 @@ def test_a_model_streams_thoughts_and_words(scripted: Scripted) -> None:
         "q", "q", "title", "Why.", grounded=True, text="A fire. [1] A fall. [2]", lines=lines,
         citations=(one, two), books=found.books, model="m",
     )  # fmt: skip
-    scripted.asker.tell(
+    scripted.asker.script(
         EvidenceFound(found), Thought("Hm."), AnswerText("A fire. [1]"), AnswerText(" A fall. [2]"), Done(done)
     )
     chunks = list(scripted.sdk.chat.completions.create(**asked("What happened?", stream=True)))
@@ -195,7 +195,7 @@ def test_a_model_streams_thoughts_and_words(scripted: Scripted) -> None:
 def test_earlier_messages_become_turns(scripted: Scripted) -> None:
     """A follow-up knows what was asked and answered before; the system and our own ending are left out."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(EvidenceFound(answer), Done(answer))
+    scripted.asker.script(EvidenceFound(answer), Done(answer))
     scripted.sdk.chat.completions.create(
         model="kiwiresearch-eli10",
         messages=[
@@ -210,24 +210,24 @@ def test_earlier_messages_become_turns(scripted: Scripted) -> None:
         tools=[{"type": "function", "function": {"name": "f"}}],
         extra_body={"something_new": True},
     )
-    question, wish = scripted.asker.asked[-1]
+    question, request = scripted.asker.asked[-1]
     assert question == "and his wife?"
-    assert [(turn.question, turn.answer) for turn in wish.turns] == [("Who was Darwin?", "A naturalist. [1]")]
-    assert (wish.mode, wish.with_model) == ("eli10", True)
+    assert [(turn.question, turn.answer) for turn in request.turns] == [("Who was Darwin?", "A naturalist. [1]")]
+    assert (request.mode, request.with_model) == ("eli10", True)
 
 
 def test_the_books_alone_can_be_asked(scripted: Scripted) -> None:
     """One of the models is none: the books' own words."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(EvidenceFound(answer), Done(answer))
+    scripted.asker.script(EvidenceFound(answer), Done(answer))
     scripted.sdk.chat.completions.create(**asked("What happened?") | {"model": "kiwiresearch-books"})
     assert scripted.asker.asked[-1][1].with_model is False
 
 
 def test_a_refusal_is_an_answer(scripted: Scripted) -> None:
-    """Where the books hold nothing, a client is told so in words, with status 200."""
+    """If the books have no answer, a client gets that as text, with status 200."""
     refused = Answer("q", "q", "none", "No page is about it.", grounded=False)
-    scripted.asker.tell(EvidenceFound(refused), Done(refused))
+    scripted.asker.script(EvidenceFound(refused), Done(refused))
     content = scripted.sdk.chat.completions.create(**asked("Who?")).choices[0].message.content
     assert content == "No answer found in the books."
 
@@ -240,13 +240,13 @@ INSIDES = re.compile(r"Input should|Field required|validation|CompletionPart|val
     ("body", "status", "words"),
     [
         ({"model": "gpt-9"}, 404, "'gpt-9' does not exist"),
-        ({"n": 2}, 400, "one answer, not 2"),
-        ({"messages": []}, 400, "'messages' must have at least 1 of them."),
-        ({"messages": [{"role": "system", "content": "x"}]}, 400, "No message is a user's"),
-        ({"messages": [{"role": "user", "content": " ?! "}]}, 400, "no words"),
+        ({"n": 2}, 400, "one answer at a time, not 2"),
+        ({"messages": []}, 400, "'messages' must not be empty."),
+        ({"messages": [{"role": "system", "content": "x"}]}, 400, "There is no message from the user"),
+        ({"messages": [{"role": "user", "content": " ?! "}]}, 400, "is empty"),
         ({"messages": [{"role": "user", "content": "w" * 5_000}]}, 400, "5,000 characters"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400, "'image_url'"),
-        ({"messages": [{"role": "user", "content": "x"}] * 1_001}, 400, "'messages' may have at most 1,000 of them."),
+        ({"messages": [{"role": "user", "content": "x"}] * 1_001}, 400, "'messages' can have at most 1,000 items."),
         ({"messages": [{"role": "wizard", "content": "x"}]}, 400, "'messages[0].role' must be 'system', 'developer', "),
         ({"messages": [{"content": "x"}]}, 400, "'messages[0].role' is missing."),
         ({"messages": "x"}, 400, "'messages' must be a list."),
@@ -265,10 +265,8 @@ INSIDES = re.compile(r"Input should|Field required|validation|CompletionPart|val
         ({"stream_options": {"include_usage": []}}, 400, "'stream_options.include_usage' must be true or false."),
     ],
 )
-def test_what_cannot_be_answered_is_told_in_openais_form(
-    client: httpx2.Client, body: dict[str, Any], status: int, words: str
-) -> None:
-    """An error has the form that chat clients show to their users."""
+def test_errors_have_openais_format(client: httpx2.Client, body: dict[str, Any], status: int, words: str) -> None:
+    """An error has the format that chat clients show to their users."""
     reply = client.post(CHAT, json=asked("Who?") | body)
     assert reply.status_code == status
     error = reply.json()["error"]
@@ -278,7 +276,7 @@ def test_what_cannot_be_answered_is_told_in_openais_form(
     assert not INSIDES.search(error["message"])
 
 
-NO_OBJECT = "The body is no object: send a JSON object with 'model' and 'messages'."
+NO_OBJECT = "The body is not an object: send a JSON object with 'model' and 'messages'."
 
 
 @pytest.mark.parametrize(
@@ -293,12 +291,12 @@ NO_OBJECT = "The body is no object: send a JSON object with 'model' and 'message
         (b"null", NO_OBJECT),
         (b'"text"', NO_OBJECT),
         (b"{}", "'model' is missing."),
-        (b'{"model": "\xff"}', "The body is not JSON: it is no text in UTF-8."),
-        (b"[" * 100_000, "The body is not JSON that can be read: it is nested too deeply."),
+        (b'{"model": "\xff"}', "The body is not JSON: it is not UTF-8 text."),
+        (b"[" * 100_000, "The body is not JSON: it is nested too deeply."),
     ],
 )
-def test_json_that_is_none_is_told_in_openais_form(client: httpx2.Client, content: bytes, words: str) -> None:
-    """A body that cannot be read is a 400 in the same form, and says what is wrong with it."""
+def test_invalid_json_is_reported_in_openais_format(client: httpx2.Client, content: bytes, words: str) -> None:
+    """A body that cannot be read is a 400 in the same format, and says what is wrong with it."""
     reply = client.post(CHAT, content=content, headers={"content-type": "application/json"})
     assert (reply.status_code, reply.headers["content-type"]) == (400, "application/json")
     error = reply.json()["error"]
@@ -330,24 +328,24 @@ def test_the_sdk_raises_its_own_errors(sdk: openai.OpenAI) -> None:
 def test_a_model_that_is_away_is_a_bad_gateway(scripted: Scripted) -> None:
     """What goes wrong before the first word has its own status, streamed or not."""
     for stream in (False, True):
-        scripted.asker.tell(ModelUnreachable("The model is away.", remedy="Start it."))
+        scripted.asker.script(ModelUnreachable("The model is away.", remedy="Start it."))
         with pytest.raises(openai.InternalServerError, match="away") as caught:
             scripted.sdk.chat.completions.create(**asked("Who?", stream=stream))
         assert caught.value.status_code == 502
 
 
-def test_what_goes_wrong_in_a_stream_is_told_in_it(scripted: Scripted) -> None:
-    """A problem behind the first word reaches the client as an error, and the stream ends in good order."""
+def test_a_problem_in_a_stream_is_reported_in_it(scripted: Scripted) -> None:
+    """A problem after the first word reaches the client as an error, and the stream ends properly."""
     found = an_answer(a_cited("It burned."))
-    scripted.asker.tell(EvidenceFound(found), ModelUnreachable("The model went away.", remedy="Start it."))
-    with a_client(scripted.address) as client, client.stream("POST", CHAT, json=asked("Who?", stream=True)) as reply:
+    scripted.asker.script(EvidenceFound(found), ModelUnreachable("The model went away.", remedy="Start it."))
+    with http_client(scripted.address) as client, client.stream("POST", CHAT, json=asked("Who?", stream=True)) as reply:
         lines = [line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data:")]
     assert json.loads(lines[-2])["error"]["message"] == "The model went away. Start it."
     assert lines[-1] == "[DONE]"
 
 
-def history(*said: str) -> str:
-    return "\n".join(f"{'USER' if place % 2 == 0 else 'ASSISTANT'}: {words}" for place, words in enumerate(said))
+def history(*result: str) -> str:
+    return "\n".join(f"{'USER' if place % 2 == 0 else 'ASSISTANT'}: {words}" for place, words in enumerate(result))
 
 
 def background(task: str, form: str) -> str:
@@ -388,7 +386,7 @@ def test_background_prompts_open_no_book(scripted: Scripted, form: str, expected
 def test_the_question_is_found_in_what_open_webui_wraps_around_it(scripted: Scripted, text: str) -> None:
     """With its own search switched on, Open WebUI puts pages before the question: the question is what is asked."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(EvidenceFound(answer), Done(answer))
+    scripted.asker.script(EvidenceFound(answer), Done(answer))
     scripted.sdk.chat.completions.create(**asked(text))
     assert scripted.asker.asked[-1][0] == "Who was he?"
 
@@ -396,13 +394,13 @@ def test_the_question_is_found_in_what_open_webui_wraps_around_it(scripted: Scri
 def test_a_question_about_tasks_is_a_question(scripted: Scripted) -> None:
     """Only a prompt with all marks of a background prompt is taken for one."""
     answer = an_answer(a_cited("It burned."))
-    scripted.asker.tell(EvidenceFound(answer), Done(answer))
+    scripted.asker.script(EvidenceFound(answer), Done(answer))
     for text in ('### Task: what does "title" mean?', 'What is <chat_history> with "tags": in it?'):
         scripted.sdk.chat.completions.create(**asked(text))
     assert len(scripted.asker.asked) == 2
 
 
-def test_nothing_of_the_machine_is_told(client: httpx2.Client, room: ServerContext) -> None:
+def test_nothing_of_the_machine_is_shown(client: httpx2.Client, room: ServerContext) -> None:
     """Answers name books, never files."""
     text = client.post(CHAT, json=asked(SUNSET)).text
     assert str(room.workspace.folders.config) not in text

@@ -60,11 +60,11 @@ def test_a_query_without_words_is_a_bad_request(client: httpx2.Client, query: st
     """Nothing to look for is an error that says so."""
     reply = client.get("/search", params={"q": query, "format": "json"})
     assert reply.status_code == 400
-    assert "no words" in reply.json()["detail"]
+    assert "The search is empty" in reply.json()["detail"]
 
 
 def test_a_mistyped_word_is_corrected(client: httpx2.Client) -> None:
-    """What was understood is told as a correction."""
+    """The corrected word is reported as a correction."""
     found = client.get("/search", params={"q": "bronce aeg colapse", "format": "json"}).json()
     assert isinstance(found["corrections"], list)
     assert isinstance(found["suggestions"], list)
@@ -85,11 +85,11 @@ def test_open_webui_searches_here(client: httpx2.Client, server: str) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"query": "x", "count": 0}, {"query": "x", "count": "many"}, {"query": "w" * 3000}]
 )
-def test_what_open_webui_would_not_send_is_refused(client: httpx2.Client, body: dict[str, object]) -> None:
-    """A body that is not valid is told so."""
+def test_an_invalid_body_is_refused(client: httpx2.Client, body: dict[str, object]) -> None:
+    """A body that is not valid is refused."""
     assert client.post("/owui/search", json=body).status_code == 422
 
 
 def test_a_huge_count_is_bounded(client: httpx2.Client) -> None:
-    """Whoever wants everything gets a hundred results at most."""
+    """At most a hundred results are returned, however many are asked for."""
     assert len(client.post("/owui/search", json={"query": "bronze", "count": 10**6}).json()) <= 100

@@ -62,8 +62,8 @@ def test_packed_files_are_kept_by_browsers_as_others_are(client: TestClient) -> 
         assert client.get(address, headers={"If-None-Match": mark}).status_code == 304
 
 
-def test_streams_and_small_answers_go_as_they_are(client: TestClient) -> None:
-    """What comes bit by bit is not held back, and what fits into one packet is left alone."""
+def test_streams_and_small_responses_are_not_compressed(client: TestClient) -> None:
+    """A stream is sent without delay, and a response that fits into one packet is not compressed."""
     with client.stream("POST", "/api/chat", json={"question": "When was Einstein born?"}, headers=PACKED) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert "content-encoding" not in answer.headers
@@ -87,33 +87,33 @@ SPOKEN = b"a word " * 1000
         (200, {"content-type": "text/html", "content-encoding": "br"}, False),
     ],
 )
-def test_what_would_not_shrink_or_is_a_part_stays(status: int, headers: dict[str, str], is_packed: bool) -> None:
-    """Pictures, files that are packed already and parts of files come as they were made."""
+def test_compressed_files_and_parts_are_sent_unchanged(status: int, headers: dict[str, str], is_packed: bool) -> None:
+    """Pictures, files that are already compressed and parts of files are not compressed."""
     made = Response(SPOKEN, status, headers)
     answer, content = _sent(TestClient(Compression(made)), "/", **PACKED)
     assert (answer.headers.get("content-encoding") == "gzip") is is_packed
     assert (gzip.decompress(content) if is_packed else content) == SPOKEN
 
 
-def test_a_stream_begins_before_it_has_anything_to_say() -> None:
-    """Whoever follows a job is told at once that the server is there, though nothing may happen for a while."""
-    told: list[str] = []
+def test_a_stream_starts_before_its_first_event() -> None:
+    """A client that follows a job gets the response headers at once, though no event may come for a while."""
+    reports: list[str] = []
 
     async def stream(scope: Scope, receive: Receive, send: Send) -> None:
         head = [(b"content-type", b"text/event-stream")]
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        told.append("waits")
+        reports.append("waits")
         await send({"type": "http.response.body", "body": b"data: 1\n\n"})
 
     async def send(message: Message) -> None:
-        told.append(message["type"])
+        reports.append(message["type"])
 
     async def receive() -> Message:
         return {"type": "http.request"}
 
     scope = {"type": "http", "headers": [(b"accept-encoding", b"gzip")]}
     asyncio.run(Compression(stream)(scope, receive, send))
-    assert told == ["http.response.start", "waits", "http.response.body"]
+    assert reports == ["http.response.start", "waits", "http.response.body"]
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,6 @@ def test_a_stream_begins_before_it_has_anything_to_say() -> None:
         ("x-gzipped", False),
     ],
 )
-def test_what_a_client_takes_is_read_with_care(accepted: str, is_taken: bool) -> None:
+def test_a_client_that_refuses_compression_gets_none(accepted: str, is_taken: bool) -> None:
     """A client that refuses packed answers gets none."""
     assert accepts_gzip(accepted) is is_taken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.web.running import a_client, a_room, heard, running
+from tests.web.servers import http_client, running_server, server_context, stream_events
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.zim.book_writer import NewPage, write_book
@@ -18,10 +18,10 @@ def test_the_named_book_answers(tmp_path: Path, sample_zim: Path) -> None:
     write_book(other, [NewPage("Sunset", "Sunset", page)], [], metadata=metadata)
     body = {"path": "Sunset", "book": "other_en", "question": "When was Sunset founded?"}
     with (
-        a_room(tmp_path / "home", str(sample_zim), str(other)) as room,
-        running(room, make_app) as address,
-        a_client(address) as client,
+        server_context(tmp_path / "home", str(sample_zim), str(other)) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
         client.stream("POST", "/api/answer_from_page", json=body) as reply,
     ):
-        last = list(heard(reply.iter_lines()))[-1]
+        last = list(stream_events(reply.iter_lines()))[-1]
     assert "1870" in last.data["passages"][0]["text"]

@@ -1,4 +1,4 @@
-"""The door for other hosts: who has the secret is answered, and nobody else sees that there is a door."""
+"""The routes for other hosts: only requests with the secret are answered; to others the routes do not exist."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.hosts.hosts_running import Host, a_host
-from tests.web.running import a_client
+from tests.hosts.running_hosts import Host, a_host
+from tests.web.servers import http_client
 
 from kiwiresearch.errors import HostAway
 from kiwiresearch.ids import BookId
@@ -40,7 +40,7 @@ def host(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator
 @pytest.fixture
 def other(host: Host) -> Iterator[httpx2.Client]:
     """Another host, which has the secret of the store and no token."""
-    with a_client(host.url) as client:
+    with http_client(host.url) as client:
         client.headers["Authorization"] = f"Bearer {host.presence.secret}"
         yield client
 
@@ -75,10 +75,10 @@ def test_a_host_is_answered(other: httpx2.Client, book: str) -> None:
         {"Cookie": "kiwiresearch_token=SECRET"},
     ],
 )
-def test_strangers_see_no_door(host: Host, book: str, headers: dict[str, str]) -> None:
-    """Without the secret, the door looks like any address that is not there: also to readers with a token."""
+def test_requests_without_the_secret_get_not_found(host: Host, book: str, headers: dict[str, str]) -> None:
+    """Without the secret, the routes look like any address that does not exist, also to readers with a token."""
     shown = {name: value.replace("SECRET", host.presence.secret) for name, value in headers.items()}
-    with a_client(host.url) as client:
+    with http_client(host.url) as client:
         for place in (f"/api/peer/{book}", "/api/peer/ping"):
             there = client.post(place, content=_calls(["title", "Sunset"]), headers=shown)
             nowhere = client.post(place.replace("peer", "nowhere"), content=_calls(["title", "Sunset"]), headers=shown)
@@ -86,15 +86,15 @@ def test_strangers_see_no_door(host: Host, book: str, headers: dict[str, str]) -
             assert there.status_code in (401, 404, 415)
 
 
-def test_the_secret_opens_nothing_else(other: httpx2.Client) -> None:
-    """Hosts ask about books, and are no readers: the rest wants its token."""
+def test_the_secret_gives_access_to_nothing_else(other: httpx2.Client) -> None:
+    """Hosts may only ask about books; everything else needs a token."""
     assert other.get("/api/search", params={"q": "sky"}).status_code == 401
     assert other.get("/api/peer/ping").status_code == 401
 
 
-def test_the_secret_is_told_nowhere(host: Host) -> None:
-    """Neither the description of the server nor its state says that there is such a secret."""
-    with a_client(host.url) as client:
+def test_the_secret_is_shown_nowhere(host: Host) -> None:
+    """Neither the OpenAPI description nor the health of the server shows that there is a secret."""
+    with http_client(host.url) as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
         for place in ("/openapi.json", "/api/health", "/api/books"):
             text = client.get(place).text
@@ -118,23 +118,23 @@ def test_the_secret_is_told_nowhere(host: Host) -> None:
     ],
 )
 def test_nonsense_is_refused(other: httpx2.Client, book: str, body: bytes, status: int) -> None:
-    """Requests that no host of ours makes are refused without harm."""
+    """Requests that no kiwiresearch host makes are refused without harm."""
     assert other.post(f"/api/peer/{book}", content=body).status_code == status
     assert other.post("/api/peer/ping").text == "door"
 
 
 @pytest.mark.parametrize("name", ["00000000-0000-0000-0000-000000000000", "..", "x/../y", "%2e%2e"])
-def test_a_book_that_is_not_here_is_told(other: httpx2.Client, name: str) -> None:
-    """Only the books of this host can be asked, by their UUIDs."""
+def test_a_book_that_this_host_does_not_have_is_an_error(other: httpx2.Client, name: str) -> None:
+    """Hosts can only ask about the books of this host, by their UUIDs."""
     assert other.post(f"/api/peer/{name}", content=_calls(["title", "x"])).status_code in (401, 404)
 
 
-def test_who_waits_hears_that_somebody_is_at_work(
+def test_a_slow_answer_starts_with_dots(
     other: httpx2.Client, host: Host, book: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A slow answer begins with dots, so that a host at work is not taken for one that is gone."""
+    """So a host at work is not taken for one that is gone."""
     monkeypatch.setattr(peers, "KEEPALIVE_S", 0.02)
-    held = host.presence.books._opened()[book].reading
+    held = host.presence.books._opened()[book].read_lock
     held.acquire()
     try:
         with other.stream("POST", f"/api/peer/{book}", content=_calls(["title", "Sunset"])) as response:
@@ -152,14 +152,14 @@ def test_who_waits_hears_that_somebody_is_at_work(
 
 
 def test_a_host_that_gets_nowhere_is_not_waited_for(host: Host, book: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who only says to be at work is given up after a while, and is not well before its books answer again."""
+    """A host that only says that it is working is given up after a while, until its books answer again."""
     monkeypatch.setattr(peers, "KEEPALIVE_S", 0.02)
     monkeypatch.setattr(peers, "PING_TIMEOUT_S", 0.05)
     monkeypatch.setattr(peer_client, "AT_WORK_S", 0.2)
     line = PeerClient("door", host.url, host.presence.secret)
-    held = host.presence.books._opened()[book].reading
+    held = host.presence.books._opened()[book].read_lock
     with held:
-        with pytest.raises(HostAway, match="does not come to an end"):
+        with pytest.raises(HostAway, match="took too long to reply"):
             line.ask(BookId(book), [Call("title", ("Sunset",), lambda value, _: value)])
         with pytest.raises(HostAway, match="503"):
             line.ping()
@@ -203,7 +203,7 @@ def test_a_line_knows_whom_it_speaks_to(host: Host) -> None:
 
 
 def test_two_hosts_may_ask_each_other_at_once(host: Host, other: httpx2.Client, book: str) -> None:
-    """Calls are answered while a search of our own holds the books, else two hosts could wait for each other."""
+    """Calls are answered while a search of our own uses the books; otherwise two hosts could wait for each other."""
     with host.room.locked_finder():
         done = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The audit tells who did what, keeps people's words only where it is told to, and shows when it was touched."""
+"""The audit says who did what, keeps people's words only if the setting asks for it, and detects changes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from tests.web.guarded import guarded
-from tests.web.peopled import Peopled, peopled
-from tests.web.running import UNHURRIED, a_client, a_room, heard
+from tests.web.guarded_server import guarded
+from tests.web.server_with_users import UserServer, user_server
+from tests.web.servers import NO_RATE_LIMIT, http_client, server_context, stream_events
 
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.store.audit import AuditRow
@@ -31,7 +31,9 @@ OURS = {"Sec-Fetch-Site": "same-origin"}
 FORM = OURS | {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-def row_after(people: Peopled, seq: int, action: str, user: str | None = None, subject: str | None = None) -> AuditRow:
+def row_after(
+    people: UserServer, seq: int, action: str, user: str | None = None, subject: str | None = None
+) -> AuditRow:
     """The first such row behind a place: those of runs are written when the answer has gone."""
     found: list[AuditRow] = []
 
@@ -45,25 +47,25 @@ def row_after(people: Peopled, seq: int, action: str, user: str | None = None, s
 
 
 def until(holds: Callable[[], bool], otherwise: str) -> None:
-    """Wait for what a thread of the server does, on however busy a machine."""
+    """Wait for a thread of the server, however busy the machine is."""
     end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end, otherwise
         time.sleep(0.02)
 
 
-def end_of(people: Peopled) -> int:
+def end_of(people: UserServer) -> int:
     rows = people.store.audit.rows(limit=1, newest_first=True)
     return rows[0].seq if rows else 0
 
 
 @pytest.fixture
-def remy(people: Peopled) -> Iterator[httpx2.Client]:
+def remy(people: UserServer) -> Iterator[httpx2.Client]:
     with people.client("remy") as client:
         yield client
 
 
-def test_a_question_is_noted_without_its_words(people: Peopled, remy: httpx2.Client) -> None:
+def test_a_question_is_noted_without_its_words(people: UserServer, remy: httpx2.Client) -> None:
     """That somebody asked is written down, and not what."""
     seq = end_of(people)
     remy.post("/api/ask", json={"question": QUESTION})
@@ -72,8 +74,8 @@ def test_a_question_is_noted_without_its_words(people: Peopled, remy: httpx2.Cli
     assert "orange" not in json.dumps(dict(row.details))
 
 
-def test_whoever_holds_an_answer_is_noted(people: Peopled, remy: httpx2.Client) -> None:
-    """The row is there before the answer is, also where that is a stream that goes on or one without a body."""
+def test_a_request_is_recorded_before_its_response_ends(people: UserServer, remy: httpx2.Client) -> None:
+    """The row is there before the response is complete, also for a long stream and a response without a body."""
     seq = end_of(people)
     with remy.stream("POST", "/api/ask", json={"question": QUESTION, "stream": True}):
         assert [row.action for row in people.store.audit.rows(seq, 10, user="remy")] == ["ask"]
@@ -85,12 +87,12 @@ def test_whoever_holds_an_answer_is_noted(people: Peopled, remy: httpx2.Client) 
     assert [row.outcome for row in people.store.audit.rows(seq, 10, user="rita")] == ["refused"]
 
 
-def test_research_is_noted_from_its_beginning_to_its_end(people: Peopled, remy: httpx2.Client) -> None:
-    """Who began a run, which, and how it ended; an export and a stop as well."""
+def test_research_is_noted_from_its_beginning_to_its_end(people: UserServer, remy: httpx2.Client) -> None:
+    """Who started a run, which one, and how it ended; an export and a stop as well."""
     seq = end_of(people)
     made = remy.post("/api/research", json={"topic": "Sunset", "max_pages": 2}).json()
     with remy.stream("GET", made["events"]) as stream:
-        assert list(heard(stream.iter_lines()))[-1].name == "done"
+        assert list(stream_events(stream.iter_lines()))[-1].name == "done"
     assert row_after(people, seq, "research", "remy", made["id"]).outcome == "done"
     ended = row_after(people, seq, "ended", "remy", made["id"])
     assert (ended.user, ended.subject, ended.outcome) == ("remy", made["id"], "done")
@@ -100,8 +102,8 @@ def test_research_is_noted_from_its_beginning_to_its_end(people: Peopled, remy: 
     assert row_after(people, seq, "stop", "remy", made["id"]).outcome == "done"
 
 
-def test_logging_in_is_noted_and_so_is_failing_to(people: Peopled) -> None:
-    """Who came in by name; who did not, by the address alone."""
+def test_logging_in_is_noted_and_so_is_failing_to(people: UserServer) -> None:
+    """A successful login is recorded by name; a failed one by the address alone."""
     seq = end_of(people)
     with people.browser("rita"):
         row = row_after(people, seq, "login", "rita")
@@ -112,8 +114,8 @@ def test_logging_in_is_noted_and_so_is_failing_to(people: Peopled) -> None:
     assert (row.user, row.outcome) == ("", "refused")
 
 
-def test_a_refusal_is_noted(people: Peopled) -> None:
-    """Who tried what they may not is written down, also where its use is not."""
+def test_a_refusal_is_noted(people: UserServer) -> None:
+    """A refused request is recorded with its user, even if allowed use is not."""
     seq = end_of(people)
     with people.client("rita") as client:
         client.get("/api/users")
@@ -123,7 +125,7 @@ def test_a_refusal_is_noted(people: Peopled) -> None:
     assert row_after(people, seq, "research", "rita").outcome == "refused"
 
 
-def test_a_tool_of_a_model_is_noted_as_our_own_routes_are(people: Peopled, remy: httpx2.Client) -> None:
+def test_a_tool_of_a_model_is_noted_as_our_own_routes_are(people: UserServer, remy: httpx2.Client) -> None:
     """A question that came by MCP counts as one; a reader's run by MCP is refused."""
     seq = end_of(people)
     params = {"name": "ask", "arguments": {"question": QUESTION}}
@@ -137,8 +139,8 @@ def test_a_tool_of_a_model_is_noted_as_our_own_routes_are(people: Peopled, remy:
     assert row_after(people, seq, "research", "rita").outcome == "refused"
 
 
-def test_a_run_begun_by_a_tool_is_its_users(people: Peopled, remy: httpx2.Client) -> None:
-    """Research that a model asks for is in line under the name of who runs the model."""
+def test_research_started_by_a_tool_belongs_to_its_user(people: UserServer, remy: httpx2.Client) -> None:
+    """Research that a model asks for is in the queue under the name of the user who runs the model."""
     params = {"name": "research", "arguments": {"topic": "Moon phases of a tool", "max_pages": 1, "wait_s": 0}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     remy.post("/mcp", json=body, headers={"Accept": "application/json, text/event-stream"})
@@ -146,7 +148,7 @@ def test_a_run_begun_by_a_tool_is_its_users(people: Peopled, remy: httpx2.Client
     assert made.user == "remy"
 
 
-def test_changes_to_users_are_noted_with_who_made_them(people: Peopled) -> None:
+def test_changes_to_users_are_noted_with_who_made_them(people: UserServer) -> None:
     """An owner who makes a user is named in the row."""
     seq = end_of(people)
     with people.client("olga") as client:
@@ -159,7 +161,7 @@ def test_changes_to_users_are_noted_with_who_made_them(people: Peopled) -> None:
     ]
 
 
-def test_searches_and_pages_are_not_noted(people: Peopled) -> None:
+def test_searches_and_pages_are_not_noted(people: UserServer) -> None:
     """What somebody reads is nobody's business."""
     seq = end_of(people)
     with people.client("rita") as client:
@@ -171,7 +173,7 @@ def test_searches_and_pages_are_not_noted(people: Peopled) -> None:
     assert people.store.audit.rows(seq, 100, user="rita", before=last.seq) == []
 
 
-def test_owners_read_the_audit_page_by_page(people: Peopled, remy: httpx2.Client) -> None:
+def test_owners_read_the_audit_page_by_page(people: UserServer, remy: httpx2.Client) -> None:
     """Rows come newest first, by user and action, and the chain is proved."""
     remy.post("/api/ask", json={"question": QUESTION})
     with people.client("olga") as client:
@@ -184,8 +186,8 @@ def test_owners_read_the_audit_page_by_page(people: Peopled, remy: httpx2.Client
         assert client.get("/api/audit/check").json()["holds"] is True
 
 
-def test_a_check_compares_with_a_head_of_before(people: Peopled) -> None:
-    """The head of a check is known to the next, and one that no row has shows that rows were written anew."""
+def test_a_check_compares_with_an_earlier_head(people: UserServer) -> None:
+    """A check knows the head of an earlier one; a head that no row has shows that rows were rewritten."""
     with people.client("olga") as client, people.browser("olga") as browser:
         head = client.get("/api/audit/check").json()["head"]
         people.store.audit.add("2026-01-01T00:00:00+00:00", "x", "y", "note")
@@ -193,33 +195,33 @@ def test_a_check_compares_with_a_head_of_before(people: Peopled) -> None:
         assert (again["holds"], again["row"], again["why"]) == (True, None, "")
         assert again["head"] != head
         shown = browser.get(f"/audit?check=1&head={head}").text
-        assert "The audit is whole" in shown
-        assert "The row with the mark that you noted is there too." in shown
+        assert "The audit log is intact" in shown
+        assert "The entry with the fingerprint you noted is there." in shown
         wrong = client.get(f"/api/audit/check?head={'ab' * 32}").json()
         assert wrong["holds"] is False
-        assert "written anew" in wrong["why"]
+        assert "rewritten" in wrong["why"]
         assert client.get(f"/api/audit/check?head={'x' * 101}").status_code == 422
-        told = browser.get(f"/audit?check=1&head={'ab' * 32}").text
-        assert "No row has the mark that you noted." in told
-        assert f'value="{"ab" * 32}"' in told
-        assert "The audit is whole" not in told
+        output = browser.get(f"/audit?check=1&head={'ab' * 32}").text
+        assert "No entry has the fingerprint you noted." in output
+        assert f'value="{"ab" * 32}"' in output
+        assert "The audit log is intact" not in output
 
 
 @pytest.mark.parametrize("since", ["tomorrow", "2026-13-01", "0001-01-01T00:00+14:00"])
-def test_what_is_no_date_is_told(people: Peopled, since: str) -> None:
-    """Who asks for rows since a day that is none is told so, and has what was typed before them."""
+def test_an_invalid_date_in_the_audit_filter_is_explained(people: UserServer, since: str) -> None:
+    """A date that does not exist is an error on the page, which keeps what was typed."""
     with people.client("olga") as client, people.browser("olga") as browser:
         answer = client.get("/api/audit", params={"since": since})
         assert answer.status_code == 400
-        assert "is no date" in answer.json()["detail"]
+        assert "is not a date" in answer.json()["detail"]
         shown = browser.get("/audit", params={"since": since})
         assert shown.status_code == 400
-        assert "That is no date." in shown.text
+        assert "This is not a valid date." in shown.text
         assert f'value="{since}"' in shown.text
 
 
 @pytest.mark.parametrize("since", ["2999-01-01", "2998-12-31T23:00:00-01:00", "2999-01-01T01:00:00+01:00"])
-def test_a_moment_may_be_written_in_many_ways(people: Peopled, since: str) -> None:
+def test_a_moment_may_be_written_in_many_ways(people: UserServer, since: str) -> None:
     """A day, and a moment anywhere on earth, are found among those of the rows, also where a '+' became a space."""
     row = people.store.audit.add("2999-01-01T00:00:00+00:00", "x", "y", "note", "late")
     with people.client("olga") as client:
@@ -229,7 +231,7 @@ def test_a_moment_may_be_written_in_many_ways(people: Peopled, since: str) -> No
 
 def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:
     """With `audit_words` the audit has the question, from every way in."""
-    with peopled(tmp_path, **UNHURRIED, KIWIRESEARCH_SERVE_AUDIT_WORDS="yes") as people:
+    with user_server(tmp_path, **NO_RATE_LIMIT, KIWIRESEARCH_SERVE_AUDIT_WORDS="yes") as people:
         seq = end_of(people)
         turns = [{"role": "user", "content": QUESTION}]
         params = {"name": "ask", "arguments": {"question": QUESTION}}
@@ -252,15 +254,15 @@ def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:
 def test_an_audit_without_users_is_kept_if_it_is_wanted(room: ServerContext) -> None:
     """A desk of one user keeps one only where its settings say so; it names an address and nobody."""
     serve = replace(room.workspace.settings.serve, audit=True)
-    with guarded(room, serve) as port, a_client(f"http://127.0.0.1:{port}") as client:
+    with guarded(room, serve) as port, http_client(f"http://127.0.0.1:{port}") as client:
         client.post("/api/ask", json={"question": QUESTION})
         rows = client.get("/api/audit?action=ask").json()["rows"]
     assert rows[0]["user"] == ""
 
 
 def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
-    """When a server begins with another policy than the last, the audit tells; else it does not."""
-    with a_room(tmp_path) as room:
+    """When a server starts with another policy than before, the audit records it; otherwise it does not."""
+    with server_context(tmp_path) as room:
         logbook = AuditLog(store_of(room.workspace).audit, utc_now)
         for policy in (Policy(), Policy(hidden=("Beer",)), Policy(hidden=("Beer",)), Policy()):
             record_policy(logbook, policy)
@@ -269,8 +271,8 @@ def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"[1]", b'{"params": 1}', b'{"method": "tools/call", "params": []}'])
-def test_strange_bodies_do_no_harm(people: Peopled, body: bytes) -> None:
-    """What is no call of a tool is passed on to whom it may concern."""
+def test_strange_bodies_do_no_harm(people: UserServer, body: bytes) -> None:
+    """A body that is not a tool call is passed on unchanged."""
     with people.client("rita") as client:
         answer = client.post("/mcp", content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code < 500
@@ -278,26 +280,26 @@ def test_strange_bodies_do_no_harm(people: Peopled, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("problem", [CannotWrite("The disk is full."), TypeError("a damaged row")], ids=str)
-def test_an_audit_that_cannot_be_written_is_told_to_the_log(
-    people: Peopled,
+def test_an_audit_that_cannot_be_written_is_reported_in_the_log(
+    people: UserServer,
     remy: httpx2.Client,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     problem: Exception,
 ) -> None:
-    """A full disk costs the row and not the answer, and whoever runs the server reads of it; so does a damaged row."""
+    """With a full disk the row is lost, not the response, and the log says so; the same with a damaged row."""
 
     def full(*_: object, **__: object) -> int:
         raise problem
 
     monkeypatch.setattr(people.store.audit, "add", full)
     assert remy.post("/api/ask", json={"question": QUESTION}).status_code == 200
-    until(lambda: "audit could not be written" in caplog.text, "the log tells nothing")
+    until(lambda: "audit log could not be written" in caplog.text, "the log tells nothing")
 
 
 def test_wrong_tokens_do_not_fill_the_audit(tmp_path: Path) -> None:
     """Failing to log in is noted as often as it may be tried, and no more."""
-    with peopled(tmp_path, **UNHURRIED) as people, people.browser() as browser:
+    with user_server(tmp_path, **NO_RATE_LIMIT) as people, people.browser() as browser:
         codes = [browser.post("/login", data={"token": "kiwi_" + "z" * 32}).status_code for _ in range(14)]
         assert 429 in codes
         tried = codes.count(401)
@@ -308,9 +310,9 @@ def test_wrong_tokens_do_not_fill_the_audit(tmp_path: Path) -> None:
 
 
 def test_a_question_that_took_too_long_is_noted_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is sent away for it has asked, was not answered, and has as many questions left as before."""
+    """A question that is stopped was not answered, and does not count against the questions of the user."""
     go_on = threading.Event()
-    with peopled(tmp_path, KIWIRESEARCH_SERVE_REQUEST_TIMEOUT_S="1") as people, people.client("remy") as client:
+    with user_server(tmp_path, KIWIRESEARCH_SERVE_REQUEST_TIMEOUT_S="1") as people, people.client("remy") as client:
         monkeypatch.setattr(type(people.room.asker), "events", lambda *_: iter(go_on.wait, None))
         try:
             assert client.post("/api/ask", json={"question": QUESTION}).status_code == 503
@@ -321,7 +323,7 @@ def test_a_question_that_took_too_long_is_noted_as_failed(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("way", ["GET /api/ask", "POST /ask/stream"])
-def test_any_number_of_fields_does_no_harm(people: Peopled, way: str) -> None:
+def test_any_number_of_fields_does_no_harm(people: UserServer, way: str) -> None:
     """A question among hundreds of fields is answered or refused, and no longer counted as on its way."""
     method, path = way.split()
     fields = [("x", str(number)) for number in range(1_500)] + [("q", QUESTION)]

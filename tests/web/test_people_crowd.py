@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from tests.web.peopled import UNLIMITED, Peopled, peopled
-from tests.web.running import UNHURRIED
+from tests.web.server_with_users import UNLIMITED, UserServer, user_server
+from tests.web.servers import NO_RATE_LIMIT
 
 AT_ONCE = 4
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peopled]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserServer]:
     """A server with four places."""
     more = {"KIWIRESEARCH_SERVE_AT_ONCE": str(AT_ONCE)}
-    with peopled(tmp_path_factory.mktemp("small"), **UNHURRIED, **UNLIMITED, **more) as people:
+    with user_server(tmp_path_factory.mktemp("small"), **NO_RATE_LIMIT, **UNLIMITED, **more) as people:
         yield people
 
 
 @contextlib.contextmanager
-def kept_open(server: Peopled, number: int, path: str, *headers: str) -> Iterator[None]:
+def kept_open(server: UserServer, number: int, path: str, *headers: str) -> Iterator[None]:
     """So many requests whose bodies the server waits for, in vain."""
     place = urlsplit(server.address)
     announced = ("Content-Length: 10", "Expect: 100-continue")
@@ -36,8 +36,8 @@ def kept_open(server: Peopled, number: int, path: str, *headers: str) -> Iterato
         yield
 
 
-def test_a_user_leaves_places_to_others(small: Peopled) -> None:
-    """Who has three quarters of the places open gets no more; another user is served."""
+def test_a_user_leaves_places_to_others(small: UserServer) -> None:
+    """A user with three quarters of the places gets no more; another user is served."""
     headers = ("Content-Type: application/json", f"Authorization: Bearer {small.tokens['rita']}")
     with small.client("rita") as rita, small.client("remy") as remy:
         with kept_open(small, 3, "/api/ask", *headers):
@@ -48,7 +48,7 @@ def test_a_user_leaves_places_to_others(small: Peopled) -> None:
             pass
 
 
-def test_strangers_leave_places_to_users(small: Peopled) -> None:
+def test_strangers_leave_places_to_users(small: UserServer) -> None:
     """Strangers who never send what they announced have a quarter of the places, and users all others."""
     headers = ("Content-Type: application/x-www-form-urlencoded", f"Origin: {small.address}")
     with small.client() as stranger, small.client("rita") as rita:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.web.guarded import room_with
-from tests.web.peopled import Peopled, peopled
-from tests.web.running import UNHURRIED, a_browser, a_client
+from tests.web.guarded_server import room_with
+from tests.web.server_with_users import UserServer, user_server
+from tests.web.servers import NO_RATE_LIMIT, browser_client, http_client
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.web.app import make_app
@@ -28,7 +28,7 @@ SEARCH = "/api/search?q=sunset&fast=true"
 
 
 @contextlib.contextmanager
-def a_guest(people: Peopled, role: str = "reader") -> Iterator[tuple[str, str]]:
+def a_guest(people: UserServer, role: str = "reader") -> Iterator[tuple[str, str]]:
     """A user of one test: the name of it, and a token."""
     people.register.add("guest", role)
     try:
@@ -42,17 +42,21 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_each_user_is_known_by_name(people: Peopled) -> None:
-    """A token tells who somebody is, what they may do, and their limits."""
+def test_each_user_is_known_by_name(people: UserServer) -> None:
+    """A token identifies a user, what they may do, and their limits."""
     with people.client("remy") as client:
         me = client.get("/api/me").json()
     assert (me["name"], me["role"]) == ("remy", "researcher")
     assert me["limits"]["max_pages"] == 500
 
 
-def test_a_token_that_was_revoked_lets_nobody_in(people: Peopled) -> None:
+def test_a_token_that_was_revoked_lets_nobody_in(people: UserServer) -> None:
     """Header, cookie and the key in addresses of pages end with the token, at once."""
-    with a_guest(people) as (name, token), a_client(people.address) as client, a_browser(people.address) as browser:
+    with (
+        a_guest(people) as (name, token),
+        http_client(people.address) as client,
+        browser_client(people.address) as browser,
+    ):
         browser.post("/login", data={"token": token})
         url = client.get(SEARCH, headers=bearer(token)).json()["hits"][0]["url"]
         assert browser.get("/").status_code == 200
@@ -63,25 +67,25 @@ def test_a_token_that_was_revoked_lets_nobody_in(people: Peopled) -> None:
         assert client.get(url).status_code == 401
 
 
-def test_a_user_who_was_removed_is_out(people: Peopled) -> None:
+def test_a_user_who_was_removed_is_out(people: UserServer) -> None:
     """Removing a user ends all sessions at once."""
-    with a_guest(people) as (name, token), a_browser(people.address) as browser:
+    with a_guest(people) as (name, token), browser_client(people.address) as browser:
         browser.post("/login", data={"token": token})
         assert browser.get("/").status_code == 200
         people.register.remove(name)
         assert browser.get("/").status_code == 303
 
 
-def test_a_new_role_counts_from_the_next_request_on(people: Peopled) -> None:
+def test_a_new_role_counts_from_the_next_request_on(people: UserServer) -> None:
     """Nobody has to log in again to be less than before."""
-    with a_guest(people, "owner") as (name, token), a_client(people.address) as client:
+    with a_guest(people, "owner") as (name, token), http_client(people.address) as client:
         assert client.get("/api/users", headers=bearer(token)).status_code == 200
         people.register.set_role(name, "reader")
         assert client.get("/api/users", headers=bearer(token)).status_code == 403
 
 
-def test_the_cookie_is_not_the_token(people: Peopled) -> None:
-    """The token cannot be told from the cookie, the cookie is no token, and nobody can make the cookie of another."""
+def test_the_cookie_is_not_the_token(people: UserServer) -> None:
+    """The cookie does not reveal the token, is not accepted as one, and cannot be forged for another user."""
     with people.browser("rita") as browser, people.client() as client:
         cookie = browser.cookies[COOKIE]
         assert people.tokens["rita"] not in cookie
@@ -94,8 +98,8 @@ def test_the_cookie_is_not_the_token(people: Peopled) -> None:
         assert client.get(SEARCH, headers=ours | {"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
 
-def test_the_key_of_a_page_reads_books_and_nothing_else(people: Peopled) -> None:
-    """What stands in the address of a page is no cookie and no token."""
+def test_the_key_of_a_page_reads_books_and_nothing_else(people: UserServer) -> None:
+    """The key in the address of a page is not accepted as a cookie or a token."""
     with people.client("rita") as client:
         url = client.get(SEARCH).json()["hits"][0]["url"]
     key = url.split("/read/")[1].split("/")[0].partition("~")[2]
@@ -107,7 +111,7 @@ def test_the_key_of_a_page_reads_books_and_nothing_else(people: Peopled) -> None
         assert page.status_code == 303
 
 
-def test_an_old_key_is_replaced_for_who_is_known(people: Peopled) -> None:
+def test_an_old_key_is_replaced_for_who_is_known(people: UserServer) -> None:
     """A bookmark with the key of a token that is gone leads who is logged in to the page all the same."""
     with people.browser("rita") as browser:
         url = browser.get(SEARCH).json()["hits"][0]["url"]
@@ -117,14 +121,14 @@ def test_an_old_key_is_replaced_for_who_is_known(people: Peopled) -> None:
         assert browser.get(led.headers["location"]).status_code == 200
 
 
-def test_leaving_takes_the_cookie_back(people: Peopled) -> None:
-    """Who leaves is asked for a token again."""
+def test_leaving_takes_the_cookie_back(people: UserServer) -> None:
+    """After logging out, a token is asked for again."""
     with people.browser("rita") as browser:
         assert browser.post("/logout").headers["location"] == "/login"
         assert browser.get("/").status_code == 303
 
 
-def test_comparisons_take_the_same_time(people: Peopled, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparisons_take_the_same_time(people: UserServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Marks are compared by `hmac.compare_digest`; tokens are looked up by their hash alone."""
     seen: list[bytes] = []
     real = hmac.compare_digest
@@ -141,8 +145,8 @@ def test_comparisons_take_the_same_time(people: Peopled, monkeypatch: pytest.Mon
 
 
 def test_attempts_to_log_in_are_limited(tmp_path: Path) -> None:
-    """After ten wrong tokens in a minute an address has to wait, and is told how long; others are let in."""
-    with peopled(tmp_path, **UNHURRIED) as people, people.browser() as browser:
+    """After ten wrong tokens in a minute an address must wait, and is given the time; others can log in."""
+    with user_server(tmp_path, **NO_RATE_LIMIT) as people, people.browser() as browser:
         answers = [browser.post("/login", data={"token": f"kiwi_{number:032}"}) for number in range(12)]
         assert [answer.status_code for answer in answers[:10]] == [401] * 10
         assert answers[-1].status_code == 429
@@ -157,16 +161,17 @@ def test_users_need_an_owner_and_no_common_token(home: Path) -> None:
     """A server with users does not begin where nobody could manage them, or where one token would open all."""
     with pytest.raises(BadSettings, match="users add"):
         check_owners(open_workspace({"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SERVE_USERS": "yes"}))
-    with pytest.raises(BadSettings, match="Both"):
+    with pytest.raises(BadSettings, match=r"'serve\.users' and 'serve\.token' cannot be used together"):
         check_serve_settings(ServeSettings(users=True, token="long-and-secret"))
     check_serve_settings(ServeSettings(users=True, host="0.0.0.0"))
 
 
 def test_nothing_changes_where_users_are_off(room: ServerContext, client: httpx2.Client) -> None:
-    """A desk of one user asks for nothing, keeps no audit, and has no pages about users."""
+    """A desk of one user asks for nothing and keeps no audit; it has no users, but a form to turn them on."""
     assert client.get("/api/me").json()["name"] == ""
-    for path in ("/api/users", "/api/audit", "/people", "/audit"):
+    for path in ("/api/users", "/api/audit", "/people/rita", "/audit"):
         assert client.get(path).status_code == 404
+    assert "Turn on sign-in" in client.get("/people").text
     app = make_app(room_with(room, ServeSettings(users=False)))
     names = {getattr(layer.cls, "__name__", "") for layer in app.user_middleware}
     assert not names & {"UserCheck", "AuditRecorder"}

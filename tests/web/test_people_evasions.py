@@ -11,8 +11,8 @@ from urllib.parse import quote
 import anyio
 import pytest
 from starlette.types import Message, Scope
-from tests.web.peopled import UNLIMITED, Peopled, peopled
-from tests.web.running import UNHURRIED, a_client
+from tests.web.server_with_users import UNLIMITED, UserServer, user_server
+from tests.web.servers import NO_RATE_LIMIT, http_client
 
 from kiwiresearch.web.guard.audit import MAX_SUBJECT, AuditLog, AuditRecorder, asked_words
 from kiwiresearch.web.guard.roles import allow
@@ -25,14 +25,14 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture(scope="module")
-def wordy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peopled]:
+def wordy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserServer]:
     """A server whose audit keeps the words of questions."""
     more = {"KIWIRESEARCH_SERVE_AUDIT_WORDS": "yes"}
-    with peopled(tmp_path_factory.mktemp("wordy"), **UNHURRIED, **UNLIMITED, **more) as people:
+    with user_server(tmp_path_factory.mktemp("wordy"), **NO_RATE_LIMIT, **UNLIMITED, **more) as people:
         yield people
 
 
-def rows_of(people: Peopled, user: str, number: int) -> list[str]:
+def rows_of(people: UserServer, user: str, number: int) -> list[str]:
     """What the audit has of the questions of a user, as soon as there are so many: they follow the answers."""
     until = time.monotonic() + 20
     while len(rows := people.store.audit.rows(user=user, action="ask", limit=100)) < number:
@@ -40,11 +40,11 @@ def rows_of(people: Peopled, user: str, number: int) -> list[str]:
     return [row.subject for row in rows]
 
 
-def test_no_character_keeps_a_question_out_of_the_audit(wordy: Peopled) -> None:
+def test_no_character_keeps_a_question_out_of_the_audit(wordy: UserServer) -> None:
     """Whatever is in a question, it is written down in one line, and counts among those of the day."""
     wordy.register.add("eve", "reader", {"questions_a_day": len(UNKEPT)})
     token = wordy.register.new_token("eve")
-    with a_client(wordy.address) as eve:
+    with http_client(wordy.address) as eve:
         eve.headers["Authorization"] = f"Bearer {token.text}"
         for number, sign in enumerate(UNKEPT, start=1):
             body = json.dumps({"question": f"{ASKED} {sign}"})
@@ -56,15 +56,15 @@ def test_no_character_keeps_a_question_out_of_the_audit(wordy: Peopled) -> None:
     assert wordy.store.audit.check() is None
 
 
-def test_a_nul_in_an_address_keeps_no_question_out_of_the_audit(wordy: Peopled) -> None:
+def test_a_nul_in_an_address_keeps_no_question_out_of_the_audit(wordy: UserServer) -> None:
     """The same for what is asked by an address."""
     with wordy.client("rita") as rita:
         assert rita.get(f"/api/ask?q={quote(ASKED)}%00").status_code == 200
     assert rows_of(wordy, "rita", 1) == [ASKED]
 
 
-def test_what_an_address_names_is_told_in_one_line(wordy: Peopled) -> None:
-    """A run by a name that looks like the rest of a row is noted by a name that does not."""
+def test_a_name_in_an_address_cannot_forge_an_audit_row(wordy: UserServer) -> None:
+    """A run whose name looks like the rest of a row is recorded by a name that does not."""
     with wordy.client("rita") as rita:
         assert rita.get("/api/runs/x%20%20-%20%20done%E2%80%AE%C2%85/export/epub").status_code == 404
     until = time.monotonic() + 20
@@ -73,8 +73,8 @@ def test_what_an_address_names_is_told_in_one_line(wordy: Peopled) -> None:
     assert [row.subject for row in rows] == ["x - done"]
 
 
-def test_a_fault_is_not_told_as_done(wordy: Peopled) -> None:
-    """What ended with a fault of the program has failed, and counts among no questions of a day."""
+def test_a_server_error_is_recorded_as_failed(wordy: UserServer) -> None:
+    """A request that ended with a fault of the program failed, and does not count as a question of the day."""
 
     async def broken(*_: object) -> None:
         raise RuntimeError("a fault")
@@ -108,8 +108,8 @@ def test_words_are_cut_where_the_audit_ends_them() -> None:
     assert asked_words(scope, b"") == "x" * MAX_SUBJECT
 
 
-def test_a_page_of_the_audit_beyond_all_numbers_is_refused(wordy: Peopled) -> None:
-    """A number that no store can count to is told to be none."""
+def test_a_page_number_of_the_audit_that_is_too_large_is_refused(wordy: UserServer) -> None:
+    """A number that is too large for the store is an invalid request."""
     with wordy.client("olga") as olga:
         for before in (2**63, 10**30):
             assert olga.get(f"/api/audit?before={before}").status_code == 422

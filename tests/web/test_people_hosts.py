@@ -35,7 +35,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         yield first, second
 
 
-def a_door(store: Store) -> UserAuthenticator:
+def user_authenticator(store: Store) -> UserAuthenticator:
     return UserAuthenticator(store, LimitSettings(), utc_now)
 
 
@@ -47,7 +47,7 @@ def shown(**headers: str) -> dict[str, Any]:
 
 def test_one_login_opens_every_host(stores: tuple[Store, Store]) -> None:
     """A cookie that one host gave is known by the other, until the token behind it is revoked at either."""
-    here, there = map(a_door, stores)
+    here, there = map(user_authenticator, stores)
     register = UserRegister(stores[0], utc_now, Actor())
     register.add("rita", "reader")
     token = register.new_token("rita")
@@ -65,8 +65,8 @@ def test_one_login_opens_every_host(stores: tuple[Store, Store]) -> None:
     assert here.by_key(known.reading_key) is None
 
 
-def test_a_role_that_nobody_knows_opens_nothing(stores: tuple[Store, Store]) -> None:
-    """A row that another program wrote into the store is no way in."""
+def test_an_unknown_role_gives_no_access(stores: tuple[Store, Store]) -> None:
+    """A row that another program wrote into the store gives no access."""
     store = stores[0]
     store.users.add("eve", "reader", made_at="")
     token = store.users.new_token("eve", made_at="")
@@ -76,17 +76,17 @@ def test_a_role_that_nobody_knows_opens_nothing(stores: tuple[Store, Store]) -> 
 
     with store.users._db.writing() as connection:
         connection.execute(update(USER).where(USER.c.name == "eve").values(role="emperor"))
-    assert a_door(store).visitor_of(shown(Authorization=f"Bearer {token.text}")) is None
+    assert user_authenticator(store).visitor_of(shown(Authorization=f"Bearer {token.text}")) is None
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "0" * 16, "0" * 80, "é" * 40, "' OR 1=1 --", "\\udcff"])
-def test_strange_cookies_open_nothing(stores: tuple[Store, Store], cookie: str) -> None:
-    """Whatever a browser sends, it is no user."""
-    assert a_door(stores[0]).by_cookie(cookie) is None
+def test_strange_cookies_give_no_access(stores: tuple[Store, Store], cookie: str) -> None:
+    """Whatever a browser sends, it does not become a user."""
+    assert user_authenticator(stores[0]).by_cookie(cookie) is None
 
 
 def test_wrong_tokens_are_counted_for_each_address(stores: tuple[Store, Store]) -> None:
-    """Ten tries a minute for an address, by header and by form together; another address is not held up."""
+    """Ten attempts a minute for an address, by header and by form together; other addresses are not limited."""
     door = UserAuthenticator(stores[0], LimitSettings(), utc_now, clock=lambda: 5.0)
     for number in range(5):
         assert door.cookie_for("nonsense", "192.0.2.7") is None
@@ -114,15 +114,15 @@ def test_a_cookie_grows_old(stores: tuple[Store, Store]) -> None:
     assert door.by_cookie(younger) is None
 
 
-def test_what_hosts_show_each_other_makes_no_cookie(stores: tuple[Store, Store]) -> None:
-    """Whoever listens between two hosts gets their key, and can sign neither a cookie nor an address with it."""
+def test_keys_between_hosts_cannot_sign_cookies(stores: tuple[Store, Store]) -> None:
+    """Somebody who listens between two hosts gets their key, but can sign neither a cookie nor an address with it."""
     register = UserRegister(stores[0], utc_now, Actor())
     register.add("olga", "owner")
     token = register.new_token("olga")
-    door = a_door(stores[0])
+    door = user_authenticator(stores[0])
     cookie = door.cookie_for(token.text, "192.0.2.7")
     assert cookie is not None
-    begun = cookie[:26]
+    started = cookie[:26]
 
     def signed(key: str, words: str) -> str:
         return hmac.new(key.encode(), words.encode(), sha256).hexdigest()
@@ -130,6 +130,6 @@ def test_what_hosts_show_each_other_makes_no_cookie(stores: tuple[Store, Store])
     shown_to_peers = OtherHosts(stores[0], "")
     shown_to_peers.refresh()
     for key in (shown_to_peers._secret, stores[0].hosts.secret()):
-        assert door.by_cookie(begun + signed(key, f"cookie {begun}")) is None
+        assert door.by_cookie(started + signed(key, f"cookie {started}")) is None
         assert door.by_key(token.id + signed(key, f"reading {token.id}")) is None
-    assert begun + signed(stores[0].hosts.key("door"), f"cookie {begun}") == cookie
+    assert started + signed(stores[0].hosts.key("door"), f"cookie {started}") == cookie

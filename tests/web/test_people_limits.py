@@ -12,8 +12,8 @@ import httpx2
 import pytest
 from sqlalchemy import update
 from tests.store.stores import changed
-from tests.web.peopled import Peopled
-from tests.web.running import a_client, heard
+from tests.web.server_with_users import UserServer
+from tests.web.servers import http_client, stream_events
 
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage
@@ -21,7 +21,7 @@ from kiwiresearch.jobs.assignment import may_start_job
 from kiwiresearch.jobs.job import ResearchRequest
 from kiwiresearch.store.store import Store, open_store
 from kiwiresearch.store.tables import JOB
-from kiwiresearch.web.desk.questions import QuestionHistory
+from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.guard.identity import CURRENT_VISITOR, Visitor
 from kiwiresearch.workspace.setting_values import LimitSettings, UserLimits, checked_limits, user_limits
 
@@ -30,20 +30,22 @@ NUMBERS = itertools.count(1)
 
 
 @contextlib.contextmanager
-def limited(people: Peopled, role: str = "researcher", name: str = "", **limits: int | None) -> Iterator[httpx2.Client]:
+def limited(
+    people: UserServer, role: str = "researcher", name: str = "", **limits: int | None
+) -> Iterator[httpx2.Client]:
     """A client of a user with limits of their own, who is gone after the test."""
     user = people.register.add(name or f"lena {next(NUMBERS)}", role).name
     people.register.set_limits(user, limits)
     try:
-        with a_client(people.address) as client:
+        with http_client(people.address) as client:
             client.headers["Authorization"] = f"Bearer {people.register.new_token(user).text}"
             yield client
     finally:
         people.register.remove(user)
 
 
-def test_requests_are_counted_by_user_and_not_by_address(people: Peopled) -> None:
-    """Who asks too often waits; another user of the same address does not."""
+def test_requests_are_counted_by_user_and_not_by_address(people: UserServer) -> None:
+    """A user who asks too often must wait; another user of the same address does not."""
     with limited(people, requests_a_minute=3) as client:
         answers = [client.get(SEARCH) for _ in range(5)]
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
@@ -52,7 +54,7 @@ def test_requests_are_counted_by_user_and_not_by_address(people: Peopled) -> Non
             assert other.get(SEARCH).status_code == 200
 
 
-def test_questions_of_a_day_are_counted(people: Peopled) -> None:
+def test_questions_of_a_day_are_counted(people: UserServer) -> None:
     """After the last question of the day the next is refused until midnight; searches go on."""
     with limited(people, "reader", questions_a_day=2) as client:
         for _ in range(2):
@@ -69,31 +71,31 @@ def test_questions_of_a_day_are_counted(people: Peopled) -> None:
         assert client.get(SEARCH).status_code == 200
 
 
-def test_a_batch_is_no_way_round_the_questions_of_a_day(people: Peopled) -> None:
-    """Whose questions are counted asks them one by one."""
+def test_a_batch_cannot_exceed_the_questions_of_a_day(people: UserServer) -> None:
+    """A user with a limit on questions cannot ask them as a batch."""
     with limited(people, questions_a_day=2) as client:
         batch = {"kind": "ask", "questions": ["Why?"] * 3}
         assert client.post("/api/jobs", json=batch).status_code == 403
 
 
-def test_runs_that_wait_are_limited(people: Peopled) -> None:
+def test_runs_that_wait_are_limited(people: UserServer) -> None:
     """No more runs of a user wait than may; they can stop one that waits, and begin another."""
     with limited(people, name="lena", running=1, queued=1) as client:
-        begun = [client.post("/api/research", json={"topic": "Sunset", "max_pages": 40}) for _ in range(4)]
-        codes = [answer.status_code for answer in begun]
+        started = [client.post("/api/research", json={"topic": "Sunset", "max_pages": 40}) for _ in range(4)]
+        codes = [answer.status_code for answer in started]
         try:
             assert codes[0] == 202
             assert codes[-1] == 429
-            assert "retry-after" in begun[-1].headers
+            assert "retry-after" in started[-1].headers
             assert people.store.jobs.counts("lena")[1] <= 1
         finally:
-            for answer in begun:
+            for answer in started:
                 if answer.status_code == 202:
                     assert client.post(f"/api/research/{answer.json()['id']}/cancel").status_code == 202
 
 
-def test_pages_of_a_run_are_limited(people: Peopled) -> None:
-    """Who asks for more pages than may be taken is told; who leaves the number out gets as many as may be."""
+def test_pages_of_a_run_are_limited(people: UserServer) -> None:
+    """A request for more pages than allowed is refused; without a number, the allowed number is used."""
     with limited(people, max_pages=3) as client:
         refused = client.post("/api/research", json={"topic": "Sunset", "max_pages": 4})
         assert refused.status_code == 403
@@ -103,7 +105,7 @@ def test_pages_of_a_run_are_limited(people: Peopled) -> None:
         client.post(f"/api/research/{made.json()['id']}/cancel")
 
 
-def test_only_the_maker_or_an_owner_changes_a_run(people: Peopled) -> None:
+def test_only_the_maker_or_an_owner_changes_a_run(people: UserServer) -> None:
     """Runs are everybody's to see; stopping and going on with them is not."""
     with people.client("remy") as remy, people.client("ruth") as ruth, people.client("olga") as olga:
         made = remy.post("/api/research", json={"topic": "Sunset", "max_pages": 30}).json()["id"]
@@ -160,19 +162,19 @@ def test_limits_are_those_of_the_role_but_for_ones_own() -> None:
 
 
 @pytest.mark.parametrize("own", [{"foo": 1}, {"queued": -1}, {"queued": 10**9}, {"queued": "5"}, {"queued": True}])
-def test_a_limit_that_cannot_be_is_refused(own: dict[str, int]) -> None:
-    """A slip is told, and nothing is set."""
+def test_an_invalid_limit_is_refused(own: dict[str, int]) -> None:
+    """A mistake is reported, and nothing is set."""
     with pytest.raises(BadUsage):
         checked_limits(own)
 
 
-def test_questions_of_a_batch_are_for_who_asked_them(people: Peopled) -> None:
+def test_questions_of_a_batch_are_for_who_asked_them(people: UserServer) -> None:
     """Runs are everybody's to see; what somebody asked is not, but by an owner."""
     with people.client("remy") as remy, people.client("ruth") as ruth, people.client("olga") as olga:
         made = remy.post("/api/jobs", json={"kind": "ask", "questions": ["What is a comet?"], "model": False})
         job = made.json()["id"]
         with remy.stream("GET", made.json()["events"]) as stream:
-            assert list(heard(stream.iter_lines()))[-1].name == "done"
+            assert list(stream_events(stream.iter_lines()))[-1].name == "done"
         for path in (f"/api/jobs/{job}/answers", made.json()["events"], f"/research/{job}", f"/research/{job}/news"):
             assert ruth.get(path).status_code == 403, path
             assert remy.get(path, follow_redirects=True).status_code != 403, path
@@ -191,14 +193,14 @@ ASKED = "q=Why is the sky blue?"
         f"/api/ask?{ASKED}&question=%20",
     ],
 )
-def test_no_spelling_leads_round_the_questions_of_a_day(people: Peopled, place: str) -> None:
+def test_no_spelling_leads_round_the_questions_of_a_day(people: UserServer, place: str) -> None:
     """Whatever is in its address, a question that is answered is counted."""
     with limited(people, "reader", questions_a_day=1) as client:
         answers = [client.get(place).status_code for _ in range(2)]
         assert answers in ([200, 429], [422, 422]), answers
 
 
-def test_a_page_whose_script_asks_is_no_question(people: Peopled) -> None:
+def test_a_page_whose_script_asks_is_not_counted_as_a_question(people: UserServer) -> None:
     """The script asks in a moment, and that is counted."""
     with limited(people, "reader", questions_a_day=1) as client:
         assert [client.get(f"/ask?{ASKED}&live=true").status_code for _ in range(3)] == [200] * 3
@@ -206,8 +208,8 @@ def test_a_page_whose_script_asks_is_no_question(people: Peopled) -> None:
 
 
 @pytest.mark.parametrize("end", ["%0A", "%0D", "%00", "%7F"])
-def test_an_address_with_control_characters_leads_nowhere(people: Peopled, end: str) -> None:
-    """A line's end behind an address is no way past what is counted and noted there."""
+def test_an_address_with_control_characters_leads_nowhere(people: UserServer, end: str) -> None:
+    """A line end after an address does not bypass the limits and the audit."""
     params = {"name": "ask", "arguments": {"question": "Why?"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     headers = {"Accept": "application/json, text/event-stream"}
@@ -218,8 +220,8 @@ def test_an_address_with_control_characters_leads_nowhere(people: Peopled, end: 
         assert client.post(f"/login{end}", json={}).status_code == 404
 
 
-def test_a_question_that_is_not_answered_is_not_counted(people: Peopled) -> None:
-    """Who is refused, or asks nothing that can be answered, has the questions of the day left."""
+def test_a_question_that_is_not_answered_is_not_counted(people: UserServer) -> None:
+    """A request that is refused, or cannot be answered, does not count against the questions of the day."""
     with limited(people, "reader", "lisa", questions_a_day=2) as client:
         for number in range(1, 4):
             assert client.post("/api/ask", json={"question": ""}).status_code == 422
@@ -230,7 +232,7 @@ def test_a_question_that_is_not_answered_is_not_counted(people: Peopled) -> None
         assert client.get(f"/api/ask?{ASKED}").status_code == 200
 
 
-def _until_noted(people: Peopled, name: str, rows: int) -> None:
+def _until_noted(people: UserServer, name: str, rows: int) -> None:
     """Wait until what a user did is written down, which is when the answer has gone."""
     end = time.monotonic() + 60
     while len(people.store.audit.rows(user=name)) < rows:
@@ -238,20 +240,20 @@ def _until_noted(people: Peopled, name: str, rows: int) -> None:
         time.sleep(0.02)
 
 
-def test_a_link_to_a_page_does_not_use_up_what_its_user_may_ask(people: Peopled) -> None:
-    """Whoever was given a link can open it until it is too often, and its user goes on."""
+def test_a_link_to_a_page_does_not_use_up_what_its_user_may_ask(people: UserServer) -> None:
+    """The link can be opened until its limit is reached, and its user can go on."""
     with limited(people, requests_a_minute=3) as client, people.client() as stranger:
         url = client.get("/api/search?q=sunset&fast=true").json()["hits"][0]["url"]
         assert [stranger.get(url).status_code for _ in range(4)] == [200, 200, 200, 429]
         assert client.get(SEARCH).status_code == 200
 
 
-def test_a_new_user_is_not_the_old_one_of_that_name(people: Peopled) -> None:
+def test_a_new_user_is_not_the_old_one_of_that_name(people: UserServer) -> None:
     """Questions and batches of somebody who was removed are not for who comes next under that name."""
     with limited(people, name="lola") as client:
         made = client.post("/api/jobs", json={"kind": "ask", "questions": ["What is a comet?"], "model": False}).json()
         with client.stream("GET", made["events"]) as stream:
-            assert list(heard(stream.iter_lines()))[-1].name == "done"
+            assert list(stream_events(stream.iter_lines()))[-1].name == "done"
         assert client.get(f"/api/jobs/{made['id']}/answers").status_code == 200
     with limited(people, name="lola") as client, people.client("olga") as olga:
         assert client.get(f"/api/jobs/{made['id']}/answers").status_code == 403
@@ -261,14 +263,14 @@ def test_a_new_user_is_not_the_old_one_of_that_name(people: Peopled) -> None:
         token = CURRENT_VISITOR.set(Visitor("lena", "reader", since=since))
         try:
             if latest:
-                questions.add("Why?")
-            assert questions.latest(5) == latest
+                questions.add("Why?", "")
+            assert questions.latest(5, "") == latest
         finally:
             CURRENT_VISITOR.reset(token)
 
 
-def test_role_and_limits_change_together_or_not_at_all(people: Peopled) -> None:
-    """Where the role is refused the limits stay, and the other way round: over the API and by the form."""
+def test_role_and_limits_change_together_or_not_at_all(people: UserServer) -> None:
+    """If the role is refused the limits stay, and the other way round: over the API and by the form."""
     with people.client("olga") as olga, people.browser("olga") as browser:
         before = olga.get("/api/users/olga").json()
         for change in ({"role": "reader", "limits": {"queued": 7}}, {"role": "king", "limits": {"queued": 7}}):
@@ -280,8 +282,8 @@ def test_role_and_limits_change_together_or_not_at_all(people: Peopled) -> None:
         assert (after["role"], after["limits"]) == (before["role"], before["limits"])
 
 
-def test_a_model_may_ask_how_the_run_of_another_stands(people: Peopled) -> None:
-    """Who may not go on with an interrupted run is told its state."""
+def test_a_model_may_ask_for_the_state_of_anothers_run(people: UserServer) -> None:
+    """A user who may not resume an interrupted run can see its state."""
     made = people.store.jobs.add("20260101-000000-stands", "research", plain(ResearchRequest("Sunset")), user="remy")
     people.store.jobs.cancel(made.id)
     with people.store.users._db.writing() as connection:
@@ -289,5 +291,5 @@ def test_a_model_may_ask_how_the_run_of_another_stands(people: Peopled) -> None:
     params = {"name": "research", "arguments": {"id": made.id, "wait_s": 0}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     with people.client("ruth") as ruth:
-        told = ruth.post("/mcp", json=body, headers={"Accept": "application/json, text/event-stream"})
-    assert "is interrupted" in told.text, told.text
+        result = ruth.post("/mcp", json=body, headers={"Accept": "application/json, text/event-stream"})
+    assert "is interrupted" in result.text, result.text

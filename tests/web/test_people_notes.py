@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.diff.compared_runs import run_over, snapshot
-from tests.web.peopled import Peopled
+from tests.web.server_with_users import UserServer
 
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.workspace.output_folders import runs_folder
@@ -19,8 +19,8 @@ DOUBT: dict[str, Any] = {"target": {"kind": "run"}, "verdict": "doubt", "reason"
 
 
 @pytest.fixture(scope="module")
-def run(people: Peopled, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished run on the desk."""
+def run(people: UserServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run on a server."""
     book = snapshot(tmp_path_factory.mktemp("book") / "road.zim", "2026-01-01")
     return run_over(book, runs_folder(people.room.workspace) / "road", max_pages=1)
 
@@ -32,13 +32,13 @@ def notes(run: Path) -> Iterator[None]:
     (run / NOTES).unlink(missing_ok=True)
 
 
-def sent(people: Peopled, name: str, method: str, address: str = "", **body: Any) -> httpx2.Response:
+def sent(people: UserServer, name: str, method: str, address: str = "", **body: Any) -> httpx2.Response:
     with people.client(name) as client:
         return client.request(method, API + address, json=body or None)
 
 
 @pytest.mark.usefixtures("notes")
-def test_each_has_a_note_of_their_own(people: Peopled) -> None:
+def test_each_has_a_note_of_their_own(people: UserServer) -> None:
     """Two who say the same of the same in the same moment have a note each, with their names in it."""
     made = [sent(people, name, "POST", **DOUBT).json() for name in ("remy", "ruth")]
     found = sent(people, "rita", "GET").json()["notes"]
@@ -52,14 +52,14 @@ def test_each_has_a_note_of_their_own(people: Peopled) -> None:
 
 
 @pytest.mark.usefixtures("notes")
-def test_only_its_author_and_owners_change_a_note(people: Peopled) -> None:
+def test_only_its_author_and_owners_change_a_note(people: UserServer) -> None:
     """Another is refused and nothing is written; what an owner changes stays its author's, and says who changed it."""
     note = sent(people, "remy", "POST", **DOUBT).json()
     address = f"/{note['id']}"
     for method, more in (("PUT", ""), ("DELETE", ""), ("POST", "/restore")):
         body = {"verdict": "agree"} if method == "PUT" else {}
         refused = sent(people, "ruth", method, address + more, **body)
-        assert (refused.status_code, "Only 'remy' and owners may do that." in refused.text) == (403, True)
+        assert (refused.status_code, "Only 'remy' and owners can do this." in refused.text) == (403, True)
     assert sent(people, "rita", "GET").json()["notes"] == [note]
     changed = sent(people, "olga", "PUT", address, verdict="agree").json()
     assert (changed["author"], changed["editor"]) == ("remy", "olga")
@@ -69,7 +69,7 @@ def test_only_its_author_and_owners_change_a_note(people: Peopled) -> None:
 
 
 @pytest.mark.usefixtures("notes")
-def test_the_desk_names_the_author_and_offers_nobody_else_to_change_it(people: Peopled) -> None:
+def test_the_desk_names_the_author_and_offers_nobody_else_to_change_it(people: UserServer) -> None:
     """The forms that change a note are on its author's page and on an owner's."""
     note = sent(people, "remy", "POST", **DOUBT).json()
     form = f"/runs/road/notes/{note['id']}/remove"
@@ -84,8 +84,8 @@ def test_the_desk_names_the_author_and_offers_nobody_else_to_change_it(people: P
 
 
 @pytest.mark.usefixtures("notes")
-def test_who_takes_a_name_does_not_take_its_notes(people: Peopled, run: Path) -> None:
-    """A note that is older than its author's name is somebody else's who was called so; so is one of nobody."""
+def test_a_new_user_of_a_name_does_not_own_its_old_notes(people: UserServer, run: Path) -> None:
+    """A note older than its author's account belongs to somebody else of that name; so does one without an author."""
     for author in ("ruth", ""):
         note = sent(people, "ruth", "POST", **DOUBT).json()
         text = (run / NOTES).read_text(encoding="utf-8")

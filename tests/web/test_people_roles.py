@@ -7,7 +7,7 @@ import re
 import httpx2
 import pytest
 from fastapi import APIRouter
-from tests.web.peopled import USERS, Peopled
+from tests.web.server_with_users import USERS, UserServer
 
 from kiwiresearch.store.users import ROLES
 from kiwiresearch.web.guard.requests import API_PATHS
@@ -23,7 +23,7 @@ def asked(client: httpx2.Client, method: str, template: str) -> httpx2.Response:
     is_form = not path.startswith(API_PATHS)
     headers = {"Origin": str(client.base_url).rstrip("/")} if is_form else {}
     kind = "application/x-www-form-urlencoded" if is_form else "application/json"
-    if path.endswith("/import"):
+    if path.endswith(("/import", "/upload")):
         kind = "multipart/form-data; boundary=x" if is_form else "application/zip"
     if method == "GET":
         return client.get(path)
@@ -31,17 +31,17 @@ def asked(client: httpx2.Client, method: str, template: str) -> httpx2.Response:
 
 
 def is_refused(answer: httpx2.Response) -> bool:
-    told = answer.headers.get("content-type", "").startswith("application/problem+json")
-    return answer.status_code == 403 and told and answer.json()["type"] == NOT_ALLOWED
+    result = answer.headers.get("content-type", "").startswith("application/problem+json")
+    return answer.status_code == 403 and result and answer.json()["type"] == NOT_ALLOWED
 
 
-def test_every_route_declares_a_role(people: Peopled) -> None:
+def test_every_route_declares_a_role(people: UserServer) -> None:
     """A new route must declare its role before anybody but owners can use it."""
     assert {place for place, rule in people.rules.items() if rule is OWNER_ONLY} == set()
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_is_let_in_where_it_may_be_and_nowhere_else(people: Peopled, role: str) -> None:
+def test_a_role_is_let_in_where_it_may_be_and_nowhere_else(people: UserServer, role: str) -> None:
     """Each route with a token of each role: less than the least role is refused, and all others are not."""
     wrong = []
     with people.client(NAMED[role]) as client:
@@ -55,7 +55,7 @@ def test_a_role_is_let_in_where_it_may_be_and_nowhere_else(people: Peopled, role
     assert wrong == []
 
 
-def test_strangers_see_nothing(people: Peopled) -> None:
+def test_strangers_see_nothing(people: UserServer) -> None:
     """Without a token every route but those for everybody answers that one is needed, whatever is sent."""
     wrong = []
     with people.client() as client:
@@ -65,26 +65,26 @@ def test_strangers_see_nothing(people: Peopled) -> None:
     assert wrong == []
 
 
-def test_a_readers_cookie_cannot_post(people: Peopled) -> None:
-    """A browser that is in as a reader is told who may, on a page; nothing is begun."""
+def test_a_readers_cookie_cannot_post(people: UserServer) -> None:
+    """A reader's browser gets a page that says who may do this; nothing is started."""
     before = len(people.store.jobs.all())
     with people.browser("rita") as browser:
         answer = browser.post("/research", data={"topic": "Sunset"})
         assert answer.status_code == 403
-        assert "You may not do that" in answer.text
+        assert "You cannot do this" in answer.text
         assert browser.post("/runs/x/notes", data={"verdict": "agree"}).status_code == 403
         assert browser.post("/people", data={"name": "eve", "role": "owner"}).status_code == 403
     assert len(people.store.jobs.all()) == before
     assert set(USERS) == {user.name for user in people.store.users.all()}
 
 
-def test_a_refusal_says_who_may(people: Peopled) -> None:
+def test_a_refusal_says_who_may(people: UserServer) -> None:
     """403 names the roles that may, and what to do."""
     with people.client("rita") as client:
-        told = client.post("/api/research", json={"topic": "Sunset"}).json()
-        assert told["detail"] == "Only researchers and owners may do that."
-        assert "owner" in told["remedy"]
-        assert client.get("/api/users").json()["detail"] == "Only owners may do that."
+        data = client.post("/api/research", json={"topic": "Sunset"}).json()
+        assert data["detail"] == "Only researchers and owners can do this."
+        assert "owner" in data["remedy"]
+        assert client.get("/api/users").json()["detail"] == "Only owners can do this."
 
 
 def test_a_route_without_a_role_is_the_owners() -> None:

@@ -93,9 +93,9 @@ def test_a_fault_shows_nothing_of_the_inside(client: TestClient, caplog: pytest.
     assert (answer.status_code, problem["title"]) == (500, "Internal error")
     assert "secret" not in answer.text
     assert "ValueError" not in answer.text
-    (told,) = [record for record in caplog.records if record.name == "kiwiresearch.web"]
-    assert problem["id"] in told.getMessage()
-    assert told.exc_info
+    (rows,) = [record for record in caplog.records if record.name == "kiwiresearch.web"]
+    assert problem["id"] in rows.getMessage()
+    assert rows.exc_info
 
 
 def test_a_fault_in_a_stream_ends_it_properly(client: TestClient) -> None:
@@ -120,8 +120,8 @@ def test_a_fault_in_a_stream_ends_it_properly(client: TestClient) -> None:
         ("GET", "/api/search?q=%00", 400),
     ],
 )
-def test_what_goes_wrong_is_always_a_problem(client: TestClient, method: str, path: str, status: int) -> None:
-    """Unknown routes, wrong methods, fields that are not valid: all have the same form."""
+def test_invalid_requests_are_problems(client: TestClient, method: str, path: str, status: int) -> None:
+    """Unknown routes, wrong methods, fields that are not valid: all have the same format."""
     answer = client.request(method, path)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert {"type", "title", "status", "detail", "remedy"} <= answer.json().keys()
@@ -142,8 +142,8 @@ def test_fields_that_are_not_valid_are_named(client: TestClient) -> None:
 
 def test_a_route_s_own_headers_are_kept() -> None:
     """A route that says when to come again is heard."""
-    problem = problem_of(HTTPException(503, "All hands are busy.", headers={"Retry-After": "2"}))
-    assert (problem.detail, problem.headers) == ("All hands are busy.", (("Retry-After", "2"),))
+    problem = problem_of(HTTPException(503, "The server is busy.", headers={"Retry-After": "2"}))
+    assert (problem.detail, problem.headers) == ("The server is busy.", (("Retry-After", "2"),))
 
 
 def test_problems_for_chat_clients_also_speak_their_form(client: TestClient) -> None:
@@ -154,7 +154,7 @@ def test_problems_for_chat_clients_also_speak_their_form(client: TestClient) -> 
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("expected", "shown"),
     [
         ("The file '/home/me/zims/book.zim' is gone.", "The file 'book.zim' is gone."),
         ("The folder '/srv/runs/' is taken.", "The folder 'runs' is taken."),
@@ -167,14 +167,14 @@ def test_problems_for_chat_clients_also_speak_their_form(client: TestClient) -> 
         ("It's 5 o'clock / noon.", "It's 5 o'clock / noon."),
     ],
 )
-def test_places_of_this_machine_are_not_told(told: str, shown: str) -> None:
-    """Of a file only its name is told, never its folder."""
-    assert without_paths(told) == shown
-    assert problem_of(errors.BookDamaged(told, remedy=told)).record().detail == shown
+def test_folders_of_this_machine_are_not_shown(expected: str, shown: str) -> None:
+    """Problems show the name of a file, never its folder."""
+    assert without_paths(expected) == shown
+    assert problem_of(errors.BookDamaged(expected, remedy=expected)).record().detail == shown
 
 
 @given(st.text(), st.text())
 def test_any_words_make_a_problem(words: str, remedy: str) -> None:
-    """Whatever letters an error holds, it can be told."""
+    """Whatever characters an error message has, it can be sent."""
     answer = logged_problem(errors.BookDamaged(words, remedy=remedy)).response("/v1/x")
     assert answer.status_code == 503

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.web.running import UNHURRIED, a_client, a_room, running
+from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context
 from tests.zim.films import LARGE, SMALL, Counted, a_book_of_films, film
 
 from kiwiresearch.ids import BookId
@@ -30,9 +30,9 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def web(films: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A client of a server with that book, at its pages."""
-    with a_room(tmp_path_factory.mktemp("films-room"), str(films), **UNHURRIED) as room:
+    with server_context(tmp_path_factory.mktemp("films-room"), str(films), **NO_RATE_LIMIT) as room:
         root = f"/read/{room.shelf.books[0].id}/"
-        with running(room, make_app) as address, a_client(address + root) as client:
+        with running_server(room, make_app) as address, http_client(address + root) as client:
             client.get("Main")  # what is imported and opened once is not counted
             yield client
 
@@ -54,8 +54,8 @@ def test_a_byte_of_a_film_is_read_alone(web: httpx2.Client, peak: Callable[[], i
     assert peak() < PIECE_BYTES
 
 
-def test_the_head_of_a_film_is_told_without_the_film(web: httpx2.Client, peak: Callable[[], int]) -> None:
-    """Who asks for the head of a file hears of its size, whatever part was asked for."""
+def test_a_head_request_gives_the_size_of_a_file(web: httpx2.Client, peak: Callable[[], int]) -> None:
+    """HEAD gives the size of the whole file, whatever range was asked for."""
     answer = web.head("large.webm", headers={"Range": "bytes=0-9"})
     assert (answer.status_code, answer.headers["content-length"]) == (200, str(LARGE))
     assert peak() < PIECE_BYTES
@@ -67,12 +67,12 @@ def test_a_film_is_never_in_memory_whole(
 ) -> None:
     """A whole film, or all behind a place, comes in pieces that are read one after the other."""
     wanted = hashlib.sha256(memoryview(film(LARGE))[start:]).hexdigest()
-    heard = hashlib.sha256()
+    received = hashlib.sha256()
     with web.stream("GET", "large.webm", headers=asked) as answer:
         for chunk in answer.iter_bytes():
-            heard.update(chunk)
+            received.update(chunk)
     assert (answer.status_code, answer.headers["content-length"]) == (status, str(LARGE - start))
-    assert heard.hexdigest() == wanted
+    assert received.hexdigest() == wanted
     assert peak() < FEW_PIECES
 
 
@@ -84,7 +84,7 @@ def test_packed_files_are_whole_and_have_parts(web: httpx2.Client) -> None:
     )
 
 
-def test_who_leaves_in_the_midst_of_a_film_is_not_missed(web: httpx2.Client) -> None:
+def test_a_client_that_leaves_during_a_film_does_no_harm(web: httpx2.Client) -> None:
     """A browser that hangs up after some of a film leaves a server that answers the next."""
     for _ in range(3):
         with web.stream("GET", "large.webm") as answer:
@@ -97,20 +97,24 @@ def test_a_film_behind_a_kiwix_serve_comes_in_parts(
 ) -> None:
     """The part that a player asks for is the part that the other server is asked for."""
     relay = Counted(int(kiwix_serve(films).rpartition(":")[2]))
-    with a_room(tmp_path, relay.url) as room, running(room, make_app) as address, a_client(address) as client:
+    with (
+        server_context(tmp_path, relay.url) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
+    ):
         root = f"/read/{room.shelf.books[0].id}/"
         client.get(f"{root}Main")
         before = relay.said
         answer = client.get(f"{root}large.webm", headers={"Range": "bytes=5000000-5000009"})
-        said = relay.said - before
+        result = relay.said - before
         whole = client.get(f"{root}small.webm")
     relay.close()
     assert (answer.status_code, answer.content) == (206, film(LARGE)[5_000_000:5_000_010])
-    assert said < 10_000
+    assert result < 10_000
     assert whole.content == film(SMALL)
 
 
 @pytest.mark.parametrize("named", ["text/плain", "te\u0660t/html", "text/html\r\nX: y", "text", ""])
-def test_a_type_that_no_header_can_hold_is_only_bytes(named: str) -> None:
-    """What a book calls its files is told to browsers only where it is a type."""
+def test_a_type_that_no_header_can_have_is_sent_as_bytes(named: str) -> None:
+    """The type that a book gives for a file is sent to browsers only if it is valid."""
     assert type_of(EntryInfo(EntryRef(BookId("b"), "notes"), named, 5)) == UNKNOWN

@@ -15,8 +15,8 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from tests.jobs.job_tools import TOPIC, Gate, put_row
-from tests.llm.servers import Told, serving
-from tests.web.running import UNHURRIED, a_client, a_room, heard, running
+from tests.llm.servers import ModelServer, serving
+from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context, stream_events
 
 from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import Job, ResearchRequest
@@ -39,9 +39,9 @@ def client(place: Path, sample_zim: Path) -> Iterator[httpx2.Client]:
     """A client of a server on the sample book."""
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs")}
     with (
-        a_room(place / "home", str(sample_zim), **settings, **UNHURRIED) as room,
-        running(room, make_app) as address,
-        a_client(address) as client,
+        server_context(place / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
     ):
         yield client
 
@@ -70,22 +70,22 @@ def run(client: httpx2.Client) -> dict[str, Any]:
     return dict(job)
 
 
-def test_a_run_tells_its_steps_and_its_end(client: httpx2.Client, run: dict[str, Any]) -> None:
-    """The stream has each page with its reason and score, and ends with the job; a client goes on where it was."""
-    told = list(heard(run["lines"]))
-    assert {event.name for event in told[:-1]} == {"progress"}
-    pages = [event.data for event in told[:-1] if event.data["event"] == "page"]
+def test_the_stream_of_a_run_has_its_steps_and_its_end(client: httpx2.Client, run: dict[str, Any]) -> None:
+    """The stream has each page with its reason and score, and ends with the job; a client can continue where it was."""
+    result = list(stream_events(run["lines"]))
+    assert {event.name for event in result[:-1]} == {"progress"}
+    pages = [event.data for event in result[:-1] if event.data["event"] == "page"]
     assert [page["order"] for page in pages] == [1, 2, 3, 4, 5, 6]
     assert all(page["reason"] and page["score"] for page in pages)
     done = client.get(run["url"]).json()
-    assert told[-1] == ("done", done)
+    assert result[-1] == ("done", done)
     assert (done["state"], done["pages"], done["resumable"], done["problem"]) == ("done", 6, False, "")
     assert client.get("/api/research").json() == {"jobs": [done], "total": 1}
     ids = ids_in(run["lines"])
-    assert ids == [f"1.{number}" for number in range(1, len(told))]
+    assert ids == [f"1.{number}" for number in range(1, len(result))]
     again = streamed(client, run["events"], Last_Event_ID=ids[4])
-    assert (ids_in(again), list(heard(again))[-1]) == (ids[5:], told[-1])
-    assert list(heard(streamed(client, run["events"], Last_Event_ID=ids[-1]))) == [told[-1]]
+    assert (ids_in(again), list(stream_events(again))[-1]) == (ids[5:], result[-1])
+    assert list(stream_events(streamed(client, run["events"], Last_Event_ID=ids[-1]))) == [result[-1]]
 
 
 def test_a_finished_run_is_read_file_by_file(client: httpx2.Client, run: dict[str, Any], place: Path) -> None:
@@ -124,12 +124,12 @@ def test_the_side_of_a_topic_is_asked_for(client: httpx2.Client, run: dict[str, 
     assert client.post("/api/research", json=asked | {"aspect": "x" * 501}).status_code == 422
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs")}
     with (
-        a_room(tmp_path / "home", "sample", **settings, **UNHURRIED) as room,
-        running(room, make_app) as address,
-        a_client(address) as other,
+        server_context(tmp_path / "home", "sample", **settings, **NO_RATE_LIMIT) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as other,
     ):
         job = other.post("/api/research", json=asked).json()
-        (*_, last) = heard(streamed(other, job["events"]))
+        (*_, last) = stream_events(streamed(other, job["events"]))
         assert (last.name, last.data["aspect"]) == ("done", "drought")
         found = other.get(job["url"].replace("/research/", "/runs/")).json()
         brief = other.get(found["files"]["brief.json"]).json()
@@ -171,7 +171,7 @@ def test_claims_are_filtered(client: httpx2.Client, run: dict[str, Any], place: 
     ],
 )  # fmt: skip
 def test_nothing_outside_the_runs_is_served(client: httpx2.Client, run: dict[str, Any], place: Path, path: str) -> None:
-    """No id and no name leads out of the folder, neither by dots nor by links, nor to files that are no output."""
+    """No id and no name leads out of the folder, neither by dots nor by links, nor to files that are not outputs."""
     runs = place / "runs"
     with contextlib.suppress(FileExistsError):
         shutil.copytree(runs / run["id"], place / "elsewhere")
@@ -179,7 +179,7 @@ def test_nothing_outside_the_runs_is_served(client: httpx2.Client, run: dict[str
         (runs / run["id"] / "linked.md").symlink_to(place / "elsewhere" / "report.md")
         (runs / run["id"] / "secret.md").write_text("no output of the run")
     with contextlib.closing(HTTPConnection(client.base_url.host, client.base_url.port or 0)) as line:
-        line.request("GET", path.replace("{run}", run["id"]))  # as it stands: other clients take the dots out
+        line.request("GET", path.replace("{run}", run["id"]))  # unchanged: other clients remove the dots
         reply = line.getresponse()
         assert (reply.status, reply.headers["content-type"]) == (404, "application/problem+json")
         assert str(place) not in reply.read().decode()
@@ -198,7 +198,7 @@ def test_nothing_outside_the_runs_is_served(client: httpx2.Client, run: dict[str
     ],
 )  # fmt: skip
 def test_a_request_that_makes_no_sense_is_refused(client: httpx2.Client, body: str, status: int) -> None:
-    """Bad input is told from the start, with what to do about it, and starts nothing."""
+    """Bad input is refused at once, with what to do about it, and starts nothing."""
     reply = client.post("/api/research", content=body, headers={"Content-Type": "application/json"})
     assert reply.status_code == status, reply.text
     assert reply.headers["content-type"] == "application/problem+json"
@@ -213,30 +213,32 @@ def test_a_problem_of_a_run_names_no_place_of_the_machine(client: httpx2.Client,
     url = "/api/research/rome-1"
     assert client.post(f"{url}/resume").status_code == 202
     lines = streamed(client, f"{url}/events")
-    (*_, last) = heard(lines)
+    (*_, last) = stream_events(lines)
     assert (last.name, last.data["resumable"]) == ("failed", True)
-    assert "holds files that are not of a run, such as 'letter.txt'" in last.data["problem"]
+    assert "contains files that do not belong to a run, such as 'letter.txt'" in last.data["problem"]
     assert str(place) not in "\n".join(lines)
     shutil.rmtree(place / "runs" / "rome-1")
     store.jobs.remove("rome-1")
 
 
 @pytest.fixture
-def gated() -> Iterator[tuple[Gate, Told]]:
+def gated() -> Iterator[tuple[Gate, ModelServer]]:
     """A model that keeps the run waiting in the middle of its second page."""
     gate = Gate(holds=2)
-    with serving(gate) as told:
-        yield gate, told
+    with serving(gate) as model_server:
+        yield gate, model_server
         gate.opened.set()
 
 
-def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path) -> None:
-    """Resuming what runs is a conflict, too many are asked to come again, and who listens hears of the end."""
-    gate, told = gated
-    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
-    with a_room(tmp_path / "home", str(sample_zim), **settings, **UNHURRIED) as room:
+def test_a_run_is_cancelled_and_the_line_is_bounded(
+    gated: tuple[Gate, ModelServer], sample_zim: Path, tmp_path: Path
+) -> None:
+    """Resuming a running job is a conflict, too many jobs are refused for now, and a listener gets the end."""
+    gate, result = gated
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": result.address}
+    with server_context(tmp_path / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as room:
         jobs = JobQueue(room.workspace, room.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
-        with running(room, lambda room: make_app(room, jobs=jobs)) as address, a_client(address) as client:
+        with running_server(room, lambda room: make_app(room, jobs=jobs)) as address, http_client(address) as client:
             first = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
             second = client.post("/api/research", json={"topic": TOPIC}).json()
@@ -247,7 +249,7 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
             conflict = client.post(f"{first['url']}/resume")
             assert (conflict.status_code, conflict.headers["content-type"]) == (409, "application/problem+json")
             with client.stream("GET", first["events"]) as reply:
-                told_events = heard(reply.iter_lines())
+                told_events = stream_events(reply.iter_lines())
                 assert next(event for event in told_events if event.data["event"] == "page").data["order"] == 1
                 assert client.post(f"{first['url']}/cancel").status_code == 202
                 gate.opened.set()
@@ -263,12 +265,12 @@ def jobs_there(room: ServerContext) -> list[Job]:
     return later.all()
 
 
-def test_jobs_end_with_the_app(gated: tuple[Gate, Told], sample_zim: Path, tmp_path: Path) -> None:
+def test_jobs_end_with_the_app(gated: tuple[Gate, ModelServer], sample_zim: Path, tmp_path: Path) -> None:
     """A server that is stopped leaves no process behind, and its runs are in line for the next one."""
-    gate, told = gated
-    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
-    with a_room(tmp_path / "home", str(sample_zim), **settings, **UNHURRIED) as room:
-        with running(room, make_app) as address, a_client(address) as client:
+    gate, result = gated
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": result.address}
+    with server_context(tmp_path / "home", str(sample_zim), **settings, **NO_RATE_LIMIT) as room:
+        with running_server(room, make_app) as address, http_client(address) as client:
             job = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
             gate.opened.set()

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import typer
 from starlette.applications import Starlette
-from tests.web.guarded import exchange, request, status_of
+from tests.web.guarded_server import exchange, request, status_of
 
 from kiwiresearch.cli import server as serving_command
 from kiwiresearch.cli.server import serve
@@ -84,16 +84,16 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(home: Path, grace_s: float) -> Iterator[Running]:
+def running_server(home: Path, grace_s: float) -> Iterator[Running]:
     environment = os.environ | {"KIWIRESEARCH_HOME": str(home)}
     pipe = subprocess.PIPE
     command = [sys.executable, "-c", SERVER, str(grace_s)]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as process:
         try:
             assert process.stderr
-            told = process.stderr.readline().decode()
-            found = re.fullmatch(r"http://127\.0\.0\.1:([0-9]+)\n", told)
-            assert found, told + process.stderr.read().decode()
+            text = process.stderr.readline().decode()
+            found = re.fullmatch(r"http://127\.0\.0\.1:([0-9]+)\n", text)
+            assert found, text + process.stderr.read().decode()
             yield Running(process, int(found[1]))
         finally:
             process.kill()
@@ -112,20 +112,20 @@ def stream(port: int, path: str) -> Iterator[socket.socket]:
     """A stream whose first event has come."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
         line.sendall(request("GET", path))
-        heard = b""
-        while FIRST not in heard:
+        received = b""
+        while FIRST not in received:
             part = line.recv(65_536)
-            assert part, heard
-            heard += part
+            assert part, received
+            received += part
         yield line
 
 
 def rest(line: socket.socket) -> bytes:
-    heard = b""
+    received = b""
     with contextlib.suppress(ConnectionError):
         while part := line.recv(65_536):
-            heard += part
-    return heard
+            received += part
+    return received
 
 
 def _until_it_listens_no_more(port: int) -> None:
@@ -137,38 +137,38 @@ def _until_it_listens_no_more(port: int) -> None:
 def test_streams_end_properly_when_the_server_is_stopped(home: Path) -> None:
     """A stream that would go on for ever gets a last event, and the process ends with 0 and without a word.
 
-    With port 0, the address that is told and the links in answers have the port that was taken.
+    With port 0, the address that is printed and the links in answers have the port that was taken.
     """
-    with running(home, 0.2) as server, stream(server.port, "/endless") as line:
+    with running_server(home, 0.2) as server, stream(server.port, "/endless") as line:
         found = exchange(server.port, request("GET", "/api/search?q=sunset&limit=1", host=f"127.0.0.1:{server.port}"))
         assert status_of(found) == 200
         (hit,) = json.loads(found.partition(b"\r\n\r\n")[2])["hits"]
         assert hit["url"].startswith(f"http://127.0.0.1:{server.port}/read/")
         server.process.send_signal(signal.SIGTERM)
-        heard = rest(line)
+        received = rest(line)
         assert server.ended() == (0, b"")
-    assert b"event: error\ndata: {" in heard
-    assert b'"title": "Server closing"' in heard
-    assert heard.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
+    assert b"event: error\ndata: {" in received
+    assert b'"title": "Server closing"' in received
+    assert received.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
 
 
 def test_a_stream_may_finish_within_the_grace(home: Path) -> None:
     """What comes to its end by itself is not cut, while nobody new is let in."""
-    with running(home, 60) as server, stream(server.port, "/told") as line:
+    with running_server(home, 60) as server, stream(server.port, "/told") as line:
         server.process.send_signal(signal.SIGTERM)
         _until_it_listens_no_more(server.port)
         assert server.process.stdin
         server.process.stdin.write(b"go on\n")
         server.process.stdin.flush()
-        heard = rest(line)
+        received = rest(line)
         assert server.ended() == (0, b"")
-    assert b"event: done\ndata: {}\n\n" in heard
-    assert b"event: error" not in heard
+    assert b"event: done\ndata: {}\n\n" in received
+    assert b"event: error" not in received
 
 
 def test_a_second_ctrl_c_ends_it_at_once(home: Path) -> None:
-    """Who does not want to wait for streams presses again."""
-    with running(home, 600) as server, stream(server.port, "/endless") as line:
+    """A second Ctrl-C does not wait for streams."""
+    with running_server(home, 600) as server, stream(server.port, "/endless") as line:
         server.process.send_signal(signal.SIGINT)
         _until_it_listens_no_more(server.port)
         server.process.send_signal(signal.SIGINT)
@@ -178,16 +178,16 @@ def test_a_second_ctrl_c_ends_it_at_once(home: Path) -> None:
 
 def test_work_that_hangs_does_not_keep_the_server(home: Path) -> None:
     """On Ctrl-C a thread that never comes back is left behind, and its client hears the end all the same."""
-    with running(home, 0.2) as server, stream(server.port, "/stuck") as line:
+    with running_server(home, 0.2) as server, stream(server.port, "/stuck") as line:
         server.process.send_signal(signal.SIGINT)
-        heard = rest(line)
+        received = rest(line)
         assert server.ended() == (130, b"")
-    assert b"event: error" in heard
-    assert heard.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
+    assert b"event: error" in received
+    assert received.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
 
 
-def test_a_part_that_cannot_begin_is_told(room: ServerContext, caplog: pytest.LogCaptureFixture) -> None:
-    """A server that cannot begin says so with an error of its own, and its log says why."""
+def test_a_server_part_that_cannot_start_is_reported(room: ServerContext, caplog: pytest.LogCaptureFixture) -> None:
+    """A server that cannot start says so with an error of its own, and its log says why."""
 
     @contextlib.asynccontextmanager
     async def broken(_: Starlette) -> AsyncIterator[None]:
@@ -197,7 +197,7 @@ def test_a_part_that_cannot_begin_is_told(room: ServerContext, caplog: pytest.Lo
     with listen("127.0.0.1", 0) as door:
         ending = Shutdown()
         app = make_app(room, mounts={"/tools": Starlette(lifespan=broken)}, ending=ending)
-        with pytest.raises(KiwiError, match="could not begin"):
+        with pytest.raises(KiwiError, match="could not start"):
             Server(app, ending, lambda: None).run([door])
     assert "no room for tools" in caplog.text
 
@@ -208,12 +208,12 @@ def _command(*words: str) -> None:
     app(list(words), standalone_mode=False)
 
 
-def test_a_port_in_use_is_told(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def test_a_port_in_use_is_reported(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """A port that another program has is named, with what to do."""
     monkeypatch.setenv("KIWIRESEARCH_HOME", str(home))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(BadUsage, match=rf"Port {port} is taken.*--port 0 takes one that is free"):
+        with pytest.raises(BadUsage, match=rf"Port {port} is already in use.*--port 0 chooses a free one"):
             _command("--port", str(port))
 
 
@@ -222,7 +222,7 @@ def test_other_machines_need_a_token(monkeypatch: pytest.MonkeyPatch, home: Path
     """Listening on anything but loopback is refused without a token, before any book is opened."""
     monkeypatch.setenv("KIWIRESEARCH_HOME", str(home))
     monkeypatch.setenv("KIWIRESEARCH_SERVE_TOKEN", "")
-    with pytest.raises(BadSettings, match=r"there is no token.*Set one"):
+    with pytest.raises(BadSettings, match=r"no token is set.*Set a token"):
         _command("--host", host, "--port", "0")
 
 
@@ -233,22 +233,22 @@ def test_other_machines_need_a_token(monkeypatch: pytest.MonkeyPatch, home: Path
         ("localhost", "", ""),
         ("::1", "", ""),
         ("[::1]", "short", ""),
-        ("0.0.0.0", "long enough?", "no header can carry"),
-        ("127.0.0.1", "schlüssel", "no header can carry"),
-        ("0.0.0.0", "short", "soon guessed"),
+        ("0.0.0.0", "long enough?", "cannot be sent in a header"),
+        ("127.0.0.1", "schlüssel", "cannot be sent in a header"),
+        ("0.0.0.0", "short", "too easy to guess"),
         ("0.0.0.0", "long-enough", ""),
     ],
 )
 def test_a_token_must_serve_its_purpose(host: str, token: str, wrong: str) -> None:
-    """A token that cannot be sent, or that is soon guessed where others can try, is refused."""
+    """A token that cannot be sent, or that is too easy to guess where others can try, is refused."""
     with pytest.raises(BadSettings, match=wrong) if wrong else contextlib.nullcontext():
         check_serve_settings(ServeSettings(host=host, token=token))
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host", "\ud800", "x" * 300, "999.1.1.1"])
-def test_a_strange_address_is_told(host: str) -> None:
+def test_an_address_of_another_machine_is_refused(host: str) -> None:
     """An address that this machine does not have is refused with what to do."""
-    with pytest.raises(BadUsage, match="no address of this machine"):
+    with pytest.raises(BadUsage, match="not an address of this computer"):
         listen(host, 0)
 
 
@@ -275,14 +275,14 @@ def test_ipv6_is_listened_on() -> None:
     ],
 )
 def test_readers_are_sent_to_an_address_that_works(settings: ServeSettings, url: str) -> None:
-    """Links begin with the address we listen on, or with a name where that is no address to go to."""
+    """Links start with the address that the server listens on, or with a name if others cannot use that address."""
     assert public_url(settings, 80) == url
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected"),
     [
-        (ServeSettings(host="0.0.0.0"), "Other machines open http://10.0.0.7:8321 and are asked for the token."),
+        (ServeSettings(host="0.0.0.0"), "On other computers, open http://10.0.0.7:8321 and sign in."),
         (ServeSettings(host="127.0.0.1"), ""),
         (ServeSettings(host="10.0.0.7"), ""),
         (ServeSettings(host="0.0.0.0", hosts=("desk.lan",)), ""),
@@ -290,12 +290,12 @@ def test_readers_are_sent_to_an_address_that_works(settings: ServeSettings, url:
         (ServeSettings(host="0.0.0.0", proxies=("172.16.0.0/12",)), ""),
     ],
 )
-def test_people_at_other_machines_are_told_where_to_go(
-    monkeypatch: pytest.MonkeyPatch, settings: ServeSettings, told: str
+def test_a_server_on_all_addresses_says_how_others_reach_it(
+    monkeypatch: pytest.MonkeyPatch, settings: ServeSettings, expected: str
 ) -> None:
-    """A server on all addresses says by which one the others reach it: 127.0.0.1 would be their own machine."""
+    """It names an address that other machines can use: 127.0.0.1 would be their own machine."""
     monkeypatch.setattr("kiwiresearch.web.own_address", lambda: "10.0.0.7")
-    assert serving_command._address_for_others(settings, "http://127.0.0.1:8321") == told
+    assert serving_command._address_for_others(settings, "http://127.0.0.1:8321") == expected
 
 
 def test_the_address_of_this_machine_is_found() -> None:
@@ -306,11 +306,11 @@ def test_the_address_of_this_machine_is_found() -> None:
     assert found != "0.0.0.0"
 
 
-def test_a_missing_browser_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_browser_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With --open on a machine without one, the server stays up and says what to do."""
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     serving_command._open_browser("http://127.0.0.1:8321")
-    assert "type that address into one" in capsys.readouterr().err
+    assert "Open the address above yourself" in capsys.readouterr().err
 
 
 def test_help_needs_no_server() -> None:

@@ -70,7 +70,7 @@ def test_a_reader_who_is_cancelled_closes_the_generator() -> None:
     assert closed.is_set()
 
 
-def test_a_slow_reader_holds_the_generator_back() -> None:
+def test_a_slow_reader_slows_down_the_generator() -> None:
     """A generator is never more than a few items ahead of its reader."""
     seen: list[int] = []
     closed = threading.Event()
@@ -85,7 +85,7 @@ def test_a_slow_reader_holds_the_generator_back() -> None:
     assert len(seen) <= 5 + MAX_AHEAD + 2
 
 
-def test_what_goes_wrong_is_raised_behind_what_went_well() -> None:
+def test_an_error_is_raised_after_the_items_before_it() -> None:
     """An error of the generator reaches the reader, in its place."""
 
     def breaking() -> Generator[int, None, None]:

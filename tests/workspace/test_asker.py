@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ask.given import a_found
+from tests.ask.passages import a_found
 from tests.conftest import free_port
 from tests.llm.scripted import ScriptedModel
 
 import kiwiresearch
 from kiwiresearch.ask.answer import AnswerText, Done, Event, EvidenceFound, Preview, Thought
-from kiwiresearch.ask.records import record_of
+from kiwiresearch.ask.records import answer_record
 from kiwiresearch.ask.settings import AskOptions, AskSettings, ConversationTurn
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
@@ -58,8 +58,8 @@ def asker(finder: Finder) -> Asker:
     return Asker(finder, BY_WORDS)
 
 
-def record(asker: Asker, question: str, wish: AskOptions | None = None) -> str:
-    return canonical_json(plain(record_of(asker.ask(question, wish or AskOptions()), lambda cited: cited.key)))
+def record(asker: Asker, question: str, request: AskOptions | None = None) -> str:
+    return canonical_json(plain(answer_record(asker.ask(question, request or AskOptions()), lambda cited: cited.key)))
 
 
 def check_order(events: list[Event]) -> None:
@@ -89,7 +89,7 @@ WORDS = (
     "lethal",
     "42",
 )
-wishes = st.builds(
+option_sets = st.builds(
     AskOptions,
     mode=st.sampled_from(["default", "eli10", "advanced", "quiz"]),
     passages=st.integers(0, MAX_PASSAGES),
@@ -100,12 +100,12 @@ wishes = st.builds(
 
 
 @settings(max_examples=25)
-@given(question=st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), wish=wishes)
-def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, question: str, wish: AskOptions) -> None:
+@given(question=st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), options=option_sets)
+def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, question: str, options: AskOptions) -> None:
     """Citations first, the whole last; what cannot be asked gives an error and no event (R217)."""
     events: list[Event] = []
     try:
-        for event in asker.events(question, wish):
+        for event in asker.events(question, options):
             events.append(event)
     except KiwiError:
         assert events == []
@@ -114,7 +114,7 @@ def test_events_come_in_order_or_an_error_before_the_first(asker: Asker, questio
 
 
 def test_without_a_model_the_first_event_is_the_whole_answer(asker: Asker) -> None:
-    """All that is known stands before the first word."""
+    """Everything that is known comes before the first word."""
     first, *_, last = asker.events(EINSTEIN)
     assert isinstance(first, EvidenceFound)
     assert isinstance(last, Done)
@@ -122,7 +122,7 @@ def test_without_a_model_the_first_event_is_the_whole_answer(asker: Asker) -> No
     assert first.answer.citations
 
 
-def test_what_words_find_is_there_before_passages_are_read(finder: Finder) -> None:
+def test_citations_by_words_come_before_passages_are_read(finder: Finder) -> None:
     """The first citations are those of words alone, as fast as without the reading model; then come the read ones."""
     pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
     reading = Asker(finder, AskSettings())
@@ -134,16 +134,16 @@ def test_what_words_find_is_there_before_passages_are_read(finder: Finder) -> No
 
 
 def test_a_refusal_has_no_words(asker: Asker) -> None:
-    """Nothing is said where nothing answers: there is no token (R234)."""
+    """Without an answer there is no token (R234)."""
     events = list(asker.events("Who wins the world cup in curling?"))
     assert [type(event) for event in events] == [EvidenceFound, Done]
 
 
 @pytest.mark.parametrize(
-    ("question", "wish", "error", "said"),
+    ("question", "options", "error", "expected"),
     [
-        ("", AskOptions(), BadUsage, "The question has no words."),
-        (" \n\t?! …", AskOptions(), BadUsage, "The question has no words."),
+        ("", AskOptions(), BadUsage, "The question is empty."),
+        (" \n\t?! …", AskOptions(), BadUsage, "The question is empty."),
         ("a" * (MAX_QUESTION_CHARS + 1), AskOptions(), BadUsage, "characters"),
         (EINSTEIN, AskOptions(passages=-1), BadUsage, "-1 passages"),
         (EINSTEIN, AskOptions(passages=MAX_PASSAGES + 1), BadUsage, f"{MAX_PASSAGES + 1} passages"),
@@ -152,11 +152,11 @@ def test_a_refusal_has_no_words(asker: Asker) -> None:
     ],
 )
 def test_errors_come_before_the_first_event(
-    asker: Asker, question: str, wish: AskOptions, error: type[KiwiError], said: str
+    asker: Asker, question: str, options: AskOptions, error: type[KiwiError], expected: str
 ) -> None:
     """What cannot be asked is refused at the first step, with what to do instead."""
-    with pytest.raises(error, match=said) as caught:
-        next(asker.events(question, wish))
+    with pytest.raises(error, match=expected) as caught:
+        next(asker.events(question, options))
     assert caught.value.remedy
 
 
@@ -234,13 +234,13 @@ PROGRAM = """
 import sys
 called = []
 sys.addaudithook(lambda event, _: called.append(event) if event in ("socket.connect", "socket.getaddrinfo") else None)
-from kiwiresearch.ask.records import record_of
+from kiwiresearch.ask.records import answer_record
 from kiwiresearch.codec import plain
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.api import open_shelf
 with open_shelf([sys.argv[1]]) as shelf:
     for question in sys.argv[2:]:
-        print(canonical_json(plain(record_of(shelf.ask(question), lambda cited: cited.key))))
+        print(canonical_json(plain(answer_record(shelf.ask(question), lambda cited: cited.key))))
 sys.exit(f"tried to reach somebody: {called}" if called else 0)
 """
 
@@ -248,15 +248,15 @@ sys.exit(f"tried to reach somebody: {called}" if called else 0)
 @pytest.fixture(scope="module")
 def elsewhere(sample_zim: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Path]]:
     """What two processes of users who never ran the program before wrote, and their homes; no call went out."""
-    told = []
+    reports = []
     for seed in ("1", "4242"):
         folder = tmp_path_factory.mktemp(f"seed{seed}")
         known = {**os.environ, "PYTHONHASHSEED": seed, "KIWIRESEARCH_HOME": str(folder)}
         command = [sys.executable, "-c", PROGRAM, str(sample_zim), *QUESTIONS[:6]]
         done = subprocess.run(command, env=known, capture_output=True, check=False)
         assert (done.returncode, done.stderr.decode()) == (0, "")
-        told.append((done.stdout.decode(), folder))
-    return told
+        reports.append((done.stdout.decode(), folder))
+    return reports
 
 
 def test_the_same_question_gives_the_same_bytes(elsewhere: list[tuple[str, Path]], asker: Asker) -> None:
@@ -284,10 +284,10 @@ def test_a_shelf_for_programs_answers(sample_zim: Path, home: Path) -> None:
 
 
 def test_a_record_leaves_nothing_out() -> None:
-    """Every field of an answer stands in its record under some name, best first wherever there is an order."""
+    """Every field of an answer is in its record under some name, best first wherever there is an order."""
     answer = a_found()
-    told = plain(record_of(answer, lambda cited: f"there/{cited.key}"))
-    assert told["citations"][0]["url"] == f"there/{answer.citations[0].key}"
-    assert [passage["id"] for passage in told["passages"]] == [passage.key for passage in answer.passages]
-    assert [line["text"] for line in told["lines"]] == [line.text for line in answer.lines]
-    assert canonical_json(told)
+    result = plain(answer_record(answer, lambda cited: f"there/{cited.key}"))
+    assert result["citations"][0]["url"] == f"there/{answer.citations[0].key}"
+    assert [passage["id"] for passage in result["passages"]] == [passage.key for passage in answer.passages]
+    assert [line["text"] for line in result["lines"]] == [line.text for line in answer.lines]
+    assert canonical_json(result)

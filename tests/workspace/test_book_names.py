@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.web.running import a_room
+from tests.web.servers import server_context
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ids import BookId
@@ -55,7 +55,7 @@ def test_a_data_sheet_has_the_same_names() -> None:
 
 def test_tools_and_routes_take_the_names_that_jobs_take(tmp_path: Path, sample_zim: Path) -> None:
     """The name of a book's file works in a route and in a tool as it does for a run."""
-    with a_room(tmp_path, str(sample_zim)) as room:
+    with server_context(tmp_path, str(sample_zim)) as room:
         parts = ToolContext(room.asker, room.locked_finder, room.citation_url, room.page_url)
         with room.locked_finder() as finder:
             assert len(books_named(finder, "Sample")) == 1

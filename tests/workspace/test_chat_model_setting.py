@@ -19,7 +19,7 @@ def test_the_model_is_the_one_that_was_named() -> None:
 
 @pytest.mark.parametrize(("total", "silent"), [(600, 120), (60, 120), (1800, 360)])
 def test_a_slow_model_may_be_silent_for_longer(total: float, silent: float) -> None:
-    """Whoever gives a model half an hour does not lose it to two minutes of reading a long prompt."""
+    """A timeout of half an hour is not cut short by the limit for reading a long prompt."""
     patience = model_timeouts(replace(Settings(), model_timeout_s=total))
     assert (patience.total_s, patience.read_s) == (total, silent)
 

@@ -25,7 +25,7 @@ def _write(target: Path, title: str, *, index: bool = True) -> Path:
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two books, and a home that knows both to be sound."""
     folder = tmp_path_factory.mktemp("furnished")
     desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
@@ -35,9 +35,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk(furnished: Path, home: Path) -> Workspace:
+def desk(prepared_home: Path, home: Path) -> Workspace:
     """The desk of a user whose shelf is empty."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
     return open_workspace()
 
 
@@ -98,39 +98,39 @@ def test_a_first_visit_finds_nothing_wrong(desk: Workspace, user: Path) -> None:
         "Downloads/kiwix/2026",
     ],
 )
-def test_books_in_the_usual_places_are_found(desk: Workspace, furnished: Path, user: Path, place: str) -> None:
+def test_books_in_the_usual_places_are_found(desk: Workspace, prepared_home: Path, user: Path, place: str) -> None:
     """A ZIM file where people and Kiwix programs keep them is named, with the command that adds it."""
     file = user / place / "moon.zim"
     file.parent.mkdir(parents=True)
-    shutil.copy2(furnished / "moon.zim", file)
+    shutil.copy2(prepared_home / "moon.zim", file)
     (finding,) = _look(desk, "files", user)
-    assert finding.message == f"{file}: Moon book, not on the shelf"
+    assert finding.message == f"{file}: Moon book, not in your library"
     assert finding.remedy == f"kiwiresearch books add {str(file)!r}"
     assert finding.state == "note"
 
 
-def test_books_in_named_folders_are_found(desk: Workspace, furnished: Path, user: Path) -> None:
+def test_books_in_named_folders_are_found(desk: Workspace, prepared_home: Path, user: Path) -> None:
     """KIWIRESEARCH_ZIM_FOLDERS names more places, as PATH does."""
     for name in ("one", "two"):
         (user / name).mkdir()
-    shutil.copy2(furnished / "moon.zim", user / "one")
-    shutil.copy2(furnished / "plain.zim", user / "two")
+    shutil.copy2(prepared_home / "moon.zim", user / "one")
+    shutil.copy2(prepared_home / "plain.zim", user / "two")
     both = os.pathsep.join([str(user / "one"), str(user / "two"), str(user / "missing")])
     found = _look(desk, "files", user, KIWIRESEARCH_ZIM_FOLDERS=both)
     assert [finding.message for finding in found] == [
-        f"{user / 'one' / 'moon.zim'}: Moon book, not on the shelf",
-        f"{user / 'two' / 'plain.zim'}: Plain book, not on the shelf",
+        f"{user / 'one' / 'moon.zim'}: Moon book, not in your library",
+        f"{user / 'two' / 'plain.zim'}: Plain book, not in your library",
     ]
 
 
-def test_books_of_a_kiwix_library_are_found(desk: Workspace, furnished: Path, user: Path) -> None:
+def test_books_of_a_kiwix_library_are_found(desk: Workspace, prepared_home: Path, user: Path) -> None:
     """The library.xml of a Kiwix program leads to books wherever they are; missing ones are left out."""
     library = user / ".local/share/kiwix/library.xml"
     library.parent.mkdir(parents=True)
-    rows = f'<book path="{furnished / "moon.zim"}"/><book path="{user / "gone.zim"}"/>'
+    rows = f'<book path="{prepared_home / "moon.zim"}"/><book path="{user / "gone.zim"}"/>'
     library.write_text(f'<library version="20110515">{rows}</library>', encoding="utf-8")
     (finding,) = _look(desk, "files", user)
-    assert finding.message == f"{furnished / 'moon.zim'}: Moon book, not on the shelf"
+    assert finding.message == f"{prepared_home / 'moon.zim'}: Moon book, not in your library"
 
 
 def test_a_broken_kiwix_library_is_named(desk: Workspace, user: Path) -> None:
@@ -140,13 +140,13 @@ def test_a_broken_kiwix_library_is_named(desk: Workspace, user: Path) -> None:
     library.write_text("<library", encoding="utf-8")
     findings = _look(desk, "files", user)
     assert findings[0].state == "note"
-    assert findings[0].message.startswith(f"{str(library)!r} is no library of Kiwix: ")
+    assert findings[0].message.startswith(f"{str(library)!r} is not a Kiwix library: ")
 
 
-def test_books_on_the_shelf_are_not_offered_again(desk: Workspace, furnished: Path, user: Path) -> None:
+def test_books_on_the_shelf_are_not_offered_again(desk: Workspace, prepared_home: Path, user: Path) -> None:
     """A file that is on the shelf is listed there and not among the files to add."""
     (user / "Kiwix").mkdir()
-    shutil.copy2(furnished / "moon.zim", user / "Kiwix")
+    shutil.copy2(prepared_home / "moon.zim", user / "Kiwix")
     _put_on_shelf(desk, user / "Kiwix" / "moon.zim")
     (files,) = _look(desk, "files", user)
     assert files.state == "fine"
@@ -154,7 +154,7 @@ def test_books_on_the_shelf_are_not_offered_again(desk: Workspace, furnished: Pa
     assert str(shelf.message) == "Moon book (moon, 2026-01-01): 2 articles"
 
 
-def test_files_that_are_no_books_are_remarked_on(desk: Workspace, user: Path) -> None:
+def test_files_that_are_not_books_are_reported(desk: Workspace, user: Path) -> None:
     """Of many broken downloads the first are named with what is wrong, and the rest counted."""
     (user / "Downloads").mkdir()
     for number in range(MAX_SHOWN + 3):
@@ -162,34 +162,34 @@ def test_files_that_are_no_books_are_remarked_on(desk: Workspace, user: Path) ->
     findings = _look(desk, "files", user)
     assert len(findings) == MAX_SHOWN + 1
     assert "00.zim' is empty. Copy or download it again." in findings[0].message
-    assert findings[-1].message == "3 more ZIM files in the usual places."
+    assert findings[-1].message == "3 more ZIM files found."
 
 
-def test_what_a_book_lacks_is_said(desk: Workspace, furnished: Path, user: Path) -> None:
+def test_a_missing_index_of_a_book_is_reported(desk: Workspace, prepared_home: Path, user: Path) -> None:
     """A book without a full-text index is a note, since its search is coarser."""
-    _put_on_shelf(desk, furnished / "plain.zim")
+    _put_on_shelf(desk, prepared_home / "plain.zim")
     (finding,) = _look(desk, "shelf", user)
     assert finding.state == "note"
     assert "no full-text index" in finding.message
 
 
-def test_a_broken_book_is_found(desk: Workspace, furnished: Path, user: Path, tmp_path: Path) -> None:
+def test_a_broken_book_is_found(desk: Workspace, prepared_home: Path, user: Path, tmp_path: Path) -> None:
     """A book whose file is gone or damaged is broken, with the command that takes it off; others are fine."""
     for name in ("gone.zim", "cut.zim"):
-        shutil.copy2(furnished / "moon.zim", tmp_path / name)
+        shutil.copy2(prepared_home / "moon.zim", tmp_path / name)
         _put_on_shelf(desk, tmp_path / name)
-    _put_on_shelf(desk, furnished / "moon.zim")
+    _put_on_shelf(desk, prepared_home / "moon.zim")
     (tmp_path / "gone.zim").unlink()
     os.truncate(tmp_path / "cut.zim", 1000)
     gone, cut, sound = _look(desk, "shelf", user)
     assert (gone.state, cut.state, sound.state) == ("broken", "broken", "fine")
-    assert f"There is no file {str(tmp_path / 'gone.zim')!r}." in gone.message
+    assert f"The file {str(tmp_path / 'gone.zim')!r} does not exist." in gone.message
     assert f"The ZIM file {str(tmp_path / 'cut.zim')!r} cannot be opened: " in cut.message
     assert gone.remedy == f"kiwiresearch books remove {str(tmp_path / 'gone.zim')!r}"
 
 
 def test_a_folder_that_cannot_be_written_is_broken(desk: Workspace, user: Path, tmp_path: Path) -> None:
-    """Where nothing can be kept, the doctor says so and how to move."""
+    """If nothing can be kept, the doctor says so and how to move."""
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
     closed = [folder for folder in (locked, Path("/proc/1")) if not os.access(folder, os.W_OK)]
@@ -198,16 +198,16 @@ def test_a_folder_that_cannot_be_written_is_broken(desk: Workspace, user: Path, 
     moved = replace(desk, folders=replace(desk.folders, cache=closed[0] / "deep" / "cache"))
     (cache,) = _look(moved, "cache", user)
     assert cache.state == "broken"
-    assert cache.message == f"{closed[0] / 'deep' / 'cache'} cannot be written."
-    assert cache.remedy == "Set KIWIRESEARCH_HOME to a folder that can."
+    assert cache.message == f"{closed[0] / 'deep' / 'cache'} is not writable."
+    assert cache.remedy == "Set KIWIRESEARCH_HOME to a folder you can write to."
     assert _look(moved, "settings", user)[0].state == "fine"
 
 
 def test_a_running_server_is_found(
-    desk: Workspace, furnished: Path, user: Path, dead: str, kiwix_serve: Callable[..., str]
+    desk: Workspace, prepared_home: Path, user: Path, dead: str, kiwix_serve: Callable[..., str]
 ) -> None:
     """A kiwix-serve is named with its books and the command that adds it, once added it is fine (R31)."""
-    address = kiwix_serve(furnished / "moon.zim", furnished / "plain.zim")
+    address = kiwix_serve(prepared_home / "moon.zim", prepared_home / "plain.zim")
     (found,) = _about("servers", diagnose(desk, {"HOME": str(user)}, servers=(dead, address)))
     assert found.message == f"kiwix-serve at {address} with 2 books"
     assert (found.state, found.remedy) == ("note", f"kiwiresearch books add {address}")
@@ -216,13 +216,13 @@ def test_a_running_server_is_found(
     assert (found.state, found.remedy) == ("fine", "")
 
 
-def test_no_server_is_no_fault(desk: Workspace, user: Path, dead: str) -> None:
-    """Nothing listening where a server could be is nothing to mend."""
+def test_no_server_is_not_a_problem(desk: Workspace, user: Path, dead: str) -> None:
+    """Nothing listening where a server could be is nothing to repair."""
     (found,) = _about("servers", diagnose(desk, {"HOME": str(user)}, servers=(dead,)))
     assert plain(found) == {
         "subject": "servers",
         "state": "fine",
-        "message": "No kiwix-serve on this machine's usual ports.",
+        "message": "No kiwix-serve found on this machine.",
         "remedy": "",
     }
 

@@ -47,14 +47,14 @@ def test_vectors_of_what_was_looked_at_are_kept(home: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("name", ["dynamic", "/no/such/folder"])
-def test_an_embedder_that_is_none_is_an_error(tmp_path: Path, name: str) -> None:
-    """A name that stands for nothing is refused with what would do."""
-    with pytest.raises(BadSettings, match="neither 'static', nor an address, nor a folder"):
+def test_an_unknown_embedder_is_an_error(tmp_path: Path, name: str) -> None:
+    """An unknown name is refused with what is possible."""
+    with pytest.raises(BadSettings, match=f"'{name}' must be 'static', an address or a folder"):
         configured_embedder(Settings(embedder=name), tmp_path)
 
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
-    """A folder must hold a model and its tokenizer."""
+    """A folder must have a model and its tokenizer."""
     (tmp_path / "model.onnx").write_bytes(b"")
     with pytest.raises(BadSettings, match=r"tokenizer\.json"):
         configured_embedder(Settings(embedder=str(tmp_path)), tmp_path)
@@ -83,7 +83,7 @@ def test_a_closed_shelf_leaves_one_file_of_vectors(
     assert [file.name for file in home.rglob("vectors*")] == ["vectors.sqlite"]
 
 
-def test_an_embedder_that_fails_is_told_and_done_without(
+def test_an_embedder_that_fails_is_reported_and_not_needed(
     a_book: Callable[..., Path], home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A server of vectors that is away costs the line of meanings, not the search."""
@@ -92,9 +92,9 @@ def test_an_embedder_that_fails_is_told_and_done_without(
         monkeypatch.setenv("KIWIRESEARCH_EMBEDDER", f"http://127.0.0.1:{nobody.getsockname()[1]}/v1")
         monkeypatch.setenv("KIWIRESEARCH_EMBEDDER_MODEL", "away")
         assert run(["search", "nova", "--book", str(a_book({"Nova": "<p>Nova is in space.</p>"}))]) == 0
-    told = capsys.readouterr()
-    assert " 1. Nova" in told.out
-    assert "Meanings are not compared" in told.err
+    output = capsys.readouterr()
+    assert " 1. Nova" in output.out
+    assert "Search by meaning is off" in output.err
 
 
 def test_the_key_of_the_model_is_not_sent_to_the_embedder(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from kiwiresearch.zim.shelf import Shelf
 
 
 @pytest.mark.parametrize("since", [10**400, float("inf"), float("nan"), "yesterday", None, []])
-def test_a_host_that_tells_no_moment_is_known_all_the_same(tmp_path: Path, sample_zim: Path, since: Any) -> None:
+def test_a_host_without_a_time_is_known_all_the_same(tmp_path: Path, sample_zim: Path, since: Any) -> None:
     """Since when it is there is unknown then; its books are known, and so are the other hosts."""
     archive = LibzimArchive(sample_zim)
     sheet = announcement_of(archive.book, None)
@@ -38,7 +38,7 @@ def test_a_host_that_tells_no_moment_is_known_all_the_same(tmp_path: Path, sampl
 
 
 class Lame:
-    """A host that answers every knock, and what it is asked only when it is well."""
+    """A host that answers every ping, but other requests only when it is well."""
 
     def __init__(self) -> None:
         self.is_well = False
@@ -53,13 +53,13 @@ class Lame:
                 self.rfile.read(int(self.headers["content-length"]))
                 is_knock = self.path.endswith(PING)
                 lame.asked += not is_knock
-                told = (
+                text = (
                     b"lame" if is_knock else b"".join(pack_replies([CallReply("Sun")])) if lame.is_well else b"garbage"
                 )
                 self.send_response(200)
-                self.send_header("Content-Length", str(len(told)))
+                self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(told)
+                self.wfile.write(text)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -74,8 +74,8 @@ class Lame:
                 thread.join()
 
 
-def test_who_fails_again_and_again_is_left_alone(tmp_path: Path, sample_zim: Path) -> None:
-    """Once it is taken back as soon as it answers a knock; then it rests, until it has answered what it was asked."""
+def test_a_host_that_fails_again_and_again_is_left_alone(tmp_path: Path, sample_zim: Path) -> None:
+    """The first time it is used again after a ping; then only after it has answered a request."""
     archive = LibzimArchive(sample_zim)
     sheet, book = announcement_of(archive.book, None), BookId(archive.book.id)
     archive.close()

@@ -11,7 +11,7 @@ from kiwiresearch.runs.writer import RunWriter, choose_run_folder, fingerprint_o
 TODAY = "2026-02-03"
 
 
-def begun(folder: Path, fingerprint: str) -> Path:
+def start_run(folder: Path, fingerprint: str) -> Path:
     """A run that has taken a step."""
     with RunWriter.open(folder, fingerprint, "Salt") as run:
         run.journal.append({"step": "begun"})
@@ -32,7 +32,7 @@ def test_a_new_run_gets_a_folder_of_date_and_topic(tmp_path: Path) -> None:
     assert not runs.exists()
 
 
-@pytest.mark.parametrize("made", [begun, finished])
+@pytest.mark.parametrize("made", [start_run, finished])
 def test_the_same_run_gets_the_same_folder(tmp_path: Path, made: object) -> None:
     """Whether it was finished or not, the same command of the same day leads to the folder it had."""
     assert callable(made)
@@ -43,7 +43,7 @@ def test_the_same_run_gets_the_same_folder(tmp_path: Path, made: object) -> None
 def test_another_run_on_the_topic_gets_a_number(tmp_path: Path) -> None:
     """Other settings on the same day go into folders of their own, each time the same."""
     finished(tmp_path / f"{TODAY}_salt", "f1")
-    begun(tmp_path / f"{TODAY}_salt-2", "f2")
+    start_run(tmp_path / f"{TODAY}_salt-2", "f2")
     assert choose_run_folder("Salt", "f2", TODAY, runs=tmp_path).name == f"{TODAY}_salt-2"
     assert choose_run_folder("Salt", "f3", TODAY, runs=tmp_path).name == f"{TODAY}_salt-3"
     assert choose_run_folder("Salt", "f1", "2026-02-04", runs=tmp_path).name == "2026-02-04_salt"
@@ -51,22 +51,22 @@ def test_another_run_on_the_topic_gets_a_number(tmp_path: Path) -> None:
 
 def test_a_run_to_go_on_with_is_found_under_any_date(tmp_path: Path) -> None:
     """The newest unfinished run of the same fingerprint is the one to go on with."""
-    begun(tmp_path / "2025-12-30_salt", "f1")
-    newest = begun(tmp_path / "2026-01-30_salt-2", "f1")
-    begun(tmp_path / "2026-01-31_salt", "other")
+    start_run(tmp_path / "2025-12-30_salt", "f1")
+    newest = start_run(tmp_path / "2026-01-30_salt-2", "f1")
+    start_run(tmp_path / "2026-01-31_salt", "other")
     finished(tmp_path / "2026-02-01_salt", "f1")
-    begun(tmp_path / "2026-02-02_salt-mine", "f2")
+    start_run(tmp_path / "2026-02-02_salt-mine", "f2")
     assert choose_run_folder("Salt", "f1", TODAY, runs=tmp_path, resume=True) == newest
     assert choose_run_folder("Salt", "f1", TODAY, runs=tmp_path).name == f"{TODAY}_salt"
 
 
 @pytest.mark.parametrize(
     ("make", "fingerprint", "unfinished"),
-    [(begun, "f1", True), (finished, "f1", False), (lambda folder, _: folder.mkdir(), "", False)],
-    ids=["begun", "finished", "empty"],
+    [(start_run, "f1", True), (finished, "f1", False), (lambda folder, _: folder.mkdir(), "", False)],
+    ids=["started", "finished", "empty"],
 )
-def test_whose_run_a_folder_holds(tmp_path: Path, make: object, fingerprint: str, unfinished: bool) -> None:
-    """A folder tells whose run it holds, and whether that is finished."""
+def test_a_folder_says_whose_run_it_has(tmp_path: Path, make: object, fingerprint: str, unfinished: bool) -> None:
+    """A folder says whose run it has, and whether that is finished."""
     assert callable(make)
     make(tmp_path / "run", "f1")
     assert (fingerprint_of_folder(tmp_path / "run"), is_unfinished(tmp_path / "run")) == (fingerprint, unfinished)
@@ -74,12 +74,12 @@ def test_whose_run_a_folder_holds(tmp_path: Path, make: object, fingerprint: str
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"fingerprint": 3}'])
 def test_a_broken_manifest_is_nobody_s(tmp_path: Path, content: str) -> None:
-    """What is no manifest of a run names no run, and is no error here."""
+    """A file that is not a manifest of a run names no run, and is not an error here."""
     (tmp_path / "manifest.json").write_text(content)
     assert fingerprint_of_folder(tmp_path) == ""
 
 
-def test_a_file_in_the_place_of_the_runs_is_no_error_here(tmp_path: Path) -> None:
-    """A file called 'runs' holds no runs; writing there is refused later."""
+def test_a_file_in_the_place_of_the_runs_is_not_an_error_here(tmp_path: Path) -> None:
+    """A file called 'runs' has no runs; writing there is refused later."""
     (tmp_path / "runs").touch()
     assert choose_run_folder("Salt", "f1", TODAY, runs=tmp_path / "runs", resume=True).name == f"{TODAY}_salt"

@@ -107,7 +107,7 @@ def test_a_small_book_that_is_being_indexed_is_searched_without(archive: LibzimA
 def test_a_folder_that_cannot_be_written_costs_the_index_only(
     archive: LibzimArchive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    """Where a file is in the folder's place there is no index, and no error (R247)."""
+    """If a file is in the folder's place there is no index, and no error (R247)."""
     monkeypatch.setattr(models, "MAX_BUILT_AT_ONCE", at_once)
     place = tmp_path / "in the way"
     place.write_text("no folder")

@@ -31,22 +31,22 @@ def test_a_topic_is_one_line_of_words(text: str, topic: str) -> None:
 
 
 REFUSED = [
-    ("", "The topic has no words."),
-    ("   \t\n", "The topic has no words."),
-    ("???", "The topic has no words."),
-    ("\u200b\u202e", "The topic has no words."),
-    ("x" * 501, "The topic has 501 characters, and at most 500 can be used."),
-    ("Rome " * 2_000, "The topic has 10,000 characters, and at most 500 can be used."),
-    ("Ro\x00me", "The topic holds a control character, U+0000."),
-    ("\x1b[31mRome", "The topic holds a control character, U+001B."),
-    ("Rome\x85", "The topic holds a control character, U+0085."),
-    ("Rome \udcff", "The topic holds a control character, U+DCFF."),
-    ("\ud800", "The topic holds a control character, U+D800."),
+    ("", "The topic is empty."),
+    ("   \t\n", "The topic is empty."),
+    ("???", "The topic is empty."),
+    ("\u200b\u202e", "The topic is empty."),
+    ("x" * 501, "The topic has 501 characters. The limit is 500."),
+    ("Rome " * 2_000, "The topic has 10,000 characters. The limit is 500."),
+    ("Ro\x00me", "The topic contains a control character, U+0000."),
+    ("\x1b[31mRome", "The topic contains a control character, U+001B."),
+    ("Rome\x85", "The topic contains a control character, U+0085."),
+    ("Rome \udcff", "The topic contains a control character, U+DCFF."),
+    ("\ud800", "The topic contains a control character, U+D800."),
 ]
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[repr(text[:12]) for text, _ in REFUSED])
-def test_what_is_no_topic_is_refused_in_one_sentence(text: str, message: str) -> None:
+def test_an_invalid_topic_is_refused_in_one_sentence(text: str, message: str) -> None:
     """Empty, very long and unprintable topics are refused as bad usage, with a remedy."""
     with pytest.raises(BadUsage) as caught:
         checked_topic(text)
@@ -61,9 +61,9 @@ def test_a_focus_may_be_empty(text: str, focus: str) -> None:
     assert checked_focus(text) == focus
 
 
-@pytest.mark.parametrize(("text", "message"), [("x" * 501, "The focus has 501 "), ("a\x07", "The focus holds a ")])
+@pytest.mark.parametrize(("text", "message"), [("x" * 501, "The focus has 501 "), ("a\x07", "The focus contains a ")])
 def test_a_bad_focus_is_refused(text: str, message: str) -> None:
-    """A focus is held to what a topic is held to, and named as what it is."""
+    """A focus has the same rules as a topic, and the error calls it a focus."""
     with pytest.raises(BadUsage, match=message):
         checked_focus(text)
 

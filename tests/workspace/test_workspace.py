@@ -29,7 +29,7 @@ def _write(target: Path, title: str, pages: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two books, and a home where both are on the shelf and known to be sound."""
     folder = tmp_path_factory.mktemp("furnished")
     for name, (title, pages) in BOOKS.items():
@@ -44,10 +44,10 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def books(furnished: Path, home: Path) -> Path:
+def books(prepared_home: Path, home: Path) -> Path:
     """The folder of the two books, which the user has on the shelf."""
-    shutil.copytree(furnished / "home", home, ignore=shutil.ignore_patterns("state"))
-    return furnished / "books"
+    shutil.copytree(prepared_home / "home", home, ignore=shutil.ignore_patterns("state"))
+    return prepared_home / "books"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def _titles(desk: Workspace, *wanted: str) -> list[str]:
 
 
 def test_an_empty_shelf_is_the_sample_book(no_books: Path, home: Path) -> None:
-    """Who has added no book works with the sample book, which is kept in the cache folder."""
+    """A user without books works with the sample book, which is kept in the cache folder."""
     shelf = shelf_of(open_workspace())
     assert shelf.is_sample
     assert [book.title for book in shelf.books] == ["kiwiresearch sample book"]
@@ -90,7 +90,7 @@ def test_a_book_named_twice_is_there_once(books: Path) -> None:
 
 
 def test_a_book_need_not_be_on_the_shelf(no_books: Path) -> None:
-    """A path of a file or folder stands for its books without adding them."""
+    """A path of a file or folder means its books without adding them."""
     desk = open_workspace()
     assert _titles(desk, str(no_books / "second.zim")) == ["Second book"]
     assert _titles(desk, str(no_books)) == ["Second book", "First book"]
@@ -124,12 +124,12 @@ def test_a_program_opens_a_server(no_books: Path, kiwix_serve: Callable[..., str
         assert find_page(shelf, "Morning star").page.text == "a star"
 
 
-def test_a_program_that_names_nothing_there_is_told(home: Path, tmp_path: Path) -> None:
-    """open_shelf refuses a missing file and a file that is no book."""
-    with pytest.raises(BookNotFound, match="There is no file"):
+def test_a_missing_book_is_reported_to_a_program(home: Path, tmp_path: Path) -> None:
+    """open_shelf refuses a missing file and a file that is not a book."""
+    with pytest.raises(BookNotFound, match="does not exist"):
         open_shelf([tmp_path / "missing.zim"])
     (tmp_path / "notes.zim").write_text("notes")
-    with pytest.raises(NotABook, match="is no ZIM file"):
+    with pytest.raises(NotABook, match="is not a ZIM file"):
         open_shelf([tmp_path / "notes.zim"])
 
 
@@ -162,7 +162,7 @@ def test_a_page_that_no_book_has(books: Path) -> None:
     with open_shelf() as shelf, pytest.raises(PageNotFound) as caught:
         find_page(shelf, "Morning sun")
     message = str(caught.value)
-    assert message.startswith("There is no page 'Morning sun' in your 2 books. Near it are: ")
+    assert message.startswith("No page named 'Morning sun' in your 2 books. Similar titles: ")
     assert "'Morning star'" in message
     assert "'Red sun'" in message
 
@@ -171,4 +171,4 @@ def test_a_page_that_one_book_lacks(books: Path) -> None:
     """With one book, the error names it; with nothing near, it says so."""
     with open_shelf([books / "second.zim"]) as shelf, pytest.raises(PageNotFound) as caught:
         find_page(shelf, "Qqqq")
-    assert str(caught.value) == "There is no page 'Qqqq' in 'Second book'. Try another title."
+    assert str(caught.value) == "No page named 'Qqqq' in 'Second book'. Try another title."

@@ -27,6 +27,7 @@ class MemoryArchive:
         title: str = "Memory",
         language: str = "eng",
         main_page: str = "",
+        date: str = "",
     ) -> None:
         self._pages = {
             path: content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
@@ -42,7 +43,7 @@ class MemoryArchive:
             name=title.casefold().replace(" ", "_"),
             title=title,
             description="",
-            date="",
+            date=date,
             languages=(language,) if language else (),
             flavour="",
             creator="",
@@ -71,7 +72,7 @@ class MemoryArchive:
     def look(self, path: str) -> EntryInfo:
         final, via = self._follow(path)
         if final not in self._pages:
-            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+            raise PageNotFound(f"{self._book.title!r} has no page at {path!r}.")
         return EntryInfo(EntryRef(self._book.id, final), "text/html", len(self._pages[final]), via)
 
     def part(self, path: str, start: int, end: int) -> bytes:
@@ -104,7 +105,7 @@ class MemoryArchive:
             return self._titles[path]
         if path in self._redirects:
             return title_of_path(path)
-        raise PageNotFound(f"{self.book.title!r} has no page {path!r}.")
+        raise PageNotFound(f"{self.book.title!r} has no page at {path!r}.")
 
     def estimate(self, words: str) -> int:
         return len(self.search(words, len(self._pages)))
@@ -144,7 +145,7 @@ class MemoryArchive:
             via.append(path)
             path = self._redirects[path]
             if path in via or len(via) > MAX_HOPS:
-                raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
+                raise RedirectLoop(f"The page {path!r} of {self._book.title!r} redirects in a loop.")
         return path, tuple(via)
 
 

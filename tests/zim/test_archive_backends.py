@@ -8,8 +8,8 @@ from uuid import UUID
 
 import httpx2
 import pytest
-from tests.zim.far import from_afar
 from tests.zim.memory import MemoryArchive
+from tests.zim.remote_books import remote_book
 
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.zim.archive import Archive
@@ -103,7 +103,7 @@ def archive(request: pytest.FixtureRequest, book_file: Path) -> Iterator[Archive
     if request.param == "file":
         opened = LibzimArchive(book_file)
     elif request.param == "peer":
-        opened = from_afar(LibzimArchive(book_file))
+        opened = remote_book(LibzimArchive(book_file))
     elif request.param == "memory":
         opened = MemoryArchive(PAGES, REDIRECTS, title="Backends", main_page="Galaxy")
     else:
@@ -115,7 +115,7 @@ def archive(request: pytest.FixtureRequest, book_file: Path) -> Iterator[Archive
     opened.close()
 
 
-def test_book_tells_its_title_and_language(archive: Archive) -> None:
+def test_a_book_has_its_title_and_language(archive: Archive) -> None:
     """Every backend fills in the data sheet (R30)."""
     book = archive.book
     assert (book.title, book.language, len(book.id)) == ("Backends", "eng", 36)
@@ -136,9 +136,9 @@ def test_file_and_server_agree_on_the_uuid(archive: Archive, book_file: Path) ->
 
 @pytest.mark.parametrize("path", PAGES)
 def test_read_gives_the_page_as_it_was_written(archive: Archive, path: str) -> None:
-    """A page comes back byte for byte under its own path, however odd (R31, R32, R33).
+    """The path leads to itself, and its existence, type and size are known without reading it (R31, R32, R33).
 
-    The path leads to itself, and what is there, its type and its size are told without reading it.
+    The path leads to itself, and what is there, its type and its size are reported without reading it.
     """
     entry = archive.read(path)
     assert entry.content.decode() == PAGES[path]
@@ -171,7 +171,7 @@ def test_a_part_is_a_slice_of_the_whole(archive: Archive, path: str) -> None:
         ("Lochgatter", "a#b"),
     ],
 )
-def test_redirects_are_followed_and_told(archive: Archive, alias: str, path: str) -> None:
+def test_redirects_are_followed_and_recorded(archive: Archive, alias: str, path: str) -> None:
     """A redirect gives the page it leads to, and `via` says from where (R30)."""
     entry = archive.read(alias)
     assert entry.content.decode() == PAGES[path]
@@ -184,7 +184,7 @@ def test_redirects_are_followed_and_told(archive: Archive, alias: str, path: str
 
 @pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
 def test_via_names_every_step(archive: Archive) -> None:
-    """A chain of redirects is told step by step, where the book itself is at hand."""
+    """A chain of redirects is given step by step, if the book itself is available."""
     assert archive.read("Home_of_the_Sun").via == ("Home_of_the_Sun", "Our_galaxy")
 
 
@@ -213,12 +213,12 @@ UNKNOWN = (
 
 @pytest.mark.parametrize("path", UNKNOWN, ids=lambda path: path[:20] or "empty")
 def test_unknown_path_is_page_not_found(archive: Archive, path: str) -> None:
-    """A path the book does not have is told by name, and `resolve` says None."""
+    """A path the book does not have is reported by name, and `resolve` says None."""
     assert archive.resolve(path) is None
     for ask in (archive.read, archive.look, lambda name: archive.part(name, 0, 9)):
-        with pytest.raises(PageNotFound) as told:
+        with pytest.raises(PageNotFound) as caught:
             ask(path)
-        assert told.value.message == f"'Backends' has no page {path!r}."
+        assert caught.value.message == f"'Backends' has no page at {path!r}."
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_by_title_wants_the_exact_title(archive: Archive, title: str, path: str 
     ],
 )
 def test_search_wants_every_word(archive: Archive, words: str, paths: set[str]) -> None:
-    """Full-text search finds the pages that hold all the words, and counts them (R30)."""
+    """Full-text search finds the pages that have all the words, and counts them (R30)."""
     found = archive.search(words, 10)
     assert {match.path for match in found} == paths
     assert {match.title for match in found} == {TITLES[path] for path in paths}
@@ -307,9 +307,9 @@ def test_articles_are_all_pages_and_no_redirects(archive: Archive) -> None:
 @pytest.mark.parametrize("archive", ["server"], indirect=True)
 def test_a_server_lists_no_articles(archive: Archive) -> None:
     """A server says plainly that it cannot list a book, and what to do instead."""
-    with pytest.raises(NotOffered, match="does not list the articles of 'Backends'") as told:
+    with pytest.raises(NotOffered, match="kiwix-serve cannot list the articles of 'Backends'") as caught:
         archive.articles()
-    assert told.value.remedy == "Add the ZIM file itself to work through a whole book."
+    assert caught.value.remedy == "Add the ZIM file itself to your library."
 
 
 @pytest.mark.parametrize("archive", ["file", "memory"], indirect=True)
@@ -334,7 +334,7 @@ def test_titles_go_on_where_they_stopped(archive: Archive) -> None:
 @pytest.mark.parametrize("archive", ["server"], indirect=True)
 def test_a_server_lists_no_titles(archive: Archive) -> None:
     """A server says plainly that it cannot list the titles of a book."""
-    with pytest.raises(NotOffered, match="does not list the titles of 'Backends'"):
+    with pytest.raises(NotOffered, match="cannot list the titles of 'Backends'"):
         archive.titles()
 
 

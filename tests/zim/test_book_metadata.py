@@ -116,7 +116,7 @@ def test_flavour_from_metadata_then_tags_then_name(metadata: str, tags: str, fil
     ],
 )
 def test_kind_of_book(metadata: dict[str, str], filename: str, kind: str) -> None:
-    """What family of site a book comes from is told by whatever field gives it away."""
+    """The family of site that a book comes from is found in any field that shows it."""
     assert kind_of(metadata, filename) == kind
 
 
@@ -134,7 +134,7 @@ def test_kind_of_book(metadata: dict[str, str], filename: str, kind: str) -> Non
     ],
 )
 def test_metadata_is_cleaned(written: str, cleaned: str) -> None:
-    """Control characters and the lone '=' of broken scrapers are no part of what was meant."""
+    """Control characters and the lone '=' of broken scrapers are not part of what was meant."""
     assert clean_metadata(written) == cleaned
 
 
@@ -173,8 +173,8 @@ def test_data_sheet_of_a_book(a_book: BookMaker) -> None:
     assert book.tags == ("wikipedia", "_category:wikipedia", "_ftindex:yes")
 
 
-def test_book_that_tells_nothing_is_called_by_its_file(a_book: BookMaker) -> None:
-    """Where a book gives no name or title, its file's name serves; no language is no language."""
+def test_a_book_without_metadata_is_called_by_its_file(a_book: BookMaker) -> None:
+    """If a book has no name or title, its file's name is used; no language is not a language."""
     file = a_book({"Sky": "<p>blue</p>"}, name="nameless_nopic_2020-01.zim", Name="", Title="=", Language="")
     book = LibzimArchive(file).book
     assert (book.name, book.title) == ("nameless_nopic_2020-01", "nameless_nopic_2020-01")
@@ -203,7 +203,7 @@ REAL = {
 
 @pytest.mark.parametrize("name", REAL)
 def test_published_books_are_understood(shared_data: Path, name: str) -> None:
-    """Title, language, flavour, kind and scheme of published files are as a person would tell them."""
+    """Title, language, flavour, kind and scheme of published files are as a person would give them."""
     archive = LibzimArchive(shared_data / "zims" / "real" / name)
     book = archive.book
     archive.close()

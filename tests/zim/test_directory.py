@@ -32,7 +32,7 @@ def same(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_the_directory_of_a_real_book_is_what_its_entries_tell(shared_data: Path, name: str) -> None:
+def test_the_directory_of_a_real_book_matches_its_entries(shared_data: Path, name: str) -> None:
     """Old and new files, split ones and those without a list: articles, their order and redirects are the same."""
     same(shared_data / "zims" / name)
 
@@ -50,8 +50,8 @@ def test_a_book_of_many_blocks_is_one_directory(tmp_path: Path, monkeypatch: pyt
     assert BLOCK > 7
 
 
-def test_pointers_that_lead_nowhere_are_told_as_articles_that_cannot_be_read() -> None:
-    """A file whose head says more than it holds gives damaged entries, never an error of ours."""
+def test_pointers_that_lead_nowhere_are_damaged_articles() -> None:
+    """A file whose header promises more than it has gives damaged entries, never an internal error."""
     import numpy as np
 
     from kiwiresearch.zim.directory import HEADER

@@ -63,14 +63,14 @@ def sky(sample_zim: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("change", ["emptied", "cut", "overwritten"])
-def test_changed_file_is_told_and_survived(sky: Path, change: str) -> None:
+def test_changed_file_is_reported_and_survived(sky: Path, change: str) -> None:
     """Whatever is asked of a book whose file was cut or overwritten, the answer is one clear sentence."""
     command = [sys.executable, "-c", READER, str(sky), change]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    told = [line.partition(" (")[0] for line in done.stdout.splitlines()]
+    output = [line.partition(" (")[0] for line in done.stdout.splitlines()]
     sentence = f"The file {str(sky)!r} was changed while it was open"
     asked = ("read", "resolve", "search", "estimate", "suggest", "checksum_holds")
-    assert told == [f"{name} {sentence}" for name in asked]
+    assert output == [f"{name} {sentence}" for name in asked]
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -114,9 +114,9 @@ def test_every_part_of_a_split_book_is_watched(tmp_path: Path, part: int) -> Non
     guard.check()
     os.truncate(parts[part], 4)
     os.utime(parts[part], LONG_AGO)
-    with pytest.raises(BookChanged) as told:
+    with pytest.raises(BookChanged) as caught:
         guard.check()
-    assert told.value.message == (
+    assert caught.value.message == (
         f"The file {str(parts[part])!r} was changed while it was open (10 bytes before, 4 now)."
     )
     guard.close()
@@ -129,7 +129,7 @@ def test_changed_is_a_kiwi_error_with_a_remedy(tmp_path: Path) -> None:
     guard = FileGuard((file,))
     with file.open("ab") as stream:
         stream.write(b"more")
-    with pytest.raises(KiwiError) as told:
+    with pytest.raises(KiwiError) as caught:
         guard.check()
-    assert "renaming" in told.value.remedy
+    assert "copy the new file under another name, then rename it" in caught.value.remedy
     guard.close()

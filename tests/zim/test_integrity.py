@@ -15,7 +15,7 @@ from kiwiresearch.errors import BookDamaged, KiwiError, NotABook
 from kiwiresearch.system import FileLock
 from kiwiresearch.zim import integrity
 from kiwiresearch.zim.files import parts_of
-from kiwiresearch.zim.integrity import State, Verdict, Verdicts, probe
+from kiwiresearch.zim.integrity import FileCheck, FileChecks, State, probe
 from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 
@@ -35,14 +35,14 @@ INVALID = {
 
 
 @pytest.fixture(autouse=True)
-def _every_look_is_real(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_cached_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process looks at each file, also where other tests have seen the same bytes."""
     monkeypatch.setattr(integrity, "probe", probe)
 
 
 @pytest.fixture
-def verdicts(tmp_path: Path) -> Verdicts:
-    return Verdicts(tmp_path / "checks")
+def verdicts(tmp_path: Path) -> FileChecks:
+    return FileChecks(tmp_path / "checks")
 
 
 @pytest.fixture
@@ -68,14 +68,14 @@ def _one_sentence(problem: KiwiError, file: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", INVALID)
-def test_damaged_files_are_told_in_one_sentence(shared_data: Path, verdicts: Verdicts, name: str) -> None:
+def test_damaged_files_are_reported_in_one_sentence(shared_data: Path, verdicts: FileChecks, name: str) -> None:
     """Every deliberately damaged file is refused by name, with a reason and a remedy."""
     file = shared_data / "zims" / "invalid" / f"zims.invalid.{name}.zim"
-    with pytest.raises(INVALID[name]) as told:
+    with pytest.raises(INVALID[name]) as caught:
         Opener(verdicts).open(Source(str(file)))
-    assert _one_sentence(told.value, file)
-    assert told.value.remedy
-    assert told.value.exit_code == 1
+    assert _one_sentence(caught.value, file)
+    assert caught.value.remedy
+    assert caught.value.exit_code == 1
 
 
 def test_no_damaged_file_is_left_out(shared_data: Path) -> None:
@@ -85,7 +85,7 @@ def test_no_damaged_file_is_left_out(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["empty", "text", "folder", "missing", "cut in half", "one byte short", "header only"])
-def test_what_is_no_book_is_told_in_one_sentence(sound: Path, verdicts: Verdicts, kind: str) -> None:
+def test_a_file_that_is_not_a_book_is_reported_in_one_sentence(sound: Path, verdicts: FileChecks, kind: str) -> None:
     """An empty file, a text, a folder, a missing file and a book cut short each give one sentence."""
     file = sound.with_name("given.zim")
     whole = sound.read_bytes()
@@ -100,50 +100,50 @@ def test_what_is_no_book_is_told_in_one_sentence(sound: Path, verdicts: Verdicts
             "header only": whole[:80],
         }
         file.write_bytes(contents[kind])
-    with pytest.raises(KiwiError) as told:
+    with pytest.raises(KiwiError) as caught:
         Opener(verdicts).open(Source(str(file)))
-    assert _one_sentence(told.value, file)
-    assert told.value.remedy
-    assert told.value.exit_code == 1
+    assert _one_sentence(caught.value, file)
+    assert caught.value.remedy
+    assert caught.value.exit_code == 1
 
 
-def test_flipped_byte_is_found(flipped: Path, verdicts: Verdicts) -> None:
+def test_flipped_byte_is_found(flipped: Path, verdicts: FileChecks) -> None:
     """One changed byte, which libzim opens without a word, is found before any page is read; a user may insist."""
-    assert verdicts.of(flipped) == Verdict("damaged", "its bytes do not match its checksum")
-    with pytest.raises(BookDamaged, match="is damaged: its bytes do not match its checksum") as told:
+    assert verdicts.of(flipped) == FileCheck("damaged", "its bytes do not match its checksum")
+    with pytest.raises(BookDamaged, match="is damaged: its bytes do not match its checksum") as caught:
         Opener(verdicts).open(Source(str(flipped)))
-    assert "KIWIRESEARCH_ALLOW_DAMAGED=1" in told.value.remedy
-    said: list[str] = []
-    archive = Opener(verdicts, allow_damaged=True, say=said.append).open(Source(str(flipped)))
+    assert "KIWIRESEARCH_ALLOW_DAMAGED=1" in caught.value.remedy
+    reports: list[str] = []
+    archive = Opener(verdicts, allow_damaged=True, say=reports.append).open(Source(str(flipped)))
     assert archive.book.title == "kiwiresearch sample book"
     archive.close()
-    assert said == [
+    assert reports == [
         f"The ZIM file {str(flipped)!r} is damaged: its bytes do not match its checksum."
-        " Reading it all the same, as you asked."
+        " Reading it anyway, because 'allow_damaged' is set."
     ]
 
 
-def test_unopenable_file_stays_closed_though_the_user_insists(sound: Path, verdicts: Verdicts) -> None:
+def test_unopenable_file_stays_closed_though_the_user_insists(sound: Path, verdicts: FileChecks) -> None:
     """What libzim cannot open cannot be read, whatever the user asks."""
     os.truncate(sound, 1000)
     with pytest.raises(NotABook):
         Opener(verdicts, allow_damaged=True).open(Source(str(sound)))
 
 
-def test_verdict_is_remembered(sound: Path, verdicts: Verdicts, tmp_path: Path) -> None:
+def test_verdict_is_remembered(sound: Path, verdicts: FileChecks, tmp_path: Path) -> None:
     """A file is looked at once: what is written down about it is believed the next time, if it can be read."""
     assert verdicts.known(parts_of(sound)) is None
-    assert verdicts.of(sound) == Verdict("sound")
-    assert verdicts.known(parts_of(sound)) == Verdict("sound")
+    assert verdicts.of(sound) == FileCheck("sound")
+    assert verdicts.known(parts_of(sound)) == FileCheck("sound")
     (note,) = (tmp_path / "checks").glob("*.json")
     note.write_text(json.dumps({"state": "damaged", "reason": "as written"}), encoding="utf-8")
-    assert verdicts.of(sound) == Verdict("damaged", "as written")
+    assert verdicts.of(sound) == FileCheck("damaged", "as written")
     for broken in ("", "{}", "[]", "{", "null", '{"state": "sound"}'):
         note.write_text(broken, encoding="utf-8")
         assert verdicts.known(parts_of(sound)) is None, broken
 
 
-def test_verdict_is_renewed_when_the_file_changes(sound: Path, flipped: Path, verdicts: Verdicts) -> None:
+def test_verdict_is_renewed_when_the_file_changes(sound: Path, flipped: Path, verdicts: FileChecks) -> None:
     """Another size or another time makes a file one that was never seen."""
     assert verdicts.of(sound).state == "sound"
     os.utime(sound, (1_000_000_000, 1_000_000_000))
@@ -164,18 +164,18 @@ def nothing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     [("sound", "sound", ""), ("flipped", "damaged", "its bytes do not match its checksum")],
 )
 def test_large_files_are_checked_in_the_background(
-    request: pytest.FixtureRequest, verdicts: Verdicts, kind: str, state: State, reason: str
+    request: pytest.FixtureRequest, verdicts: FileChecks, kind: str, state: State, reason: str
 ) -> None:
-    """A large file is used at once, the user is told, and a process of its own writes the verdict."""
+    """A large file is used at once, the user is informed, and a separate process writes the verdict."""
     file: Path = request.getfixturevalue(kind)
-    said: list[str] = []
-    Opener(verdicts, say=said.append).open(Source(str(file))).close()
-    assert said == [f"{file.name!r} has not been checked for damage yet; that goes on in the background."]
+    reports: list[str] = []
+    Opener(verdicts, say=reports.append).open(Source(str(file))).close()
+    assert reports == [f"{file.name!r} has not been checked for damage yet. The check is running in the background."]
     assert system.RUNNING.pop().wait(timeout=60) == 0
-    assert verdicts.known(parts_of(file)) == Verdict(state, reason)
+    assert verdicts.known(parts_of(file)) == FileCheck(state, reason)
 
 
-def test_one_check_at_a_time(sound: Path, verdicts: Verdicts, tmp_path: Path) -> None:
+def test_one_check_at_a_time(sound: Path, verdicts: FileChecks, tmp_path: Path) -> None:
     """While a check of a file is under way no second one starts."""
     verdicts.of(sound)
     (note,) = (tmp_path / "checks").glob("*.json")
@@ -187,10 +187,10 @@ def test_one_check_at_a_time(sound: Path, verdicts: Verdicts, tmp_path: Path) ->
     assert verdicts.known(parts_of(sound)) is None
     lock.release()
     verdicts.run_check(sound)
-    assert verdicts.known(parts_of(sound)) == Verdict("sound")
+    assert verdicts.known(parts_of(sound)) == FileCheck("sound")
 
 
-def test_check_now_checks_whatever_is_known(flipped: Path, verdicts: Verdicts, tmp_path: Path) -> None:
+def test_check_now_checks_whatever_is_known(flipped: Path, verdicts: FileChecks, tmp_path: Path) -> None:
     """A check that the user asks for looks at the file, not at the note."""
     opener = Opener(verdicts)
     assert opener.check(Source(str(flipped))).state == "damaged"
@@ -201,14 +201,14 @@ def test_check_now_checks_whatever_is_known(flipped: Path, verdicts: Verdicts, t
     assert verdicts.of(flipped).state == "damaged"
 
 
-def test_split_book_is_checked_as_a_whole(sound: Path, verdicts: Verdicts) -> None:
+def test_split_book_is_checked_as_a_whole(sound: Path, verdicts: FileChecks) -> None:
     """All parts of a split book count: a change in the last is seen."""
     data = sound.read_bytes()
     parts = [sound.with_name(f"split.zima{letter}") for letter in "abc"]
     third = len(data) // 3 + 1
     for number, part in enumerate(parts):
         part.write_bytes(data[number * third : (number + 1) * third])
-    assert verdicts.of(parts[0]) == Verdict("sound")
+    assert verdicts.of(parts[0]) == FileCheck("sound")
     last = bytearray(parts[2].read_bytes())
     last[100] ^= 1
     parts[2].write_bytes(last)
@@ -218,22 +218,22 @@ def test_split_book_is_checked_as_a_whole(sound: Path, verdicts: Verdicts) -> No
 
 def test_probe_leaves_nothing_on_the_terminal(flipped: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The child that opens unknown files keeps what it and libzim say to itself, and checks only if asked."""
-    assert probe(flipped, check=False) == Verdict("unchecked")
+    assert probe(flipped, check=False) == FileCheck("unchecked")
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_unlucky_try_is_not_held_against_a_file(
+def test_an_interrupted_check_does_not_condemn_a_file(
     sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the child dies of something else, the file is refused for now and looked at again the next time."""
-    verdicts = Verdicts(tmp_path / "checks")
+    verdicts = FileChecks(tmp_path / "checks")
     with monkeypatch.context() as broken:
         broken.setattr(sys, "executable", shutil.which("false"))
         assert verdicts.of(sample_zim).state == "unopenable"
     assert verdicts.of(sample_zim).state == "sound"
 
 
-def test_a_slow_disk_is_not_held_against_a_file(sample_zim: Path) -> None:
-    """A look that takes too long says so, and is no verdict that lasts."""
+def test_a_slow_disk_does_not_condemn_a_file(sample_zim: Path) -> None:
+    """A check that takes too long says so, and is not a lasting verdict."""
     verdict = integrity.probe(sample_zim, check=False, timeout_s=0.001)
     assert (verdict.state, verdict.is_lasting) == ("unopenable", False)

@@ -99,7 +99,7 @@ def test_suggestions_name_the_redirect_that_led_here(a_book: BookMaker) -> None:
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "Galaxy\ud800", "\x00", "Galaxy\x00"])
-def test_text_that_no_file_can_hold_finds_nothing(galaxies: LibzimArchive, odd: str) -> None:
+def test_text_that_no_file_can_have_finds_nothing(galaxies: LibzimArchive, odd: str) -> None:
     """Lone surrogates and NUL are not found; they do not fail."""
     assert galaxies.resolve(odd) is None
     assert galaxies.by_title(odd) is None
@@ -111,8 +111,8 @@ def test_lone_surrogate_finds_no_words(galaxies: LibzimArchive) -> None:
     assert galaxies.estimate("\ud800") == 0
 
 
-def test_pages_of_other_types_are_no_articles(tmp_path: Path) -> None:
-    """Pictures, style sheets and pages that are no articles are read, but not listed."""
+def test_pages_of_other_types_are_not_articles(tmp_path: Path) -> None:
+    """Pictures, style sheets and pages that are not articles are read, but not listed."""
     write_book(
         tmp_path / "mixed.zim",
         [

@@ -11,7 +11,7 @@ from tests.http_servers import Request, answer, serving
 from tests.zim.newer_serve import UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, PageNotFound, RedirectLoop
-from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
 
@@ -54,7 +54,7 @@ def archive(address: str) -> Iterator[ServeArchive]:
 
 
 def test_catalogue_gives_the_data_sheet(archive: ServeArchive) -> None:
-    """What the catalogue of a newer server tells of a book ends up in its data sheet (R31)."""
+    """What the catalogue of a newer server says of a book is in its data sheet (R31)."""
     book = archive.book
     assert (book.id, book.name, book.title) == (UUID, "newer_book", "Newer book")
     assert (book.languages, book.flavour, book.date) == (("eng", "fra"), "nopic", "2024-05-31")
@@ -92,12 +92,12 @@ def test_redirects_to_content_addresses_are_followed(
 def test_redirects_in_a_circle_end(archive: ServeArchive, path: str) -> None:
     """A server that sends us round in a circle is found out."""
     assert archive.resolve(path) is None
-    with pytest.raises(RedirectLoop, match="only redirects in a circle"):
+    with pytest.raises(RedirectLoop, match="of 'Newer book' redirects in a loop"):
         archive.read(path)
 
 
 def test_redirects_out_of_the_book_are_not_followed(newer: NewerServe) -> None:
-    """A redirect to another host is no page of the book, and that host is never asked."""
+    """A redirect to another host is not a page of the book, and that host is never asked."""
     other = NewerServe(PAGES)
     with serving(other) as elsewhere:
 
@@ -129,7 +129,7 @@ def test_redirects_of_a_server_between_the_forms_are_followed() -> None:
 
 def test_unknown_page_is_not_found(archive: ServeArchive) -> None:
     """A 404 of the server is a page that the book does not have."""
-    with pytest.raises(PageNotFound, match="'Newer book' has no page 'Nowhere'"):
+    with pytest.raises(PageNotFound, match="'Newer book' has no page at 'Nowhere'"):
         archive.read("Nowhere")
 
 
@@ -145,7 +145,7 @@ def test_search_reads_content_links(archive: ServeArchive, words: str, paths: li
     assert archive.estimate(words) == len(paths)
 
 
-def test_refused_search_is_no_hit() -> None:
+def test_refused_search_is_not_a_hit() -> None:
     """A search refused with 400 and XML that is not well formed finds nothing, and does not fail."""
     with serving(NewerServe(PAGES, searches=False)) as origin:
         server = KiwixServer(f"{origin}/kiwix")
@@ -181,7 +181,7 @@ def test_any_copied_address_finds_the_server(address: str) -> None:
 @pytest.mark.parametrize("wanted", ["", f"#{UUID}"])
 def test_opener_looks_up_and_opens_a_served_book(address: str, tmp_path: Path, wanted: str) -> None:
     """A server's address, or one book of it behind '#', can be put on the shelf and opened (R31)."""
-    opener = Opener(Verdicts(tmp_path))
+    opener = Opener(FileChecks(tmp_path))
     found = opener.look_up(address + wanted)
     assert [str(source) for _, source in found] == [f"{address}#newer_book"]
     opened = opener.open(found[0][1])
@@ -191,6 +191,6 @@ def test_opener_looks_up_and_opens_a_served_book(address: str, tmp_path: Path, w
 
 
 def test_book_that_the_server_lacks_is_named(address: str, tmp_path: Path) -> None:
-    """A book that the server does not have is told by name."""
-    with pytest.raises(BookNotFound, match="offers no book 'older_book'"):
-        Opener(Verdicts(tmp_path)).look_up(f"{address}#older_book")
+    """A book that the server does not have is reported by name."""
+    with pytest.raises(BookNotFound, match="has no book named 'older_book'"):
+        Opener(FileChecks(tmp_path)).look_up(f"{address}#older_book")

@@ -51,8 +51,8 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_byte_of_a_film_costs_the_same_whatever_its_length(films: Path, path: str) -> None:
     """One byte in the midst of a file is read without the others, neither from the disk nor into memory."""
     command = [sys.executable, "-c", MEASURED, str(films), path, str(SIZES[path])]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    held, passed = map(int, told.split())
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    held, passed = map(int, output.split())
     assert passed < LITTLE
     assert held < SMALL, "the file was mapped and filled, or copied"
 
@@ -118,9 +118,9 @@ def test_a_byte_of_a_served_film_is_all_that_is_sent(relay: Counted, path: str) 
     assert archive.look(path).size == SIZES[path]
     assert archive.part(path, 500_000, 500_001) == whole[500_000:500_001]
     assert archive.part(path, SIZES[path] - 5, SIZES[path] + 5) == whole[-5:]
-    said = relay.said - before
+    result = relay.said - before
     archive.close()
-    assert said < LITTLE
+    assert result < LITTLE
 
 
 class Odd(NewerServe):
@@ -153,9 +153,9 @@ def test_a_server_without_parts_gives_them_all_the_same() -> None:
         assert archive.part("Page", 5, 8) == b"234"
 
 
-def test_another_part_than_asked_for_is_no_answer() -> None:
+def test_another_part_than_asked_for_is_not_an_answer() -> None:
     """Bytes from another place are not taken for those that were wanted."""
     odd = Odd({"Page": "<p>0123456789</p>"})
     odd.content_range = "bytes 0-5/17"
-    with served_by(odd) as archive, pytest.raises(BookUnreachable, match="another part"):
+    with served_by(odd) as archive, pytest.raises(BookUnreachable, match="different part"):
         archive.part("Page", 5, 8)

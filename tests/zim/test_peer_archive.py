@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.zim.far import Wire
+from tests.zim.remote_books import Wire
 
 from kiwiresearch.errors import KiwiError, NotOffered, PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
@@ -145,7 +145,7 @@ def test_a_far_title_index_answers_as_at_home(
 
 
 def test_the_data_sheet_travels_but_for_the_place(both: tuple[LibzimArchive, PeerArchive, TitleIndex]) -> None:
-    """A far book knows all about itself but where its file is, of which only the name is told."""
+    """A book of another host knows all about itself except its path, of which only the file name is given."""
     home, far, _ = both
     assert replace(far.book, source="") == replace(home.book, source="")
     assert far.book.source == f"peer://{home.book.id}/test.zim"
@@ -153,7 +153,7 @@ def test_the_data_sheet_travels_but_for_the_place(both: tuple[LibzimArchive, Pee
 
 
 def test_whole_lists_of_a_book_are_for_its_own_host(both: tuple[LibzimArchive, PeerArchive, TitleIndex]) -> None:
-    """Who wants all articles is told to ask where they are."""
+    """A request for all articles is refused with the name of their host."""
     _, far, _ = both
     with pytest.raises(NotOffered, match="another host"):
         far.articles()
@@ -161,7 +161,7 @@ def test_whole_lists_of_a_book_are_for_its_own_host(both: tuple[LibzimArchive, P
         far.titles()
 
 
-def test_what_is_said_ahead_is_asked_at_once(book: Path) -> None:
+def test_announced_requests_are_sent_at_once(book: Path) -> None:
     """Many pages, titles and paths take one request each kind, and each page is sent once."""
     home = LibzimArchive(book)
     wire = Wire(home)
@@ -208,9 +208,9 @@ def test_long_links_are_sent_in_portions(book: Path) -> None:
     assert 5 <= len(wire.requests) <= 8
 
 
-def test_a_redirect_loop_is_told_as_one() -> None:
+def test_a_redirect_loop_is_reported_as_one() -> None:
     """The error of a far book is the same kind as at home."""
-    problem = RedirectLoop("The page 'A' only redirects in a circle.", remedy="Choose another.")
+    problem = RedirectLoop("The page 'A' redirects in a loop.", remedy="Choose another.")
     packed = b"".join(pack_replies([CallReply(error=problem), None, CallReply(["x"], b"abc")]))
     first, later, last = unpack_replies(packed, 3)
     assert first is not None
@@ -220,8 +220,8 @@ def test_a_redirect_loop_is_told_as_one() -> None:
     assert last == CallReply(["x"], b"abc")
 
 
-def test_an_error_is_told_in_few_words() -> None:
-    """Of an error that goes on and on, the beginning is told."""
+def test_an_error_is_shortened() -> None:
+    """Of a very long error, the start is shown."""
     (reply,) = unpack_replies(_framed({"replies": [["error", "PageNotFound", "x" * 10**6, "y" * 10**6]]}), 1)
     assert reply is not None
     assert reply.error is not None
@@ -229,8 +229,8 @@ def test_an_error_is_told_in_few_words() -> None:
 
 
 def _framed(head: Any, rest: bytes = b"") -> bytes:
-    told = json.dumps(head).encode()
-    return READY + LENGTH.pack(len(told)) + told + rest
+    result = json.dumps(head).encode()
+    return READY + LENGTH.pack(len(result)) + result + rest
 
 
 BROKEN = [
@@ -254,8 +254,8 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("body", BROKEN)
-def test_what_is_no_reply_is_refused(body: bytes) -> None:
-    """Bytes that no host of ours would send are an error that names the fault, never an answer."""
+def test_an_invalid_reply_is_refused(body: bytes) -> None:
+    """Bytes that no kiwiresearch host would send are an error that names the fault, never an answer."""
     with pytest.raises(BadCallReply):
         unpack_replies(body, 1)
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.conftest import BookMaker
+from tests.conftest import BookMaker, book_maker
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.paths import find_path, near_titles
 from kiwiresearch.zim.policy import (
@@ -23,9 +23,9 @@ from kiwiresearch.zim.policy import (
     Policy,
     PolicyArchive,
     count_hidden_matches,
-    hidden_at,
     hidden_name_among,
-    hidden_page_named,
+    hidden_page_error,
+    hidden_page_named_error,
     with_policy,
     without_policy,
 )
@@ -44,15 +44,19 @@ SCHOOL = Policy(name="Lycée X", hidden=("Guillotine", "Torture*"))
 Make = Callable[[Policy], Archive]
 
 
-@pytest.fixture(params=["memory", "libzim", "served"])
-def make(request: pytest.FixtureRequest, a_book: BookMaker) -> Make:
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return book_maker(tmp_path_factory.mktemp("book"))(PAGES, REDIRECTS, main_path="Sunset")
+
+
+@pytest.fixture(scope="module", params=["memory", "libzim", "served"])
+def make(request: pytest.FixtureRequest, book: Path) -> Make:
     """The same book on every backend, behind a policy."""
     if request.param == "memory":
         return lambda policy: with_policy(MemoryArchive(PAGES, REDIRECTS, title="Test book"), policy)
-    file = a_book(PAGES, REDIRECTS, main_path="Sunset")
     if request.param == "libzim":
-        return lambda policy: with_policy(LibzimArchive(file), policy)
-    server = KiwixServer(request.getfixturevalue("kiwix_serve")(file))
+        return lambda policy: with_policy(LibzimArchive(book), policy)
+    server = KiwixServer(request.getfixturevalue("kiwix_serve")(book))
     return lambda policy: with_policy(ServeArchive(server, server.catalogue()[0]), policy)
 
 
@@ -66,7 +70,7 @@ def test_a_hidden_page_cannot_be_read_by_any_method(make: Make, path: str) -> No
     assert archive.resolve(path) is None
     assert archive.by_title(path.replace("_", " ")) is None
     assert find_path(archive, path) is None
-    assert hidden_at(archive, path) is not None
+    assert hidden_page_error(archive, path) is not None
 
 
 def test_no_search_offers_a_hidden_page(make: Make) -> None:
@@ -82,17 +86,17 @@ def test_no_search_offers_a_hidden_page(make: Make) -> None:
 @pytest.mark.parametrize(
     "words", ["guillotine", "GUILLOTINE", "Guillotine ", "La veuve", "la_veuve", "torture rack", "Torture_rack"]
 )
-def test_who_asks_for_a_hidden_page_by_name_is_told(make: Make, words: str) -> None:
+def test_a_request_for_a_hidden_page_by_name_is_explained(make: Make, words: str) -> None:
     """A page that is hidden is not missing: whatever spelling finds it is answered with the reason."""
-    assert isinstance(hidden_page_named([make(SCHOOL)], words), PageHidden)
+    assert isinstance(hidden_page_named_error([make(SCHOOL)], words), PageHidden)
 
 
-def test_a_page_that_is_not_hidden_is_told_nothing_of(make: Make) -> None:
-    """Names of other pages, and of none, are no hidden ones."""
+def test_pages_that_are_not_hidden_are_not_mentioned(make: Make) -> None:
+    """Names of other pages, and unknown names, are not hidden ones."""
     archive = make(SCHOOL)
-    assert hidden_page_named([archive], "Sunset") is None
-    assert hidden_page_named([archive], "Moonrise") is None
-    assert hidden_at(archive, "Sunset") is None
+    assert hidden_page_named_error([archive], "Sunset") is None
+    assert hidden_page_named_error([archive], "Moonrise") is None
+    assert hidden_page_error(archive, "Sunset") is None
     with pytest.raises(PageNotFound) as problem:
         archive.read("Moonrise")
     assert not isinstance(problem.value, PageHidden)
@@ -106,19 +110,19 @@ def test_hidden_pages_among_those_asked_for_are_counted(make: Make) -> None:
 
 
 def test_a_hidden_redirect_hides_its_name_and_not_the_page_behind(make: Make) -> None:
-    """Who hides 'Dusk' hides that name; 'Sunset' is read as ever."""
+    """Hiding 'Dusk' hides that name; 'Sunset' can still be read."""
     archive = make(Policy(hidden=("Dusk",)))
     assert archive.resolve("Dusk") is None
-    with pytest.raises(PageHidden, match="'Dusk' is hidden by the policy of this desk"):
+    with pytest.raises(PageHidden, match="'Dusk' is hidden by this server's policy"):
         archive.read("Dusk")
-    assert "'Dusk'" in str(hidden_page_named([archive], "Dusk"))
+    assert "'Dusk'" in str(hidden_page_named_error([archive], "Dusk"))
     assert hidden_name_among([archive], ["dusk", "sunset"]) is None
     assert b"orange" in archive.read("Sunset").content
 
 
 @pytest.mark.parametrize("words", ["_", "__", "_ _", " _\n_ ", "?_"])
 def test_no_name_is_too_odd_to_look_for(make: Make, words: str) -> None:
-    """Underscores stand for spaces, and a name of nothing else is that of no page."""
+    """Underscores are spaces, and a name of only underscores names no page."""
     archive = make(SCHOOL)
     assert find_path(archive, words) is None
     assert hidden_name_among([archive], [words]) is None
@@ -139,7 +143,7 @@ def test_lists_of_titles_and_articles_leave_hidden_pages_out(a_book: BookMaker) 
 
 
 def test_a_page_is_hidden_by_its_title_whatever_its_path(a_book: BookMaker) -> None:
-    """A path that tells nothing does not lead round a title."""
+    """An uninformative path does not bypass the rule for a title."""
     archive = with_policy(LibzimArchive(a_book({"p/17": "<p>x</p>"}, titles={"p/17": "Guillotine"})), SCHOOL)
     for path in ("p/17", "/p/17", "C/p/17"):
         with pytest.raises(PageNotFound):
@@ -182,8 +186,8 @@ def test_rules_mean_titles(rule: str, title: str, is_hidden: bool) -> None:
 
 
 @given(rule=st.text("ab*", min_size=1, max_size=8), title=st.text("ab", min_size=1, max_size=10))
-def test_a_star_stands_for_anything(rule: str, title: str) -> None:
-    """However many there are, and whatever stands between them."""
+def test_a_star_matches_anything(rule: str, title: str) -> None:
+    """However many there are, and whatever is between them."""
     pattern = ".*".join(map(re.escape, rule.split("*")))
     assert HiddenTitles([rule]).has(title) is (re.fullmatch(pattern, title) is not None)
 
@@ -203,7 +207,7 @@ def test_a_rule_may_be_for_one_book(a_book: BookMaker) -> None:
 
 
 def test_a_book_without_hidden_pages_is_not_wrapped(a_book: BookMaker) -> None:
-    """Who sets no policy, or one for other books, pays nothing for it."""
+    """No policy, or one for other books, costs nothing."""
     archive = LibzimArchive(a_book(PAGES))
     assert with_policy(archive, Policy()) is archive
     assert with_policy(archive, Policy(name="School", hidden=("other | Sunset",))) is archive
@@ -215,8 +219,8 @@ def test_only_allowed_books_are_opened(a_book: BookMaker, tmp_path: Path) -> Non
     file = a_book(PAGES)
     policy = Policy(name="Lycée X", books=("Wikipedia",))
     with pytest.raises(BookHidden, match=r"'Test book'.*Lycée X"):
-        Opener(Verdicts(tmp_path / "checks"), policy=policy).open(Source(str(file)))
-    allowed = Opener(Verdicts(tmp_path / "checks"), policy=Policy(books=("test BOOK",))).open(Source(str(file)))
+        Opener(FileChecks(tmp_path / "checks"), policy=policy).open(Source(str(file)))
+    allowed = Opener(FileChecks(tmp_path / "checks"), policy=Policy(books=("test BOOK",))).open(Source(str(file)))
     assert allowed.read("Sunset").title == "Sunset"
 
 
@@ -224,7 +228,7 @@ def test_only_allowed_books_are_opened(a_book: BookMaker, tmp_path: Path) -> Non
     "rules", [{"hidden": ("",)}, {"hidden": ("Beer", " ")}, {"hidden": ("| Beer",)}, {"books": ("",)}]
 )
 def test_a_rule_without_a_name_is_refused(rules: dict[str, Any]) -> None:
-    """A slip in the settings is told, rather than taken for a rule that hides nothing, or everything."""
+    """A mistake in the settings is reported, rather than taken for a rule that hides nothing, or everything."""
     with pytest.raises(BadSettings):
         Policy(**rules)
 

@@ -80,7 +80,7 @@ def test_articles_are_counted_and_listed_alike(real: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ARTICLES)
 def test_titles_lead_to_all_articles_and_nothing_else(real: Path, name: str) -> None:
-    """The titles that are no aliases are those of the articles, and an alias leads to an article (R32)."""
+    """The titles that are not aliases are those of the articles, and an alias leads to an article (R32)."""
     archive = LibzimArchive(real / name)
     paths = sorted(archive.articles())
     listed = list(archive.titles())
@@ -106,7 +106,7 @@ def test_old_files_are_asked_with_or_without_a_letter(maxi: LibzimArchive, asked
 
 @pytest.mark.parametrize("asked", ["I/Ray_Charles", "M/Ray_Charles", "A/A/Ray_Charles", "Title"])
 def test_old_files_keep_their_letters_apart(maxi: LibzimArchive, asked: str) -> None:
-    """In the old scheme another letter is another entry, and metadata is no page."""
+    """In the old scheme another letter is another entry, and metadata is not a page."""
     with pytest.raises(PageNotFound):
         maxi.read(asked)
 
@@ -144,7 +144,7 @@ def test_suggestions_in_old_books_are_not_repeated(maxi: LibzimArchive) -> None:
         "🥳🥰😘🤩😍🤍🎀🧸🌷🍭",
     ],
 )
-def test_paths_are_taken_as_they_stand(real: Path, path: str) -> None:
+def test_paths_are_used_unchanged(real: Path, path: str) -> None:
     """Percent signs, question marks and emoji in a published file's paths are letters like any other."""
     archive = LibzimArchive(real / "kiwix-android_characters_encoding.zim")
     assert archive.read(path).ref.path == path
@@ -167,7 +167,7 @@ def test_split_book_is_one_book(shared_data: Path, old: LibzimArchive, name: str
 
 @pytest.mark.parametrize("missing", ["ab", "ao"])
 def test_split_book_with_a_part_missing(shared_data: Path, tmp_path: Path, missing: str) -> None:
-    """A split book that lacks a part is told to be cut short, not read in part."""
+    """A split book that lacks a part is reported to be cut short, not read in part."""
     for part in (shared_data / "zims" / "split").iterdir():
         if not part.name.endswith(missing):
             (tmp_path / part.name).symlink_to(part)

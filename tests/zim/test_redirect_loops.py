@@ -64,12 +64,12 @@ def circular(tmp_path_factory: pytest.TempPathFactory) -> LibzimArchive:
 
 
 @pytest.mark.parametrize("path", LOOPS)
-def test_a_circle_is_told_and_not_walked(circular: LibzimArchive, path: str) -> None:
+def test_a_circle_is_reported_and_not_followed(circular: LibzimArchive, path: str) -> None:
     """Reading a redirect that leads back to itself, over one or more steps, is a RedirectLoop."""
-    with pytest.raises(RedirectLoop) as told:
+    with pytest.raises(RedirectLoop) as caught:
         circular.read(path)
-    assert told.value.message == f"The page {path!r} of 'Test book' only redirects in a circle."
-    assert told.value.remedy
+    assert caught.value.message == f"The page {path!r} of 'Test book' redirects in a loop."
+    assert caught.value.remedy
 
 
 @pytest.mark.parametrize("path", LOOPS)
@@ -99,7 +99,7 @@ def test_a_circle_has_no_title(circular: LibzimArchive) -> None:
     assert listed == {("Sky", "Sky", False), ("Heavens", "Sky", True)}
 
 
-def test_a_main_page_in_a_circle_is_no_main_page(a_book: BookMaker) -> None:
+def test_a_main_page_in_a_circle_is_not_a_main_page(a_book: BookMaker) -> None:
     """A book whose main page leads only to itself opens all the same."""
     file = a_book({"Sky": "<p>Blue.</p>"}, main_path="Sky")
     assert LibzimArchive(file).book.main_page == "Sky"

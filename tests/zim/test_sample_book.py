@@ -50,7 +50,7 @@ def test_sample_is_built_once_the_same_each_time(
 
 
 def test_sample_is_a_sound_book(archive: LibzimArchive) -> None:
-    """The sample is a real ZIM file with both indexes, a main page and a checksum that holds."""
+    """The sample is a real ZIM file with both indexes, a main page and a correct checksum."""
     book = archive.book
     assert (book.name, book.language, book.main_page) == ("kiwiresearch_en_sample", "eng", "Main_Page")
     assert (book.indexes.full_text, book.indexes.titles) == (True, True)
@@ -184,7 +184,7 @@ def _runs(words: list[bytes], length: int) -> set[tuple[bytes, ...]]:
 def _shared(words: list[bytes], halves: set[tuple[bytes, ...]], runs: set[tuple[bytes, ...]]) -> set[tuple[bytes, ...]]:
     """The runs of a page that are among `runs`.
 
-    A run of twelve words holds a half run at every sixth place of the page, which is quick to ask for first.
+    A run of twelve words has a half run at every sixth place of the page, which is quick to ask for first.
     """
     if halves.isdisjoint(zip(*(words[start::HALF] for start in range(HALF)), strict=False)):
         return set()

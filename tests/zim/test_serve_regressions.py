@@ -14,7 +14,7 @@ from tests.http_servers import Handle, Request, answer, serving
 from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, BookUnreachable, PageNotFound
-from kiwiresearch.zim.integrity import Verdicts
+from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
@@ -47,17 +47,17 @@ def an_entry(name: str, *, root: str = "") -> str:
     return ENTRY.format(uuid=UUID, title=name, name=name, root=root, listed="", articles=1)
 
 
-def test_catalogue_that_cannot_be_decoded_is_told() -> None:
-    """A catalogue in an encoding nobody knows is a server that cannot be used, told by its address."""
+def test_catalogue_that_cannot_be_decoded_is_reported() -> None:
+    """A catalogue in an unknown encoding is a server that cannot be used, named by its address."""
     catalogue = '<?xml version="1.0" encoding="foo"?><feed/>'
     with (
         serving(lambda request: answer(request, 200, catalogue, "application/atom+xml")) as address,
         contextlib.closing(KiwixServer(address)) as server,
     ):
-        with pytest.raises(BookUnreachable) as told:
+        with pytest.raises(BookUnreachable) as caught:
             server.catalogue()
-        assert repr(address) in told.value.message
-        assert told.value.remedy
+        assert repr(address) in caught.value.message
+        assert caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_catalogue_that_cannot_be_decoded_is_told() -> None:
     ],
     ids=["alone", "beside a good one"],
 )
-def test_entry_whose_link_is_no_address_is_left_out(entries: str, names: list[str]) -> None:
+def test_an_entry_whose_link_is_not_an_address_is_left_out(entries: str, names: list[str]) -> None:
     """A book whose pages cannot be addressed is not on offer, and the others still are."""
     with (
         serving(lambda request: answer(request, 200, FEED.format(total=1, entries=entries))) as address,
@@ -77,12 +77,12 @@ def test_entry_whose_link_is_no_address_is_left_out(entries: str, names: list[st
         assert [served.name for served in server.catalogue()] == names
 
 
-def test_address_that_cannot_be_asked_is_told() -> None:
-    """An address that no host can have is told in a sentence that repeats it."""
+def test_address_that_cannot_be_asked_is_reported() -> None:
+    """An address that no host can have is reported in a sentence that repeats it."""
     with contextlib.closing(KiwixServer("http://host:abc")) as server:
-        with pytest.raises(BookUnreachable, match="cannot be asked: ") as told:
+        with pytest.raises(BookUnreachable, match="cannot be reached: ") as caught:
             server.catalogue()
-        assert "'http://host:abc'" in told.value.message
+        assert "'http://host:abc'" in caught.value.message
 
 
 @pytest.mark.parametrize(
@@ -122,23 +122,23 @@ CALLS: dict[str, Callable[[ServeArchive], object]] = {
 
 @pytest.mark.parametrize("status", [500, 503])
 @pytest.mark.parametrize("call", CALLS)
-def test_server_in_trouble_is_no_missing_page(call: str, status: int) -> None:
-    """An error of the server is told as one, never taken for a page or a hit that the book lacks."""
+def test_server_in_trouble_is_not_a_missing_page(call: str, status: int) -> None:
+    """An error of the server is reported as one, never taken for a page or a hit that the book lacks."""
     busy = all_but_the_catalogue(lambda request: answer(request, status, "busy"))
     with (
         serving(busy) as address,
         only_book(address) as archive,
-        pytest.raises(BookUnreachable, match=rf"answers with an error \({status}\)"),
+        pytest.raises(BookUnreachable, match=rf"returned an error \({status}\)"),
     ):
         CALLS[call](archive)
 
 
-def test_redirect_to_what_is_no_address_is_no_page() -> None:
-    """A page that redirects to something that is no address is a page the book does not have."""
+def test_a_redirect_to_something_else_than_an_address_is_not_a_page() -> None:
+    """A page that redirects to an invalid address is a page the book does not have."""
     lost = all_but_the_catalogue(lambda request: answer(request, 302, "", Location="http://["))
     with serving(lost) as address, only_book(address) as archive:
         assert archive.resolve("Sky") is None
-        with pytest.raises(PageNotFound, match="has no page 'Sky'"):
+        with pytest.raises(PageNotFound, match="has no page at 'Sky'"):
             archive.read("Sky")
 
 
@@ -180,17 +180,17 @@ def test_connection_is_closed_when_the_book_is_gone(tmp_path: Path) -> None:
 
     with serving(watched) as address:
         # The error keeps all it came through alive, so nothing is closed by being forgotten.
-        with pytest.raises(BookNotFound, match="has no book 'older_book' any more") as told:
-            Opener(Verdicts(tmp_path)).open(Source(f"{address}/kiwix", "older_book"))
+        with pytest.raises(BookNotFound, match="no longer has the book 'older_book'") as caught:
+            Opener(FileChecks(tmp_path)).open(Source(f"{address}/kiwix", "older_book"))
         (line,) = lines
         with line:
             ended, _, _ = select.select([line], [], [], 5)
-            assert ended == [line], f"still connected after: {told.value}"
+            assert ended == [line], f"still connected after: {caught.value}"
             assert line.recv(1) == b""
 
 
-def test_path_that_cannot_be_encoded_is_no_other_page() -> None:
-    """Half a surrogate pair stands for no other letter: 'Why' and one is not the page 'Why?'."""
+def test_a_path_that_cannot_be_encoded_is_not_another_page() -> None:
+    """Half a surrogate pair is not another letter: 'Why' and one is not the page 'Why?'."""
     with serving(NewerServe({"Why?": "<p>x</p>"}, root="")) as address, only_book(address) as archive:
         assert archive.resolve("Why\ud800") is None
         assert archive.suggest("Why\ud800", 3) == ()
@@ -208,7 +208,7 @@ def test_a_server_is_asked_once_for_all_its_books(tmp_path: Path) -> None:
         newer(request)
 
     with serving(handle) as address:
-        opener = Opener(Verdicts(tmp_path))
+        opener = Opener(FileChecks(tmp_path))
         ((_, source),) = opener.look_up(address)
         asked.clear()
         for _ in range(3):

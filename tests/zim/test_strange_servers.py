@@ -1,4 +1,4 @@
-"""Servers that are no kiwix-serve, or broken ones: one clear sentence, never a traceback."""
+"""Servers that are not kiwix-serve, or broken ones: one clear sentence, never a traceback."""
 
 from __future__ import annotations
 
@@ -71,20 +71,20 @@ def stage() -> Iterator[Stage]:
 
 @pytest.mark.parametrize("kind", STRANGE)
 def test_strange_server_is_unreachable(stage: Stage, kind: str) -> None:
-    """Whatever answers at an address, if it is no kiwix-serve a sentence says so."""
+    """Whatever answers at an address, if it is not a kiwix-serve a sentence says so."""
     stage.handle = STRANGE[kind]
-    with pytest.raises(BookUnreachable) as told:
+    with pytest.raises(BookUnreachable) as caught:
         stage.server.catalogue()
-    assert repr(stage.server.root) in told.value.message
-    assert told.value.remedy
+    assert repr(stage.server.root) in caught.value.message
+    assert caught.value.remedy
 
 
 FAULTS: dict[str, tuple[Handle, str]] = {
-    "hangs up": (closed, "does not answer: "),
-    "no HTTP": (nonsense, "does not answer: "),
-    "silent": (silent, "does not answer: "),
-    "gzip that is none": (badly_packed, "gives a broken answer: "),
-    "drips": (DRIPS["headers"], r"does not come to an end in 0\.6 s"),
+    "hangs up": (closed, "is not responding: "),
+    "no HTTP": (nonsense, "is not responding: "),
+    "silent": (silent, "is not responding: "),
+    "gzip that is none": (badly_packed, "sent an invalid reply: "),
+    "drips": (DRIPS["headers"], r"did not finish its reply within 0\.6 s"),
     "endless": (endless, "is larger than 3 MiB"),
 }
 
@@ -96,13 +96,13 @@ def test_a_server_that_misbehaves_is_left_with_a_sentence(fault: str, monkeypatc
     handle, words = FAULTS[fault]
     timeout_s = 0.2 if handle in (silent, DRIPS["headers"]) else 20.0
     with serving(handle) as address, contextlib.closing(KiwixServer(address, timeout_s=timeout_s)) as server:
-        with pytest.raises(BookUnreachable, match=words) as told:
+        with pytest.raises(BookUnreachable, match=words) as caught:
             server.catalogue()
-        assert told.value.remedy
+        assert caught.value.remedy
 
 
 def test_a_broken_line_is_tried_once_more() -> None:
-    """A connection lost once is no error: the question is asked a second time."""
+    """A connection lost once is not an error: the question is asked a second time."""
     newer = NewerServe({"Sky": "<p>blue</p>"})
     lost: list[str] = []
 
@@ -141,7 +141,7 @@ def test_server_with_many_books_is_asked_page_by_page() -> None:
 
 
 def test_strange_suggestions_are_none() -> None:
-    """Suggestions in another form than kiwix-serve's are no suggestions."""
+    """Suggestions in another form than kiwix-serve's are not suggestions."""
     newer = NewerServe({"Sky": "<p>blue</p>"})
     answers = ["[]", "{}", "null", "<", '[1, "a", {"kind": "path"}, {"kind": "path", "path": 3, "value": "x"}]']
     waiting = list(answers)
@@ -179,11 +179,11 @@ def test_root_of_a_copied_address(given: str, root: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["ftp://host", "http://", "file:///books/library.xml", "://x"])
-def test_what_is_no_address_is_said(given: str) -> None:
-    """An address that no kiwix-serve can have is told with an example of a good one."""
-    with pytest.raises(BookUnreachable, match="is no address of a kiwix-serve") as told:
+def test_an_invalid_address_is_reported(given: str) -> None:
+    """An address that no kiwix-serve can have is reported with an example of a good one."""
+    with pytest.raises(BookUnreachable, match="is not the address of a kiwix-serve") as caught:
         serve_root(given)
-    assert "http://host:8080" in told.value.remedy
+    assert "http://host:8080" in caught.value.remedy
 
 
 @pytest.mark.parametrize("bad", [b"<a>", b"", b"<!DOCTYPE a><a/>", b'<a><!ENTITY x "y"></a>'])

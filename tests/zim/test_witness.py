@@ -50,32 +50,32 @@ def end(process: subprocess.Popen[str], *, kill: bool) -> None:
     process.communicate()
 
 
-def test_a_killed_process_and_a_file_cut_short_are_told_once(notes: Path, book: Path) -> None:
-    """A process that died while its file was cut is told at the next start, and only then."""
+def test_a_killed_process_and_a_file_cut_short_are_shown_once(notes: Path, book: Path) -> None:
+    """A process that died while its file was cut is reported at the next start, and only then."""
     process = reader(notes, book)
     os.truncate(book, 1200)
     end(process, kill=True)
     accidents = OpenFileNotes(notes).crash_reports()
     assert accidents == [CrashReport(str(book), 5000, 1200)]
     assert str(accidents[0]) == (
-        f"An earlier command ended while reading {str(book)!r}: the file had 5,000 bytes and has 1,200 now."
-        " Put a book in place by renaming, never by writing over it; what was saved is kept."
+        f"An earlier command stopped while reading {str(book)!r}: the file had 5,000 bytes and now has 1,200."
+        " To replace a book, copy the new file under another name, then rename it. Saved work is not lost."
     )
     assert OpenFileNotes(notes).crash_reports() == []
     assert list(notes.iterdir()) == []
 
 
-def test_a_file_that_is_gone_is_told(notes: Path, book: Path) -> None:
-    """A file that was removed under a process that died is told as gone."""
+def test_a_file_that_is_gone_is_reported(notes: Path, book: Path) -> None:
+    """A file that was removed under a process that died is reported as gone."""
     process = reader(notes, book)
     book.unlink()
     end(process, kill=True)
     (accident,) = OpenFileNotes(notes).crash_reports()
-    assert "the file had 5,000 bytes and is gone." in str(accident)
+    assert "the file had 5,000 bytes and is now missing." in str(accident)
 
 
-def test_a_killed_process_with_its_file_unchanged_is_no_accident(notes: Path, book: Path) -> None:
-    """A process may be killed for any reason; where its files are as they were, nothing is said."""
+def test_a_killed_process_with_its_file_unchanged_is_not_an_accident(notes: Path, book: Path) -> None:
+    """A process may be killed for any reason; if its files are unchanged, nothing is reported."""
     end(reader(notes, book), kill=True)
     assert OpenFileNotes(notes).crash_reports() == []
     assert list(notes.iterdir()) == []
@@ -119,12 +119,12 @@ def test_broken_notes_are_put_away(notes: Path, written: str) -> None:
 
 
 def test_no_notes_no_accidents(notes: Path) -> None:
-    """The first start ever has nothing to tell, and makes no folder."""
+    """The first start ever has nothing to report, and creates no folder."""
     assert OpenFileNotes(notes).crash_reports() == []
     assert not notes.exists()
 
 
-def test_a_home_that_cannot_be_written_is_no_error(tmp_path: Path, book: Path) -> None:
+def test_a_home_that_cannot_be_written_is_not_an_error(tmp_path: Path, book: Path) -> None:
     """The note is a courtesy: where it cannot be written, books are read all the same."""
     (tmp_path / "file").touch()
     witness = OpenFileNotes(tmp_path / "file" / "open")

@@ -1,4 +1,4 @@
-"""The first look at a path: which files are meant, and what they are if they are no books."""
+"""The first look at a path: which files are meant, and what they are if they are not books."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kiwiresearch.errors import BookNotFound, NotABook
-from kiwiresearch.zim.files import MAGIC, check_magic, parts_of
+from kiwiresearch.zim.files import ZIM_MAGIC, check_magic, parts_of
 from kiwiresearch.zim.libzim import LibzimArchive
 
 if TYPE_CHECKING:
@@ -21,59 +21,65 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("beginning", "meaning"),
     [
-        (b"<!DOCTYPE html><html>", "is no ZIM file but a web page: the download probably failed."),
-        (b"\n  <HTML><body>", "is no ZIM file but a web page: the download probably failed."),
-        (b"<?xml version='1.0'?>", "is no ZIM file but an XML file (a library.xml? then name it so)."),
-        (b"d8:announce35:udp://x", "is no ZIM file but a torrent file: open it in a torrent program to get the book."),
-        (b"PK\x03\x04rest", "is no ZIM file but a ZIP archive: unpack it first."),
-        (b"\x1f\x8b\x08", "is no ZIM file but a gzip archive: unpack it first."),
-        (b"version https://git-lfs", "is no ZIM file but a Git LFS pointer: the book itself was not fetched."),
-        (b"Just some words.", "is no ZIM file."),
-        (b"ZIM", "is no ZIM file."),
-        (b"\x00\x00\x00\x00", "is no ZIM file."),
+        (b"<!DOCTYPE html><html>", "is not a ZIM file. It is a web page: the download probably failed."),
+        (b"\n  <HTML><body>", "is not a ZIM file. It is a web page: the download probably failed."),
+        (
+            b"<?xml version='1.0'?>",
+            "is not a ZIM file. It is an XML file (if it is a Kiwix library, rename it to library.xml).",
+        ),
+        (
+            b"d8:announce35:udp://x",
+            "is not a ZIM file. It is a torrent file: open it in a torrent program to download the book.",
+        ),
+        (b"PK\x03\x04rest", "is not a ZIM file. It is a ZIP archive: unpack it first."),
+        (b"\x1f\x8b\x08", "is not a ZIM file. It is a gzip archive: unpack it first."),
+        (b"version https://git-lfs", "is not a ZIM file. It is a Git LFS pointer: the book itself was not downloaded."),
+        (b"Just some words.", "is not a ZIM file."),
+        (b"ZIM", "is not a ZIM file."),
+        (b"\x00\x00\x00\x00", "is not a ZIM file."),
         (b"", "is empty."),
     ],
 )
-def test_what_a_file_is_instead(tmp_path: Path, beginning: bytes, meaning: str) -> None:
-    """A file that is no ZIM file is called what it looks like."""
+def test_a_file_that_is_not_a_book_is_identified(tmp_path: Path, beginning: bytes, meaning: str) -> None:
+    """A file that is not a ZIM file is called what it looks like."""
     file = tmp_path / "book.zim"
     file.write_bytes(beginning)
-    with pytest.raises(NotABook) as told:
+    with pytest.raises(NotABook) as caught:
         check_magic((file,))
-    assert told.value.message == f"The file {str(file)!r} {meaning}"
+    assert caught.value.message == f"The file {str(file)!r} {meaning}"
 
 
 def test_a_file_that_begins_like_a_book_passes(tmp_path: Path) -> None:
     """The first look asks for the first four bytes only."""
     file = tmp_path / "book.zim"
-    file.write_bytes(MAGIC + b"anything")
+    file.write_bytes(ZIM_MAGIC + b"anything")
     check_magic((file,))
 
 
-def test_unreadable_file_is_told(tmp_path: Path) -> None:
-    """A file that the system does not let us read is told with the system's reason."""
+def test_unreadable_file_is_reported(tmp_path: Path) -> None:
+    """A file that the system does not let us read is reported with the system's reason."""
     file = tmp_path / "book.zim"
-    file.write_bytes(MAGIC)
+    file.write_bytes(ZIM_MAGIC)
     file.chmod(0)
     if os.access(file, os.R_OK):
         file.unlink()
         file.symlink_to(file)
-    with pytest.raises(NotABook, match="cannot be read: ") as told:
+    with pytest.raises(NotABook, match="Could not read the file") as caught:
         check_magic((file,))
-    assert told.value.remedy == "Check its permissions and the disk."
+    assert caught.value.remedy == "Check its permissions and the disk."
 
 
 def test_folder_pipe_and_nothing(tmp_path: Path) -> None:
-    """A folder, something that is no ordinary file, and nothing at all are three different sentences."""
+    """A folder, something that is not a regular file, and nothing at all are three different sentences."""
     pipe = tmp_path / "pipe.zim"
     os.mkfifo(pipe)
     with pytest.raises(NotABook, match="is a folder, not a ZIM file"):
         parts_of(tmp_path)
-    with pytest.raises(NotABook, match="is no ordinary file"):
+    with pytest.raises(NotABook, match="is not a regular file"):
         parts_of(pipe)
-    with pytest.raises(BookNotFound, match="There is no file"):
+    with pytest.raises(BookNotFound, match="does not exist"):
         parts_of(tmp_path / "missing.zim")
-    with pytest.raises(BookNotFound, match="There is no file"):
+    with pytest.raises(BookNotFound, match="does not exist"):
         parts_of(tmp_path / "missing.zimaa")
 
 

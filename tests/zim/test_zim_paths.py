@@ -1,4 +1,4 @@
-"""Paths and links: what a link points at, as a table, and laws that hold for any text."""
+"""Paths and links: what a link points at, as a table, and laws that are true of any text."""
 
 from __future__ import annotations
 
@@ -173,8 +173,8 @@ def test_plain_titles_only_lose_white_space(title: str) -> None:
         ("", ""),
     ],
 )
-def test_title_told_from_a_path(path: str, title: str) -> None:
-    """Where nothing better is known a page is called what its path says."""
+def test_a_title_is_derived_from_a_path(path: str, title: str) -> None:
+    """If nothing better is known, a page is called what its path says."""
     assert title_of_path(path) == title
 
 

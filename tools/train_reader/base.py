@@ -1,4 +1,4 @@
-"""The base: all-MiniLM-L6-v2 out of its wheel, with only the words that English text uses."""
+"""The base: all-MiniLM-L6-v2 from its wheel, with only the words that English text uses."""
 
 from __future__ import annotations
 

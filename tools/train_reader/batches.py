@@ -1,4 +1,4 @@
-"""Examples as numbers: tokens, marks of sentences, and what is right."""
+"""Examples as numbers: tokens, sentence marks and labels."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ class Row:
 
 
 class Numbering:
-    """Turns examples into rows with one form."""
+    """Turns examples into rows with one input format."""
 
     def __init__(self, form: InputEncoder) -> None:
         self._form = form
 
     def row(self, example: Example) -> Row:
-        """The window of the passage in which the answer stands, or the first."""
+        """The window of the passage that has the answer, or the first one."""
         passage = example.passage
         windows = list(self._form.windows(example.question, ReadingText(passage.title, passage.heading, passage.units)))
         has_unit = (one for one in windows if any(unit.number == example.unit for unit in one.units))
         return self._labelled(example, next(has_unit, windows[0]))
 
     def same(self, example: Example, units: Sequence[int]) -> Row:
-        """The row of these units, as another form gives it."""
+        """The row of the same units in another input format."""
         passage = example.passage
         text = ReadingText(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
         (window,) = self._form.windows(example.question, text)
@@ -84,7 +84,7 @@ class Numbering:
         return Row(window.ids, window.kinds.count(0), names=names, meant=meant)
 
     def readable(self, one: Pronoun) -> Pronoun:
-        """The pronoun with the names that are read."""
+        """The pronoun with the names that fit into the window."""
         window = self._form.pronoun(one.text, one.at, one.end)
         kept = [at for at, name in enumerate(one.names) if window.tokens_of(name) is not None]
         meant = tuple(one.meant[at] for at in kept) if one.meant else ()

@@ -40,7 +40,7 @@ SILENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What is asked of which passage, and what is right."""
+    """A question, its passage, and the right answer."""
 
     question: str
     passage: Passage
@@ -86,7 +86,7 @@ def content(text: str) -> set[str]:
 
 
 def located(question: str, answer: str, passage: Passage) -> Example | None:
-    """The answer in the sentence that shares most words with the question; None where it is not there."""
+    """The answer in the sentence that shares most words with the question; None if no sentence has it."""
     answer = answer.strip().strip("\"'").rstrip(".")
     if not answer or len(answer) > MAX_ANSWER or answer.casefold() in question.casefold():
         return None
@@ -110,13 +110,13 @@ def located(question: str, answer: str, passage: Passage) -> Example | None:
 
 
 def whole(answer: str, unit: str) -> int:
-    """Where an answer stands as whole words; -1 where it does not."""
+    """The position of an answer as whole words; -1 if there is none."""
     found = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", unit, re.IGNORECASE)
     return found.start() if found else -1
 
 
 def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
-    """What was written for this model, by reading: each names its passage, the sentence, and where the words stand."""
+    """Examples written for this model: each names its passage, the sentence, and the position of the words."""
     by_id = {one.id: one for one in passages}
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -133,7 +133,7 @@ def ours(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
 
 
 def narrowed(example: Example) -> Example:
-    """The sentence that answers with about as much around it as is read at once: from one sentence to the passage."""
+    """The sentence that answers, with about as much around it as one window has."""
     units = example.passage.units
     most = MIN_READ + drawn(example.question, "narrowed") * (MAX_READ - MIN_READ)
     first, end = example.unit, example.unit + 1
@@ -147,7 +147,7 @@ def narrowed(example: Example) -> Example:
 
 
 def found_in(example: Example, passage: Passage) -> Example | None:
-    """The same example in another passage that has its sentence; None where it does not."""
+    """The same example in another passage; None if that does not have its sentence."""
     own = _compact(example.passage.units[example.unit])
     for number, unit in enumerate(passage.units):
         at = whole(example.answer, unit) if _compact(unit) == own else -1
@@ -163,7 +163,7 @@ def _compact(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Which sentences of all that search finds for a question answer it; what is not named does not."""
+    """Which of the sentences that search finds for a question answer it; all others do not."""
 
     right: Mapping[str, tuple[int, int]]
     """By its sum, a sentence and the words in it that answer; (-1, -1) where the whole sentence does."""
@@ -174,7 +174,7 @@ class Judged:
         return sum_of(text) in self.right
 
     def example(self, question: str, passage: Passage) -> Example:
-        """What is right in one passage: of several right sentences the first, the others as perhaps."""
+        """The example for one passage: the first right sentence is the answer, the others are PERHAPS."""
         sums = [sum_of(unit) for unit in passage.units]
         right = [number for number, one in enumerate(sums) if one in self.right]
         perhaps = frozenset(number for number, one in enumerate(sums) if one in self.perhaps)
@@ -189,12 +189,12 @@ class Judged:
 
 
 def sum_of(text: str) -> str:
-    """By which a label names a question or a sentence."""
+    """The checksum by which a label names a question or a sentence."""
     return sha256(_compact(text).encode()).hexdigest()[:12]
 
 
 def judged(file: Path) -> dict[str, Judged]:
-    """What was judged, by the sum of the question."""
+    """The judged questions, by their checksums."""
     found = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -204,7 +204,7 @@ def judged(file: Path) -> dict[str, Judged]:
 
 
 def squad(file: Path, passages: Sequence[Passage]) -> Iterator[Example]:
-    """What people wrote for the training pages of the SQuAD book."""
+    """Questions that people wrote for the training pages of the SQuAD book."""
     by_title: dict[str, list[Passage]] = {}
     for one in passages:
         if one.source == "squad":
@@ -226,7 +226,7 @@ VERDICTS: dict[bool | None, Verdict] = {True: "yes", False: "no"}
 
 
 def boolq(lines: Sequence[str], passages: Sequence[Passage]) -> Iterator[Example]:
-    """Questions for yes or no, as people typed them."""
+    """Yes-no questions, as people typed them."""
     by_text = {" ".join(one.units): one for one in passages if one.source == "boolq"}
     for line in lines:
         row = json.loads(line)

@@ -1,4 +1,4 @@
-"""From a trained network to the shipped files: an ONNX graph with weights of one byte each, and the list of words.
+"""Export a trained network to the shipped files: an ONNX graph with weights of one byte each, and the list of words.
 
 Weights are kept as int8 with one scale for each output. On loading, the runtime folds them into float32, so the
 arithmetic itself is float32: processors then differ by rounding alone, and scores are rounded to steps far wider.
@@ -35,7 +35,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Graph:
-    """Nodes and constants as they are added."""
+    """The nodes and constants of a graph that is being built."""
 
     def __init__(self, weights: dict[str, Array], *, whole: bool) -> None:
         self.weights = weights
@@ -143,7 +143,7 @@ def graph_of(weights: dict[str, Array], *, whole: bool = False) -> onnx.ModelPro
 
 
 def write(weights: dict[str, Array], words: list[str], out: Path, trained_on: dict[str, str]) -> None:
-    """The shipped files, and a manifest with their sums, last."""
+    """Write the shipped files, and last a manifest with their checksums."""
     out.mkdir(parents=True, exist_ok=True)
     parts = {
         "reader.onnx": graph_of(weights).SerializeToString(deterministic=True),

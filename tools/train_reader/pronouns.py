@@ -1,7 +1,7 @@
-"""Pronouns to train on: some that were labelled by reading, and more that the teacher labels.
+"""Pronouns to train on: some labelled by hand, and more that the teacher labels.
 
-A label says where the pronoun stands on its page and which of the names around it name what it means. No page whose
-pronouns judge the model is used, nor one whose shared questions do.
+A label says where the pronoun is on its page and which of the names around it it refers to. Pages whose pronouns or
+shared questions are used for evaluation are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ A_PAGE = 7
 
 
 def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
-    """What was labelled, with the names that stand before each pronoun."""
+    """The labelled pronouns, with the names before each of them."""
     pages: dict[str, PageDoc] = {}
     for line in LABELS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -40,7 +40,7 @@ def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
         context = context_on(page, row["start"], row["end"])
         first, _ = sentences_around(page, row["start"])
         meant = tuple(int(_is_meant(name, page.sentences[first:], row)) for name in context.names)
-        # Named only after the pronoun: nothing before it is right, and nothing is wrong.
+        # The name comes only after the pronoun: no name before it is right, and none is wrong.
         if any(meant) or not row["names"]:
             yield _of(context, meant)
 
@@ -70,7 +70,7 @@ def _of(context: PronounContext, meant: tuple[int, ...]) -> Pronoun:
 
 
 def read_pronouns(file: Path) -> Iterator[Pronoun]:
-    """What `main` wrote."""
+    """The pronouns that `main` wrote."""
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         names = tuple(Mention(*one) for one in row["names"])

@@ -1,4 +1,4 @@
-"""Which pages may be trained on, and which judge: decided by title, the same for every set and book."""
+"""Which pages are for training and which for evaluation: decided by title, the same for every set and book."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def plain(title: str) -> str:
 
 
 def judging_part(path: str) -> Part:
-    """Whether a page with shared questions judges while settings are chosen, or only at the end."""
+    """Whether a page with shared questions is for development or for the final evaluation."""
     return "dev" if drawn(plain(path), "dev") < DEV_SHARE else "test"
 
 
 def squad_part(path: str, questioned_in_schools: frozenset[str]) -> Part:
-    """The part of a page of the SQuAD book; pages that also have questions in the encyclopedia always judge."""
+    """The part of a page of the SQuAD book; pages with questions in the encyclopedia, too, are for evaluation."""
     if plain(path) not in questioned_in_schools and drawn(plain(path), "squad") < TRAINED_SHARE:
         return "train"
     return judging_part(path)

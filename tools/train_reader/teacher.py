@@ -1,7 +1,7 @@
-"""The teacher: the lower layers of a language model that see a whole text at once, with the heads of the reader.
+"""The teacher: the lower layers of a language model, without its causal mask, with the heads of the reader.
 
-It is trained on what is known, then says of all questions and pronouns what it thinks, and the network that ships
-learns from that. The language model is Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), which `tools/fetch_test_model.py`
+It is trained on labelled examples, then scores all questions and pronouns, and the network that ships learns from
+these scores. The language model is Qwen2.5-Coder-1.5B-Instruct (Apache-2.0), which `tools/fetch_test_model.py`
 fetches.
 """
 
@@ -32,7 +32,7 @@ Array = np.ndarray[Any, Any]
 
 
 def shrunk(file: Path, used: Iterable[int], out: Path, layers: int = LAYERS) -> None:
-    """What is kept of a GGUF file, still packed: some layers, and the words that are used."""
+    """The parts of a GGUF file that are kept, still packed: some layers, and the words that are used."""
     from gguf import GGUFReader
 
     kept: dict[str, Any] = {"used": np.array(sorted(set(used)), "i4")}

@@ -1,4 +1,4 @@
-"""The teacher's network: Qwen 2.5 in plain PyTorch, without the mask that hides what follows."""
+"""The teacher's network: Qwen 2.5 in plain PyTorch, without the causal mask."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TeacherLayer(nn.Module):
 
 
 def turned(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
-    """Where a token stands, as a rotation."""
+    """The position of a token, as a rotation."""
     half = x.shape[-1] // 2
     cosine, sine = turn
     return x * cosine + torch.cat((-x[..., half:], x[..., :half]), dim=-1) * sine

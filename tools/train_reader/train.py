@@ -1,10 +1,10 @@
-"""Training, on an accelerator: the teacher from what people wrote, then the network from both.
+"""Training, on an accelerator: first the teacher on labelled examples, then the network on these and on its scores.
 
 python -m tools.train_reader.train teacher WORK
 python -m tools.train_reader.train network WORK WORK/six.npz --layers 0,1,2,3,4,5
 
 The teacher is trained on groups with known answers and then scores all groups (`scores.npz`). The network learns
-what is known, and where nothing is, what the teacher thinks.
+from the labels and, where there are none, from the scores.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Batch = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Groups(Dataset[dict[str, Array]]):
-    """Groups as one array of each kind, and where each begins; as a data set, batches of some groups."""
+    """Groups as one array of each kind, with their start positions; a data set whose items are batches."""
 
     data: dict[str, Array]
     rows_at: Array
@@ -63,7 +63,7 @@ class Groups(Dataset[dict[str, Array]]):
         return len(self.data["sizes"])
 
     def known(self) -> Array:
-        """Of each group, whether anything is known of it."""
+        """For each group, whether it has a label."""
         rows = (self.data["told"] != UNKNOWN).any(1)
         for values, at in ((self.data["right"], self.marks_at), (self.data["meant"], self.names_at)):
             sums = np.concatenate([[0], np.cumsum(values != UNKNOWN)])
@@ -75,7 +75,7 @@ class Groups(Dataset[dict[str, Array]]):
         return int(self.data["lengths"][self.rows_at[group] : self.rows_at[group + 1]].max())
 
     def plan(self, chosen: Sequence[int], tokens: int, draw: np.random.Generator) -> list[list[int]]:
-        """Groups of like length together, about so many tokens a batch, in random order."""
+        """Batches of groups of similar length, with about this many tokens each, in random order."""
         order = sorted(chosen, key=lambda one: (self.longest(one) // 24, draw.random()))
         batches: list[list[int]] = [[]]
         longest = rows = 0
@@ -148,7 +148,7 @@ class _Nothing:
 
 
 def competing(scores: Tensor, owners: Tensor, right: Tensor, there: Tensor) -> Tensor:
-    """How surely one of the right candidates of a question is chosen among all of them."""
+    """The log-probability that a right candidate of a question is chosen among all of them."""
     known = torch.zeros(int(owners.max()) + 1, device=scores.device).index_add(0, owners, right.sum(1).float()) > 0
     lost = log_sum(scores, owners, there) - log_sum(scores, owners, right & there)
     return lost[known].sum() / known.sum().clamp_min(1)
@@ -167,7 +167,7 @@ def mean_where(values: Tensor, which: Tensor) -> Tensor:
 
 
 def name_scores(reading: Reading, batch: Batch) -> Tensor:
-    """Of each name, how much better it fits a pronoun than nothing."""
+    """For each name, how much better it fits a pronoun than no name."""
     spans = reading.spans.float()
     rows = torch.arange(len(spans), device=spans.device)[:, None]
     fits = spans[rows, batch["names"][:, :, 0], 0] + spans[rows, batch["names"][:, :, 1], 1]
@@ -179,7 +179,7 @@ def with_none(scores: Tensor) -> Tensor:
 
 
 def hard_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
-    """From what is known."""
+    """The losses from labels."""
     told, owners, right = batch["told"], batch["owners"], batch["right"]
     sentences = reading.sentences.float().gather(1, batch["marks"])
     known = (right != UNKNOWN) & batch["there"]
@@ -191,7 +191,7 @@ def hard_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
     words = spans.new_zeros(())
     for side in (0, 1):
         hit = (at == told[:, side, None]) & (told[:, side, None] > 0)
-        # Among all passages of the question, and against saying that nothing answers, in each passage alone.
+        # Among all passages of the question, and in each passage against the option that nothing answers.
         words = words + competing(spans[:, :, side], owners, hit, inside)
         alone = spans[:, :, side].masked_fill(~(inside | (at == 0)), -1e4)
         words = words + 0.5 * functional.cross_entropy(alone, told[:, side], ignore_index=UNKNOWN, reduction="sum") / (
@@ -218,7 +218,7 @@ def hard_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
 
 
 def soft_losses(reading: Reading, batch: Batch) -> dict[str, Tensor]:
-    """From what the teacher says."""
+    """The losses from the teacher's scores."""
     owners = batch["owners"]
     sentences = reading.sentences.float().gather(1, batch["marks"])
     theirs = batch["soft_sentences"]
@@ -266,7 +266,7 @@ class Options:
 def fit(
     network: nn.Module, groups: Groups, chosen: Sequence[int], options: Options, base: nn.Module | None = None
 ) -> None:
-    """Down the sum of all losses, with a rate that rises and falls once."""
+    """Minimize the sum of all losses, with a learning rate that rises and falls once."""
     device = options.device
     draw = np.random.default_rng(SEED)
     torch.manual_seed(SEED)
@@ -274,7 +274,7 @@ def fit(
     optimizer = torch.optim.AdamW(
         network.parameters(), lr=options.rate, weight_decay=0.01, betas=(0.9, 0.98), fused=device == "cuda"
     )
-    torch.backends.cuda.enable_cudnn_sdp(enabled=False)  # once in some hundred steps, its gradient was no number
+    torch.backends.cuda.enable_cudnn_sdp(enabled=False)  # once in some hundred steps, its gradient was not a number
     started = time.monotonic()
     network.train()
     for step, batch in enumerate(groups.batches(plan, device)):
@@ -306,7 +306,7 @@ def fit(
 def readings(
     network: nn.Module, groups: Groups, chosen: Sequence[Sequence[int]], options: Options
 ) -> Iterator[tuple[Batch, Reading]]:
-    """What the network says of some groups, the first part before the next, until the time is up."""
+    """The output of the network for some groups, in order, until the time is up."""
     network.eval()
     started = time.monotonic()
     draw = np.random.default_rng(SEED)
@@ -320,7 +320,7 @@ def readings(
 
 
 def judge(network: nn.Module, groups: Groups, chosen: Sequence[int], options: Options) -> dict[str, float]:
-    """The first sentence of all passages is right; a pronoun's name is; and how often where the network is sure."""
+    """How often the first sentence and the name of a pronoun are right, in all cases and where the network is sure."""
     first: list[float] = []
     names: list[tuple[float, float]] = []
     for batch, reading in readings(network, groups, [chosen], options):
@@ -368,7 +368,7 @@ def teach(folder: Path, options: Options, score_seconds: float) -> None:
         "passage": np.full((len(groups.data["lengths"]), 3), np.nan, "f2"),
     }
     limit = Options(options.rate, options.tokens, 1, score_seconds, options.device)
-    # What is known comes last, should the time be up.
+    # Labelled groups come last: they are not needed if the time is up.
     order = [np.flatnonzero(~known).tolist(), chosen]
     for batch, reading in readings(teacher, groups, order, limit):
         rows = batch["rows"].cpu().numpy()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Done,
         Event,
         EvidenceFound,
+        ExaminedPage,
         Passage,
         Preview,
         Thought,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         footer_parts,
         numbered,
     )
-    from kiwiresearch.ask.records import AnswerRecord, record_of
-    from kiwiresearch.ask.settings import MODES, AskOptions, AskSettings, ConversationTurn, Mode
+    from kiwiresearch.ask.records import AnswerRecord, answer_record
+    from kiwiresearch.ask.settings import ASK_MODES, AskMode, AskOptions, AskSettings, ConversationTurn
 else:
     __getattr__ = lazy_exports(__name__)

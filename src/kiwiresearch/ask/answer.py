@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-from kiwiresearch.ask.settings import Mode
+from kiwiresearch.ask.settings import AskMode
 from kiwiresearch.evidence import Citation
 from kiwiresearch.search import Score, Sense
 from kiwiresearch.zim import EntryRef, MissingBooks
@@ -44,7 +44,7 @@ def key_of(ref: EntryRef, start: int, end: int) -> str:
 Route = Literal["title", "fulltext", "widened", "page", "none"]
 """Which search gave the answer; `page` if the user named one page, `none` if the question is refused (`refusal.py`)."""
 
-Verdict = Literal["yes", "no", ""]
+YesNo = Literal["yes", "no", ""]
 """The answer to a yes-or-no question; empty if the text supports neither."""
 
 NO_SCORE = Score()
@@ -53,7 +53,7 @@ GENERAL = "General (no local cite): "
 
 @dataclass(frozen=True, slots=True)
 class AnswerBook:
-    """A book that an answer was taken from: how old it is and what it leaves out."""
+    """A book that an answer comes from: how old it is and what it does not include."""
 
     id: str
     name: str
@@ -134,7 +134,7 @@ class Answer:
     """The few words that are the answer, a part of a cited quote, if they can be determined."""
     short_at: int = -1
     """Where they are in the first line."""
-    verdict: Verdict = ""
+    verdict: YesNo = ""
     chosen: str = ""
     """In a comparison, the thing that the cited figures favour."""
     lines: tuple[AnswerSentence, ...] = ()
@@ -145,18 +145,18 @@ class Answer:
     """Meanings of a name in the question; the answer is about one of them."""
     score: Score = NO_SCORE
     """The score of the first line."""
-    present: AnswerBook | None = None
+    as_of_book: AnswerBook | None = None
     """The book that answers a question about the present, as of its own date."""
     passages: tuple[Passage, ...] = ()
     """The passages that were read closely, best first; also shown with a refusal."""
     pages: tuple[ExaminedPage, ...] = ()
     conflicts: tuple[AnswerConflict, ...] = ()
     books: tuple[AnswerBook, ...] = ()
-    sure: float = 0.0
+    confidence: float = 0.0
     """The probability that the answer is right."""
     notices: tuple[str, ...] = ()
     """Notices for the reader: only quoted, an old book, a book of introductions only."""
-    mode: Mode = "default"
+    mode: AskMode = "default"
     model: str = ""
     """The model that worded it; empty if it is quoted from the page."""
     reader: str = ""

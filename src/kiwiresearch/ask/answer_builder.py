@@ -12,11 +12,11 @@ from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
-from kiwiresearch.ask.refusal import reason_to_refuse
+from kiwiresearch.ask.refusal import reason_to_refuse, year_after_book
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims import claims_of
-from kiwiresearch.claims.conflicts import ComparedSentence, Disagreement, compare
+from kiwiresearch.claims.conflicts import ComparedSentence, Disagreement, compare_sentences
 from kiwiresearch.evidence import Citation, place_of, quote_at
 from kiwiresearch.page import page_from_text
 from kiwiresearch.search import QUALIFIER, Sense, hidden_for
@@ -35,16 +35,16 @@ def disagreements(
     shown: Sequence[ScoredUnit], others: Sequence[ScoredUnit], language: str
 ) -> tuple[AnswerConflict, ...]:
     """Contradictions between the shown and the next best sentences about the same thing; the clearest first."""
-    prose = (one for one in (*shown, *others[:MAX_COMPARED]) if one.read.units[one.unit].kind == "sentence")
+    prose = (one for one in (*shown, *others[:MAX_COMPARED]) if one.segmented.units[one.unit].kind == "sentence")
     units = list({one.place: one for one in prose}.values())
-    said = [(unit, ComparedSentence.of(unit.text, unit.read.page.title, language)) for unit in units]
+    said = [(unit, ComparedSentence.of(unit.text, unit.segmented.page.title, language)) for unit in units]
     places = {one.place for one in shown}
     found: list[tuple[Disagreement, ScoredUnit, ScoredUnit]] = []
     for number, (one, saying) in enumerate(said):
         if one.place not in places:
             continue
         for other, denied in said[number + 1 :]:
-            disagreement = compare(saying, denied)
+            disagreement = compare_sentences(saying, denied)
             is_clear = disagreement and disagreement.kind == "contradiction" and disagreement.strength >= MIN_STRENGTH
             if disagreement and is_clear and _same_subject(one, other, language):
                 found.append((disagreement, one, other))
@@ -54,7 +54,7 @@ def disagreements(
 
 def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
     """Whether both are about the same thing: 'Einstein' and 'Albert Einstein', but not 'Einstein and his wife'."""
-    names = one.read.page.title, other.read.page.title
+    names = one.segmented.page.title, other.segmented.page.title
     if names[0] != names[1] and QUALIFIER.sub("", names[0]) == QUALIFIER.sub("", names[1]):
         return False  # namesakes: 'Bach' and 'Bach (painter)'
     subjects = _subject(one, language), _subject(other, language)
@@ -66,16 +66,16 @@ def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
 
 def _subject(unit: ScoredUnit, language: str) -> frozenset[str]:
     """The subject of a sentence, as words; empty if it makes no claim."""
-    claims = claims_of(page_from_text(unit.text, unit.read.page.title, language))
+    claims = claims_of(page_from_text(unit.text, unit.segmented.page.title, language))
     if not claims:
         return frozenset()
     words = frozenset(fold(claims[0].subject).split()) - language_words(language).stop_words
-    return words or frozenset(fold(unit.read.page.title).split())  # a pronoun refers to the page's subject
+    return words or frozenset(fold(unit.segmented.page.title).split())  # a pronoun refers to the page's subject
 
 
 def _conflict(found: Disagreement, one: ScoredUnit, other: ScoredUnit) -> AnswerConflict:
     a, b = one.text[slice(*found.a)], other.text[slice(*found.b)]
-    where = one.read.page.title, other.read.page.title
+    where = one.segmented.page.title, other.segmented.page.title
     words = (
         f"One place of {where[0]!r} says {a!r}, another {b!r}."
         if where[0] == where[1]
@@ -85,8 +85,8 @@ def _conflict(found: Disagreement, one: ScoredUnit, other: ScoredUnit) -> Answer
 
 
 def _key(one: ScoredUnit) -> str:
-    unit = one.read.units[one.unit]
-    return key_of(one.read.page.ref, unit.start, unit.end)
+    unit = one.segmented.units[one.unit]
+    return key_of(one.segmented.page.ref, unit.start, unit.end)
 
 
 MIN_FOR_SHORT = 0.55
@@ -113,12 +113,21 @@ class AnswerBuilder:
 
     @property
     def is_answered(self) -> bool:
-        return not reason_to_refuse(self.evidence, self.danger)
+        return not self._refusal()
+
+    def _refusal(self) -> str:
+        """Why there is no answer; empty if there is one."""
+        units = answer_units(self.evidence.units)
+        if (reason := reason_to_refuse(self.evidence, self.danger)) or not units:
+            return reason
+        ref = units[0].segmented.page.ref
+        book = next(book.book for book in self.context.books if book.book.id == ref.book)
+        return year_after_book(self.asked.text, book, (one.text for one in units))
 
     def build(self) -> Answer:
         evidence = self.evidence
         books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
-        refusal = reason_to_refuse(evidence, self.danger)
+        refusal = self._refusal()
         frame = Answer(
             self.typed,
             self.asked.text,
@@ -127,20 +136,20 @@ class AnswerBuilder:
             grounded=False,
             passages=self.passages,
             pages=evidence.pages,
-            sure=evidence.strength.answer_confidence,
+            confidence=evidence.strength.answer_confidence,
             notices=tuple(self._notices(books)),
             mode=self.options.mode,
             reader=self._reader(),
             subject=self._subject(),
             senses=self._senses(),
-            present=self._present(books),
+            as_of_book=self._as_of_book(books),
         )
         if refusal:
             closest = [self._cited(one, books) for one in answer_units(evidence.units)]
             return replace(frame, closest=self._numbered(_without_overlaps(closest)))
         chosen = evidence.units[: evidence.part_count] if evidence.part_count else answer_units(evidence.units)
         if evidence.senses:  # senses must not be mixed, and each page is about one of them
-            chosen = tuple(one for one in chosen if one.read.page.ref == chosen[0].read.page.ref)
+            chosen = tuple(one for one in chosen if one.segmented.page.ref == chosen[0].segmented.page.ref)
         citations = self._numbered(_without_overlaps([self._cited(one, books) for one in chosen]))
         lines = tuple(AnswerSentence(one.citation.quote.text, (one.key,)) for one in citations)
         at, short = self._short(chosen[0], lines[0].text)
@@ -167,20 +176,20 @@ class AnswerBuilder:
     def _senses(self) -> tuple[Sense, ...]:
         """The senses of the name, if the answer is about one of several."""
         senses, units = self.evidence.senses, self.evidence.units
-        shown = units[0].read.page.ref if units and self.is_answered else None
+        shown = units[0].segmented.page.ref if units and self.is_answered else None
         others = tuple(one for one in senses if one.ref != shown)
         return others if len(senses) > 1 else ()
 
-    def _present(self, books: Mapping[str, Book]) -> AnswerBook | None:
+    def _as_of_book(self, books: Mapping[str, Book]) -> AnswerBook | None:
         """The book that a question about the present is answered from, if it has a date."""
         if not self.asked.asks_about_present or not self.evidence.units:
             return None
-        book = books[self.evidence.units[0].read.page.ref.book]
+        book = books[self.evidence.units[0].segmented.page.ref.book]
         return answer_book(book) if book.date else None
 
     def _subject(self) -> str:
         """The subject of the question: the page it names, else its own subject, else the best page."""
-        best = self.evidence.units[0].read.page.title if self.evidence.units else ""
+        best = self.evidence.units[0].segmented.page.title if self.evidence.units else ""
         return best if self.evidence.is_named else self.resolved.subject or best
 
     def offered(self) -> tuple[AnswerCitation, ...]:
@@ -191,7 +200,8 @@ class AnswerBuilder:
             best = next(
                 one
                 for one in self.evidence.units
-                if one.read.page.ref == passage.ref and passage.start <= one.read.units[one.unit].start < passage.end
+                if one.segmented.page.ref == passage.ref
+                and passage.start <= one.segmented.units[one.unit].start < passage.end
             )
             found.append(replace(self._cited(best, books), key=passage.key))
         return self._numbered(found)
@@ -209,7 +219,7 @@ class AnswerBuilder:
             return self._short_by_reader(best, line)
         if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.features.get("names missing"):
             return -1, ""
-        found = short_answer(line, self.asked, is_box=best.read.units[best.unit].kind == "box")
+        found = short_answer(line, self.asked, is_box=best.segmented.units[best.unit].kind == "box")
         return (found.start, line[found.start : found.end]) if found else (-1, "")
 
     def _short_by_reader(self, best: ScoredUnit, line: str) -> tuple[int, str]:
@@ -226,26 +236,26 @@ class AnswerBuilder:
 
     def _cited(self, one: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
         """The citation of a unit; a dangerous number is never quoted without what it depends on."""
-        page = one.read.page
-        unit = one.read.units[one.unit]
+        page = one.segmented.page
+        unit = one.segmented.units[one.unit]
         start, end = unit.start, unit.end
         if self.danger is not None:
             start, end = widen_quote(page.text, start, end, page.sentences, page.blocks, page.language)
         quote = quote_at(page, start, end)
         book = books[page.ref.book]
         place = place_of(page, quote.start)
-        above = one.read.contexts[one.read.context_of[one.unit]] if unit.kind == "box" else ""
+        above = one.segmented.contexts[one.segmented.context_of[one.unit]] if unit.kind == "box" else ""
         section = f"{place.section}, {above}" if above else place.section
         return AnswerCitation(
             key_of(page.ref, quote.start, quote.end),
             Citation(quote, book.name, page.title, section, place.anchor),
             answer_book(book),
-            one.read.passage(one.passage).text,
+            one.segmented.passage(one.passage).text,
         )
 
     def _newer(self, books: Mapping[str, Book]) -> list[str]:
         """Notices of newer books that have the page which answers."""
-        shown = self.evidence.units[0].read.page
+        shown = self.evidence.units[0].segmented.page
         same = [one for one in self.evidence.pages if one.ref == shown.ref or one.title == shown.title]
         refs = [ref for one in same for ref in (one.ref, *one.copies)]
         newer = [books[ref.book] for ref in refs if books[ref.book].date > books[shown.ref.book].date]

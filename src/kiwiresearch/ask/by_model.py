@@ -76,7 +76,7 @@ def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve:
     passages = passages_that_fit(found.passages, min(room, settings.context_tokens), found.books)
     if room < 0 or (found.passages and not passages):
         raise PromptTooLong(
-            f"The model {model.name!r} reads {context:,} tokens at once, which is too little for a passage.",
+            f"The model {model.name!r} reads {context:,} tokens at a time, which is not enough for a passage.",
             remedy="Start the model server with a larger context.",
         )
     messages = _messages(found, passages)
@@ -177,7 +177,7 @@ class PageFetcher:
     def _answer(self, call: ToolCall, known: set[str]) -> tuple[str, tuple[Passage, ...]]:
         path = _path_in(call.arguments)
         if call.name != TOOL_NAME:
-            return f"There is no such tool. There is only {TOOL_NAME}.", ()
+            return f"Unknown tool. The only tool is {TOOL_NAME}.", ()
         if not path:
             return 'The arguments must be JSON like {"path": "..."}.', ()
         if not self.can_fetch or self._fetch is None:

@@ -133,7 +133,7 @@ class RuleAnswer:
 
 
 def answer_by_rule(context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None) -> RuleAnswer:
-    """Answer from all books, or from one page."""
+    """Answer from all books, or from one page, in one call: for evaluations. `Asker` shows a preview in between."""
     return gather_evidence(context, question, options, page).rerank().answer()
 
 
@@ -209,7 +209,7 @@ def _hidden_page(books: Sequence[OpenBook], asked: Question, evidence: Retrieved
     hidden = hidden_name_among([book.archive for book in books], names)
     if hidden is None or not evidence.units:
         return hidden
-    title, name = fold(evidence.units[0].read.page.title), fold(hidden.name)
+    title, name = fold(evidence.units[0].segmented.page.title), fold(hidden.name)
     is_closer = title != name and f" {name} " in f" {title} " and title in map(fold, names)
     return None if is_closer else hidden
 

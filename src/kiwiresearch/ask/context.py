@@ -58,7 +58,7 @@ def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> 
 class Stretch(NamedTuple):
     """Consecutive units of a page: from `first` to the one before `end`."""
 
-    read: SegmentedPage
+    segmented: SegmentedPage
     first: int
     end: int
     passage: int
@@ -66,19 +66,19 @@ class Stretch(NamedTuple):
 
     @property
     def start(self) -> int:
-        return self.read.units[self.first].start
+        return self.segmented.units[self.first].start
 
     @property
     def stop(self) -> int:
-        return self.read.units[self.end - 1].end
+        return self.segmented.units[self.end - 1].end
 
     @property
     def tokens(self) -> float:
-        return rough_token_count(self.read.page.text[self.start : self.stop])
+        return rough_token_count(self.segmented.page.text[self.start : self.stop])
 
     def as_passage(self) -> Passage:
-        passage = self.read.passage(self.passage)
-        return passage._replace(start=self.start, end=self.stop, text=self.read.page.text[self.start : self.stop])
+        passage = self.segmented.passage(self.passage)
+        return passage._replace(start=self.start, end=self.stop, text=self.segmented.page.text[self.start : self.stop])
 
 
 def passages_of(units: Sequence[ScoredUnit], settings: AskSettings, max_passages: int) -> tuple[Passage, ...]:
@@ -97,7 +97,7 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int)
     for one in units:
         if len(chosen) >= max_stretches:
             break
-        same_page = [other for other in chosen if other.read.page.ref == one.read.page.ref]
+        same_page = [other for other in chosen if other.segmented.page.ref == one.segmented.page.ref]
         if any(other.first <= one.unit < other.end for other in same_page):
             continue
         stretch = _grow(one, room / (max_stretches - len(chosen)), same_page)
@@ -109,7 +109,7 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int)
 
 def _grow(one: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
     """A unit with neighbours of its section, added on both sides in turn until its share of tokens is used."""
-    passage = Stretch(one.read, *one.read.spans[one.passage], one.passage)
+    passage = Stretch(one.segmented, *one.segmented.spans[one.passage], one.passage)
     is_taken = any(other.first < passage.end and passage.first < other.end for other in taken)
     grown = passage if not is_taken and passage.tokens <= share else passage._replace(first=one.unit, end=one.unit + 1)
     can_grow_up = can_grow_down = True
@@ -127,7 +127,7 @@ def _grow(one: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
 
 def _may_add(larger: Stretch, number: int, share: float, taken: Sequence[Stretch]) -> bool:
     """Whether the unit that makes a stretch larger is of the same section, fits, and is not in another stretch."""
-    units = larger.read.units
+    units = larger.segmented.units
     if not 0 <= number < len(units) or any(other.first <= number < other.end for other in taken):
         return False
     inner = larger.first + 1 if number == larger.first else larger.first
@@ -160,17 +160,17 @@ class AskContext:
     def cite(self, passage: Passage, start: int, end: int) -> AnswerCitation:
         """A citation of words of a passage, which are looked up on their page again."""
         book = next(book for book in self.books if book.book.id == passage.ref.book)
-        read = self.pages.page(book, passage.ref.path)
-        page = read.page if read else open_page(book.archive, passage.ref.path)
+        segmented = self.pages.page(book, passage.ref.path)
+        page = segmented.page if segmented else open_page(book.archive, passage.ref.path)
         quote = quote_at(page, passage.start + start, passage.start + end)
         citation = Citation(quote, book.book.name, page.title, passage.section, passage.anchor)
         return AnswerCitation(passage.key, citation, answer_book(book.book), snippet_of(passage.text, start, end))
 
-    def passages_on(self, ref: EntryRef, question: str, most: int) -> tuple[Passage, ...]:
+    def passages_on(self, ref: EntryRef, question: str, max_passages: int) -> tuple[Passage, ...]:
         """The best passages of one page for a question; for a model that asks for the page."""
         book = next(book for book in self.books if book.book.id == ref.book)
         found = self.retriever(read_question(question, book.language)).on_page(book, ref.path)
-        return passages_of(found.units, self.settings, most)
+        return passages_of(found.units, self.settings, max_passages)
 
 
 def answer_book(book: Book) -> AnswerBook:

@@ -73,10 +73,10 @@ def _resolved(question: str, state: DialogueState | None, talk: ConversationWord
     lowered = plain_lower(rest)
     if talk.phrases["more"].search(lowered) or not any(char.isalnum() for char in rest):
         text = talk.templates["about"].format(_as_mentioned(state.subject, state))
-        return ResolvedQuestion(text, state.subject, f"More is asked about {state.subject!r}.")
+        return ResolvedQuestion(text, state.subject, f"It asks for more about {state.subject!r}.")
     if talk.phrases["bare"].search(lowered):
         text = with_question_word(state.last_question, _bare_word(rest, talk))
-        return ResolvedQuestion(text, state.subject, f"It goes on from {state.last_question.text!r}.")
+        return ResolvedQuestion(text, state.subject, f"It continues {state.last_question.text!r}.")
     fragment = talk.phrases["fragment"].match(lowered)
     if fragment and Utterance.of(rest[fragment.end() :], talk).is_fragment():
         return _resolve_fragment(rest[fragment.end() :].strip(), state, question, language)
@@ -108,12 +108,12 @@ def _resolve_question(
             return ResolvedQuestion(question, subject_of(asked, language))
         text = _replaced(asked.text, pointing, _as_mentioned(meant, state), talk)
         subject = state.subject if meant == state.relation else meant
-        return ResolvedQuestion(text, subject, f"{pointing.word!r} stands for {meant!r}.")
+        return ResolvedQuestion(text, subject, f"{pointing.word!r} means {meant!r}.")
     if asked.names:
         return ResolvedQuestion(question, subject_of(asked, language))
     bare = END.sub("", asked.text)
     content = [token.low for token in asked.content()]
-    why = f"It leaves out what it is about: {state.subject!r}."
+    why = f"It is about {state.subject!r}, which it does not name."
     before = [token.low for token in asked.tokens[:-1]][-2:]
     if (
         content
@@ -154,7 +154,7 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
         return ResolvedQuestion(question, state.subject)
     if pointing:
         return _resolve_pronoun_fragment(part, pointing, state)
-    why = f"It asks {state.last_question.text!r} again, of {part.text!r}."
+    why = f"It asks {state.last_question.text!r} again, for {part.text!r}."
     if talk.phrases["year"].search(plain_lower(part.text)):
         return ResolvedQuestion(with_other_year(state.last_question, part.text), state.subject, why)
     content = [token.low for token in part.content()]
@@ -175,7 +175,7 @@ def _resolve_pronoun_fragment(part: Utterance, pointing: UnresolvedPronoun, stat
     talk = part.vocabulary
     meant = state.referent_of(pointing)
     phrase = _replaced(part.text, pointing, _as_mentioned(meant, state), talk)
-    why = f"{pointing.word!r} stands for {meant!r}."
+    why = f"{pointing.word!r} means {meant!r}."
     if not pointing.is_possessive or pointing.start > 0:
         same = with_other_name(state.last_question, phrase, state.subject) if meant != state.subject else ""
         return ResolvedQuestion(same or talk.templates["about"].format(phrase), meant, why)

@@ -18,7 +18,7 @@ from kiwiresearch.ask.answer import (
     Passage,
 )
 from kiwiresearch.ask.firewall import DropReason, PassageSentence, SentenceJudge, SupportedSentence, pronoun_is_clear
-from kiwiresearch.ask.settings import Mode
+from kiwiresearch.ask.settings import AskMode
 from kiwiresearch.text import printable, sentence_starts, words_in
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Quiz:
 QuoteOf = Callable[[Passage, int, int], AnswerCitation]
 """Cites the words of a passage from one offset in its text to another."""
 
-SUPPORTED_SHARE: dict[Mode, float] = {"default": 0.6, "eli10": 0.45, "advanced": 0.6, "quiz": 0.6}
+SUPPORTED_SHARE: dict[AskMode, float] = {"default": 0.6, "eli10": 0.45, "advanced": 0.6, "quiz": 0.6}
 """The share of words that must be in the passage. Simple words often are not; numbers, names and denials must be."""
 
 MAX_DROPPED_CHARS = 200

@@ -1,4 +1,7 @@
-"""Checks whether passages support a sentence of a model: which of them do, or else what is wrong."""
+"""Checks whether passages support a sentence of a model: which of them do, or else what is wrong.
+
+As in `claims.firewall` and `kin.firewall`, the firewall keeps out what a model made up; `web.guard` keeps out people.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from kiwiresearch.claims import (
     unsupported_facts,
     without_initial_stops,
 )
-from kiwiresearch.claims.conflicts import compare, sentences_to_compare
+from kiwiresearch.claims.conflicts import compare_sentences, sentences_to_compare
 from kiwiresearch.reader import ReadingText
 from kiwiresearch.text import hedges_in, sentence_starts, stemmer
 
@@ -295,7 +298,7 @@ class SentenceJudge:
             for one in sentences_to_compare(text, title, self.language)
             for other in sentences_to_compare(source.text, title, self.language)
         )
-        return any((found := compare(*pair)) is not None and found.kind == "contradiction" for pair in pairs)
+        return any((found := compare_sentences(*pair)) is not None and found.kind == "contradiction" for pair in pairs)
 
     def _same_subject(self, text: str, source: PassageSentence, asked: str) -> bool:
         """Whether a sentence has the name that a text starts with, or is on the page of that name and has no other."""

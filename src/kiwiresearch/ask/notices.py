@@ -8,53 +8,63 @@ from kiwiresearch.messages import Message
 from kiwiresearch.zim import HiddenName, HiddenPages
 
 UNSUPPORTED = Message(
-    "The model's words were not borne out by the passages; these are the page's own.", "answer.model_unsupported"
+    "The passages do not support what the model wrote, so the page's own words are shown instead.",
+    "answer.model_unsupported",
 )
-CUT_OFF = Message(
-    "The answer of the model was longer than allowed; its last sentence is left out.", "answer.model_cut_off"
-)
+CUT_OFF = Message("The model's answer was too long, so its last sentence was removed.", "answer.model_cut_off")
 REPEATED = Message("The model repeated itself and was stopped.", "answer.model_repeated")
 WITHHELD = Message(
-    "General words of a model are withheld here: the question is about something dangerous.", "answer.model_withheld"
+    "A model's general knowledge is not shown here because the question is about something dangerous.",
+    "answer.model_withheld",
 )
 
 
 def newer_book(title: str, date: str) -> Message:
-    text = f"A newer book on the shelf has this page too: {title}, {date}."
+    text = f"Your library has this page in a newer book: {title}, {date}."
     return Message(text, "answer.newer_book", title=title, date=date)
 
 
 def introductions_only(title: str) -> Message:
-    text = f"The book {title!r} holds introductions only: what it lacks, the full book may have."
+    text = f"The book {title!r} contains introductions only. The full book may say more."
     return Message(text, "answer.introductions_only", book=title)
 
 
 def page_hidden(page: HiddenName) -> Message:
-    text = f"The page {page.title!r} is hidden by {page.policy_name}: what other pages say may not be about that."
-    return Message(text, "answer.page_hidden", page=page.title, policy=page.policy_name)
+    text = (
+        f"The page {page.title!r} is hidden by {page.policy_label}. What other pages say may be about something else."
+    )
+    return Message(text, "answer.page_hidden", page=page.title, policy=page.policy_label)
 
 
 def pages_hidden(hidden: HiddenPages) -> Message:
     text = hidden.sentence("page", "that may answer this")
-    return Message(text, "answer.pages_hidden", n=hidden.pages, policy=hidden.policy_name)
+    return Message(text, "answer.pages_hidden", n=hidden.pages, policy=hidden.policy_label)
 
 
 def model_broke_off(model: Model, why: str) -> Message:
-    return Message(f"{model_label(model)} broke off: {why}.", "answer.model_broke_off", model=_named(model), why=why)
+    return Message(
+        f"{model_label(model)} stopped before it finished: {why}.",
+        "answer.model_broke_off",
+        model=_named(model),
+        why=why,
+    )
 
 
 def model_failed(model: Model, why: str) -> Message:
-    return Message(f"{model_label(model)} did not help: {why}.", "answer.model_failed", model=_named(model), why=why)
+    return Message(
+        f"{model_label(model)} could not be used: {why}.", "answer.model_failed", model=_named(model), why=why
+    )
 
 
 def model_silent(model: Model) -> Message:
-    return Message(f"{model_label(model)} gave no answer.", "answer.model_silent", model=_named(model))
+    return Message(f"{model_label(model)} did not answer.", "answer.model_silent", model=_named(model))
 
 
 def model_rekeyed(count: int) -> Message:
     """Sentences for which the model named a passage that does not support them."""
     sentences = "one sentence" if count == 1 else f"{count} sentences"
-    text = f"The model named the wrong passage for {sentences}; the one that bears it out is cited instead."
+    supporting = "The passage that supports it is" if count == 1 else "The passages that support them are"
+    text = f"The model cited the wrong passage for {sentences}. {supporting} cited instead."
     return Message(text, "answer.model_rekeyed", n=count)
 
 

@@ -38,7 +38,7 @@ class SegmentedPage:
     """A page with its text in plain lower case (same offsets), its units in order, and their passages."""
 
     page: PageDoc
-    levelled: str
+    lowered: str
     units: tuple[PageUnit, ...]
     spans: tuple[tuple[int, int], ...]
     """For each passage, its first unit and the one after its last."""
@@ -113,7 +113,10 @@ def segment_page(page: PageDoc, settings: AskSettings) -> SegmentedPage:
 
 
 def _row_headings(box: Infobox) -> Iterator[tuple[int, str]]:
-    """The heading of each infobox row that has one: of '- Total' it is 'Population', a group or an earlier row."""
+    """The heading of each infobox row that has one: of '- Total' it is 'Population', a group or an earlier row.
+
+    More rows have one than in `claims.by_rule`, where it becomes part of a claim: here it only adds words to match.
+    """
     in_parts = {row.group for row in box.rows if row.group and row.key.lstrip().startswith(SUB_ROW_MARKS)}
     above, group, has_parts = "", "", False
     for row in box.rows:

@@ -12,10 +12,10 @@ from kiwiresearch.ask.refusal import NO_ANSWER, NO_SOURCED_ANSWER
 from kiwiresearch.search import Sense
 
 CLOSEST = "Closest passages:"
-SENSES = "It can also mean:"
-PRESENT_NOTE = "The question is about the present; {title} is from {date}."
+SENSES = "Other meanings:"
+PRESENT_NOTE = "The question is about the present, but {title} is from {date}."
 YES, NO = "Yes.", "No."
-DISAGREEMENT = "Sources do not agree."
+DISAGREEMENT = "The sources disagree."
 MAX_NEAR = 3
 Level = Literal["high", "medium", "low"]
 HIGH, MEDIUM = 75, 45
@@ -131,14 +131,14 @@ class Confidence:
     percent: int
 
     @classmethod
-    def of(cls, sure: float) -> Confidence:
+    def of(cls, probability: float) -> Confidence:
         """Rounded to steps of five, and never 0 or 100, since nothing is certain."""
-        percent = min(max(round(sure * 20) * 5, 5), 95)
+        percent = min(max(round(probability * 20) * 5, 5), 95)
         return cls("high" if percent >= HIGH else "medium" if percent >= MEDIUM else "low", percent)
 
     @property
     def words(self) -> str:
-        return f"Confidence: {self.level} (about {self.percent} %)."
+        return f"Confidence: {self.level} (about {self.percent}%)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +202,14 @@ def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
         yield Senses(answer.senses)
     for conflict in answer.conflicts:
         yield _disagreement(conflict, {source.cited.key: source for source in sources})
-    if answer.present:
-        title = answer.present.title or answer.present.name
-        yield Notice(PRESENT_NOTE.format(title=title, date=answer.present.date))
+    if answer.as_of_book:
+        title = answer.as_of_book.title or answer.as_of_book.name
+        yield Notice(PRESENT_NOTE.format(title=title, date=answer.as_of_book.date))
     yield from map(Notice, answer.notices)
     yield from (Notice(one.sentence()) for one in answer.missing)
     yield RouteNote(f"Route: {answer.route}. {answer.why}")
-    if answer.grounded and answer.sure > 0:
-        yield Confidence.of(answer.sure)
+    if answer.grounded and answer.confidence > 0:
+        yield Confidence.of(answer.confidence)
     if sources:
         yield SourceList(sources)
     if answer.books:

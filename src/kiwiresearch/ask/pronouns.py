@@ -45,7 +45,10 @@ class PronounContext:
 
 
 def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
-    """The pronoun at `page.text[start:end]`, with its sentence, some before it, and the names in them."""
+    """The pronoun at `page.text[start:end]`, with its sentence, some before it, and the names in them.
+
+    For training and measuring the reading model on pages; answers start from passages, with `context_in`.
+    """
     first, own = sentences_around(page, start)
     ends = (*page.sentences[1:], len(page.text))
     units = [page.text[page.sentences[one] : ends[one]].rstrip() for one in range(first, own + 1)]

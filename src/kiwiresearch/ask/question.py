@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Literal, NamedTuple
 
 from kiwiresearch.search import Query, QueryTerm, parse_query
-from kiwiresearch.text import language_words, plain_lower, stemmer, words_in
+from kiwiresearch.text import LEADING_ARTICLE, language_words, plain_lower, stemmer, words_in
 
 AnswerKind = Literal["person", "date", "place", "number", "reason", "manner", "definition", "choice", "yes_no", "topic"]
 DATA = files("kiwiresearch.ask") / "data" / "questions"
@@ -246,7 +246,7 @@ def comparison_in(question: Question) -> ComparedThings | None:
     for form in known.forms:
         found = form.search(question.text.strip())
         if found and "," not in question.text[: found.start()]:  # not the last two of three things
-            a, b = (ARTICLE.sub("", found[name].strip()) for name in ("a", "b"))
+            a, b = (LEADING_ARTICLE.sub("", found[name].strip()) for name in ("a", "b"))
             first, second = (
                 replace(read_question(f"{word} {thing}", question.language), kind=known.compared[word])
                 for thing in (a, b)
@@ -255,6 +255,3 @@ def comparison_in(question: Question) -> ComparedThings | None:
             is_noun = noun is not None and noun[1] not in known.compared
             return ComparedThings((a, b), (first, second), word, noun[1] if noun and is_noun else "")
     return None
-
-
-ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)

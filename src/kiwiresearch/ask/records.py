@@ -11,10 +11,10 @@ from kiwiresearch.ask.answer import (
     DroppedSentence,
     PassageKind,
     Route,
-    Verdict,
+    YesNo,
 )
 from kiwiresearch.ask.formats import CitationLink
-from kiwiresearch.ask.settings import Mode
+from kiwiresearch.ask.settings import AskMode
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.search import SenseRecord
 from kiwiresearch.zim import MissingBooks
@@ -22,16 +22,16 @@ from kiwiresearch.zim import MissingBooks
 
 @dataclass(frozen=True, slots=True)
 class CitationRecord(Record):
-    """Where an answer was taken from: the page's own words, and where they are read."""
+    """The source of an answer: the quote, and where to read it."""
 
     id: str
-    """The key that the answer's lines use."""
+    """The ID that the answer's lines use."""
     number: int
-    """The number it goes by in the answer's text."""
+    """Its number in the answer's text."""
     title: str
     """The page's title."""
     url: str
-    """Opens the page with the quoted words marked."""
+    """Opens the page with the quote highlighted."""
     snippet: str
     """The passage around the quote."""
     book: str
@@ -39,17 +39,17 @@ class CitationRecord(Record):
     book_id: str
     """The book's UUID."""
     date: str
-    """When the book was made."""
+    """The date of the book."""
     flavour: str
-    """What the book leaves out, such as `nopic`."""
+    """What the book does not include, such as `nopic`."""
     path: str
     section: str
-    """The heading that the quote stands below; empty in the introduction."""
+    """The heading above the quote; empty in the introduction."""
     anchor: str
     quote: str
-    """The page's words, letter by letter."""
+    """The page's text, letter by letter."""
     start: int
-    """Where the quote begins in the `plain_text` of the page."""
+    """Where the quote starts in the `plain_text` of the page."""
     end: int
     sha: str
     """A short hash of the quote."""
@@ -74,7 +74,7 @@ class PassageRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class ConflictRecord(Record):
-    """Two passages that do not agree."""
+    """Two passages that disagree."""
 
     kind: str
     a: str
@@ -87,7 +87,7 @@ class ConflictRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class AnswerLineRecord(Record):
-    """A sentence of an answer and the ids of the citations it rests on."""
+    """A sentence of an answer and the IDs of its citations."""
 
     text: str
     citations: tuple[str, ...]
@@ -95,7 +95,7 @@ class AnswerLineRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class ExaminedRecord(Record):
-    """A page that was looked at."""
+    """A page that was considered."""
 
     book_id: str
     path: str
@@ -109,15 +109,15 @@ class FoundRecord(Record):
 
     citations: tuple[CitationRecord, ...]
     route: Route
-    """Which step of the search gave the answer; `none` is a refusal."""
+    """Which step of the search found the answer; `none` is a refusal."""
     why: str
     """Why this step, in a sentence."""
     books: tuple[AnswerBook, ...]
     passages: tuple[PassageRecord, ...]
-    """What was read closest, best first."""
+    """The passages that were read most closely, best first."""
     conflicts: tuple[ConflictRecord, ...]
     grounded: bool
-    """Whether the books hold an answer. `false` is a refusal, or general words."""
+    """Whether the books have an answer. `false` is a refusal, or a general reply by a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,39 +126,39 @@ class AnswerRecord(FoundRecord):
 
     question: str
     asked: str
-    """The question as it was understood: a follow-up with its subject put in."""
+    """The question as it was understood: a follow-up with its subject."""
     subject: str
     """What it is about, for the next question of the conversation."""
     answer: str
-    """The answer; empty where there is none."""
+    """The answer; empty if there is none."""
     short: str
-    """The few words that are the answer, where they can be read off."""
-    verdict: Verdict
-    """The answer to a question for yes or no, where the text bears it out."""
+    """The short answer, if there is one."""
+    verdict: YesNo
+    """The answer to a yes-or-no question, if the text supports one."""
     chosen: str
-    """Of two things that are compared, the one that the figures cited for both give."""
+    """If two things are compared, the one that the cited figures give."""
     sure: float
-    """How often answers with such evidence were right, from 0 to 1."""
+    """How often answers with similar evidence were right, from 0 to 1."""
     closest: tuple[CitationRecord, ...]
-    """Where nothing is claimed to answer: the sentences that come closest, best first."""
+    """If there is no answer: the closest sentences, best first."""
     senses: tuple[SenseRecord, ...]
-    """What else a name in the question may mean."""
+    """Other meanings of a name in the question."""
     book_date: str
-    """The date of the book, where the question is about the present."""
+    """The date of the book, if the question is about the present."""
     lines: tuple[AnswerLineRecord, ...]
     pages: tuple[str, ...]
-    """Paths of the pages that were looked at, best first."""
+    """Paths of the pages that were considered, best first."""
     looked: tuple[ExaminedRecord, ...]
     notices: tuple[str, ...]
-    """What a reader should know beside the answer."""
-    mode: Mode
+    """What a reader should know in addition to the answer."""
+    mode: AskMode
     model: str
-    """The model that put it into words; empty where the words are the page's own."""
+    """The model that wrote it; empty if the text is the page's own."""
     reader: str
-    """The reading model that chose the sentences; empty where words alone did."""
+    """The reading model that chose the sentences; empty if they were chosen by words alone."""
     dropped: tuple[DroppedSentence, ...]
     missing: tuple[MissingBooks, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    """There only where a host that has books is away."""
+    """Present only if a host with books is offline."""
 
     @property
     def found(self) -> FoundRecord:
@@ -166,7 +166,7 @@ class AnswerRecord(FoundRecord):
         return FoundRecord(*(getattr(self, one.name) for one in fields(FoundRecord)))
 
 
-def record_of(answer: Answer, link: CitationLink) -> AnswerRecord:
+def answer_record(answer: Answer, link: CitationLink) -> AnswerRecord:
     """Everything about an answer, best first wherever there is an order."""
     return AnswerRecord(
         question=answer.question,
@@ -179,12 +179,12 @@ def record_of(answer: Answer, link: CitationLink) -> AnswerRecord:
         short=answer.short,
         verdict=answer.verdict,
         chosen=answer.chosen,
-        sure=round(answer.sure, 2),
+        sure=round(answer.confidence, 2),
         lines=tuple(AnswerLineRecord(line.text, tuple(line.keys)) for line in answer.lines),
         citations=tuple(_citation(cited, link) for cited in answer.citations),
         closest=tuple(_citation(cited, link) for cited in answer.closest),
         senses=tuple(sense.record() for sense in answer.senses),
-        book_date=answer.present.date if answer.present else "",
+        book_date=answer.as_of_book.date if answer.as_of_book else "",
         passages=tuple(PassageRecord(one.key, one.ref.book, one.ref.path, *one[1:]) for one in answer.passages),
         pages=tuple(page.ref.path for page in answer.pages),
         looked=tuple(

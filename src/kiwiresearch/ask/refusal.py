@@ -7,7 +7,7 @@ steps may refuse, in this order:
 2. After the reading model (`reranker.py`): the best sentence is not likely enough to be the answer
    (`judged_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
 3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
-   (`reason_to_refuse`).
+   (`reason_to_refuse`), or the question is about a year after the book was published (`year_after_book`).
 
 A language model may still answer a refused question, if the passages support its sentences (`firewall.py`); words of
 its own are shown as such, and never count as an answer from the books (`general_answer`).
@@ -15,6 +15,8 @@ its own are shown as such, and never count as an answer from the books (`general
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,7 @@ from kiwiresearch.ask.settings import AskSettings
 
 if TYPE_CHECKING:
     from kiwiresearch.ask.danger import Danger
+    from kiwiresearch.zim import Book
 
 MAX_HOPELESS = 0.05
 """Evidence weaker than this is refused without a wider search, which did not help any question we tried."""
@@ -32,16 +35,18 @@ MIN_SAFE_CONFIDENCE = 0.5
 """The confidence an answer needs when a wrong one could cause harm."""
 
 # Reasons for a refusal: the `why` of a refused answer.
-NO_SUBJECT = "The question has no word that tells what it is about."
-NOT_FOUND = "No page of the books holds the words of the question."
-NOT_ON_PAGE = "The page {title!r} does not answer it."
-TOO_WEAK_BY_WORDS = "What comes nearest is too weak to be called an answer."
-TOO_WEAK_BY_READER = "What comes closest is too weak to be called an answer."
-UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
+NO_SUBJECT = "The question does not say what it is about."
+NOT_FOUND = "No page in the books contains the words of the question."
+NOT_ON_PAGE = "The page {title!r} does not answer the question."
+TOO_WEAK_BY_WORDS = "The closest pages probably do not answer the question."
+TOO_WEAK_BY_READER = "The closest passages probably do not answer the question."
+UNSAFE = "The closest passages are not reliable enough for a question where a wrong answer could cause harm."
+
+AFTER_THE_BOOK = "The question is about {year}, and {title} was published in {edition}."
 
 # Shown in place of the answer.
 NO_ANSWER = "No answer found in the books."
-NO_SOURCED_ANSWER = "No answer found in the books: the text above is the model's own, without a source."
+NO_SOURCED_ANSWER = "No answer found in the books. The model wrote the text above without a source."
 
 
 def is_strong(strength: Strength, settings: AskSettings, *, with_meaning: bool) -> bool:
@@ -75,8 +80,8 @@ def judged_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> Retr
     if evidence.strength.answer_confidence < min_confidence:
         return replace(evidence, route="none", why=TOO_WEAK_BY_READER, verdict="")
     if evidence.route == "none":
-        title = evidence.units[0].read.page.title
-        return replace(evidence, route="fulltext", why=f"The full text led to {title!r}.")
+        title = evidence.units[0].segmented.page.title
+        return replace(evidence, route="fulltext", why=f"A full-text search found {title!r}.")
     return evidence
 
 
@@ -88,6 +93,22 @@ def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
     return "" if evidence.units and is_safe else UNSAFE
 
 
+YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
+
+
+def year_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
+    """Why a question about a year after the book was published is refused; empty if a sentence names that year.
+
+    Such a book can have plans for the year, but most sentences found are about the same event in another year.
+    """
+    years = YEAR.findall(question)
+    if not years or not book.date[:4].isdigit() or max(years) <= book.date[:4]:
+        return ""
+    if any(max(years) in text for text in texts):
+        return ""
+    return AFTER_THE_BOOK.format(year=max(years), title=book.title or book.name, edition=book.date[:4])
+
+
 def general_answer(answer: Answer) -> Answer:
     """An answer in a model's own words, which nothing in the books supports."""
-    return replace(answer, grounded=False, short="", citations=(), sure=0.0)
+    return replace(answer, grounded=False, short="", citations=(), confidence=0.0)

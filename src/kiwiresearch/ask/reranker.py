@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from kiwiresearch.ask.answer import Verdict
+from kiwiresearch.ask.answer import YesNo
 from kiwiresearch.ask.context import Stretch, stretches_of
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question
@@ -62,14 +62,14 @@ def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_
     candidates = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
     units = [with_reader_score(one, *_reader_features_of(judgements, one)) for one in candidates]
     units.sort(key=lambda one: (-one.total, one.place))
-    best = judgements.get((units[0].read.page.ref, units[0].unit))
+    best = judgements.get((units[0].segmented.page.ref, units[0].unit))
     confidence = reader_confidence(units, question, evidence.strength)
     strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
     verdict = _verdict(best) if question.kind == "yes_no" else ""
     return judged_by_reader(replace(evidence, units=tuple(units), strength=strength, verdict=verdict), min_confidence)
 
 
-def _verdict(best: _ReaderJudgement | None) -> Verdict:
+def _verdict(best: _ReaderJudgement | None) -> YesNo:
     is_plain = best is not None and best.unit.relevance >= PLAINLY_RELEVANT and best.text.yes >= PLAIN_YES
     return "yes" if is_plain else ""
 
@@ -78,10 +78,10 @@ def _reader_features_of(
     found: dict[Key, _ReaderJudgement], one: ScoredUnit
 ) -> tuple[dict[str, float], tuple[int, int] | None]:
     """The model's judgement of a unit as named features, and the span of the answer in it."""
-    seen = found.get((one.read.page.ref, one.unit))
+    seen = found.get((one.segmented.page.ref, one.unit))
     if seen is None:
         return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None
-    unit, shift = seen.unit, len(_prefix(one.read, one.unit))
+    unit, shift = seen.unit, len(_prefix(one.segmented, one.unit))
     words = (unit.start - shift, unit.end - shift)
     said = {"relevance": unit.relevance, "answer's words": unit.span, "passage answers": seen.text.answers}
     return said, words if words[1] > words[0] >= 0 else None
@@ -91,7 +91,7 @@ def _read(reader: Reader, question: Question, stretches: Sequence[Stretch]) -> d
     found: dict[Key, _ReaderJudgement] = {}
     for one, text in zip(stretches, reader.read(question.text, [reader_text(one) for one in stretches]), strict=True):
         for number, unit in enumerate(text.units, start=one.first):
-            found[one.read.page.ref, number] = _ReaderJudgement(unit, text)
+            found[one.segmented.page.ref, number] = _ReaderJudgement(unit, text)
     return found
 
 
@@ -99,10 +99,10 @@ def _unscored_units(
     units: Sequence[ScoredUnit], stretches: Sequence[Stretch], question: Question
 ) -> Iterator[ScoredUnit]:
     """Units that are read with others, but had too few of the question's words to be scored before."""
-    known = {(one.read.page.ref, one.unit) for one in units}
-    of_page = {one.read.page.ref: one for one in units}
+    known = {(one.segmented.page.ref, one.unit) for one in units}
+    of_page = {one.segmented.page.ref: one for one in units}
     for stretch in stretches:
-        ref = stretch.read.page.ref
+        ref = stretch.segmented.page.ref
         for number in range(stretch.first, stretch.end):
             if (ref, number) not in known:
                 yield score_other_unit(of_page[ref], number, question)
@@ -110,7 +110,7 @@ def _unscored_units(
 
 def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[Stretch]:
     """The stretches to read: the text around the units that are best by words and by similarity to the question."""
-    rows = _embedder().embed([question.text, *(f"{one.read.page.title}. {one.text}" for one in units)])
+    rows = _embedder().embed([question.text, *(f"{one.segmented.page.title}. {one.text}" for one in units)])
     similarities = SIMILARITY_WEIGHT * similarity(rows[0], rows[1:])
     order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].place))
     return stretches_of([units[at] for at in order], MAX_TOKENS, MAX_STRETCHES)
@@ -123,20 +123,20 @@ def _embedder() -> StaticEmbedder:
 
 def reader_text(stretch: Stretch) -> ReadingText:
     """A stretch as the model reads it."""
-    read, first = stretch.read, stretch.first
-    is_box = read.units[first].kind == "box"
-    heading = "" if is_box else read.contexts[read.context_of[first]]
+    segmented, first = stretch.segmented, stretch.first
+    is_box = segmented.units[first].kind == "box"
+    heading = "" if is_box else segmented.contexts[segmented.context_of[first]]
     return ReadingText(
-        read.page.title, heading, tuple(reader_row(read, number) for number in range(first, stretch.end))
+        segmented.page.title, heading, tuple(reader_row(segmented, number) for number in range(first, stretch.end))
     )
 
 
-def reader_row(read: SegmentedPage, number: int) -> str:
+def reader_row(segmented: SegmentedPage, number: int) -> str:
     """A unit as the model reads it: a row of an infobox with the heading above it."""
-    return (_prefix(read, number) + read.text(read.units[number])).replace("\t", ":")
+    return (_prefix(segmented, number) + segmented.text(segmented.units[number])).replace("\t", ":")
 
 
-def _prefix(read: SegmentedPage, number: int) -> str:
+def _prefix(segmented: SegmentedPage, number: int) -> str:
     """'Population ' before the row '- Total' of an infobox: the heading above the row."""
-    above = read.contexts[read.context_of[number]] if read.units[number].kind == "box" else ""
+    above = segmented.contexts[segmented.context_of[number]] if segmented.units[number].kind == "box" else ""
     return f"{above} " if above else ""

@@ -136,10 +136,10 @@ class Retriever:
         if first_hit.ref == second_hit.ref:
             return None
         pages = tuple(ExaminedPage(hit.ref, hit.title, hit.score.total) for hit, _ in sides)
-        why = f"{pages[0].title!r} and {pages[1].title!r} are compared, so each was looked up on its own page."
-        outcome = decide((first[0].read, second[0].read), self.question, compared)
+        why = f"{pages[0].title!r} and {pages[1].title!r} are compared, so each was read on its own page."
+        outcome = decide((first[0].segmented, second[0].segmented), self.question, compared)
         if outcome is not None:
-            rows = [unscored_unit(units[0].read, row) for (_, units), row in zip(sides, outcome.rows, strict=True)]
+            rows = [unscored_unit(units[0].segmented, row) for (_, units), row in zip(sides, outcome.rows, strict=True)]
             found = RetrievedEvidence(
                 "title", why, tuple(rows), pages, Strength(1.0, BY_FIGURES, 1.0), is_named=True, part_count=2
             )
@@ -158,10 +158,10 @@ class Retriever:
     def on_page(self, book: OpenBook, path: str) -> RetrievedEvidence:
         """The evidence of one page that the user named."""
         units = tuple(sorted(self._units(book, path, 1.0), key=_order))
-        title = units[0].read.page.title if units else book.title(path)
+        title = units[0].segmented.page.title if units else book.title(path)
         strength = strength_of(units, self.question, with_meaning=self.with_meaning)
         examined = (ExaminedPage(book.ref(path), title, round(units[0].total, 2) if units else 0.0),)
-        why = f"From the page {title!r}, as asked."
+        why = f"You asked about the page {title!r} only."
         found = RetrievedEvidence("page", why, units, examined, strength, is_named=True)
         return found if self._is_strong(strength) else not_on_page(found, title)
 
@@ -174,7 +174,7 @@ class Retriever:
             self.pages.prefetch(book, unread)
         units = [unit for hit in hits for unit in self.units_of(hit, hit.score.total / best)]
         units = _of_best_passages(sorted(units, key=_order), self.settings.max_passages)
-        is_named = bool(units) and any(hit.ref == units[0].read.page.ref and _is_named(hit) for hit in hits)
+        is_named = bool(units) and any(hit.ref == units[0].segmented.page.ref and _is_named(hit) for hit in hits)
         return RetrievedEvidence(
             route,
             _why(route, units, hits),
@@ -216,7 +216,7 @@ class Retriever:
                 rows = embedder.embed([self.question.text, *texts])
             except EmbedderError as problem:
                 if self.helpers.say:
-                    self.helpers.say(f"Meanings are not compared: {problem}")
+                    self.helpers.say(f"Search by meaning is off: {problem}")
                 return [0.0] * len(texts)
             return [float(cosine) for cosine in similarity(rows[0], rows[1:])]
 
@@ -232,7 +232,7 @@ def _of_best_passages(units: Sequence[ScoredUnit], max_passages: int) -> list[Sc
     passages: set[tuple[EntryRef, int]] = set()
     found = []
     for unit in units:
-        passage = (unit.read.page.ref, unit.passage)
+        passage = (unit.segmented.page.ref, unit.passage)
         if passage in passages or len(passages) < max_passages:
             passages.add(passage)
             found.append(unit)
@@ -246,11 +246,11 @@ def _is_named(hit: Hit) -> bool:
 def _why(route: Route, units: Sequence[ScoredUnit], hits: Sequence[Hit]) -> str:
     if not units:
         return NOT_FOUND
-    title = units[0].read.page.title
+    title = units[0].segmented.page.title
     if route == "title":
-        alias = next((hit.alias for hit in hits if hit.ref == units[0].read.page.ref), "")
-        known = f" (there called {alias!r})" if alias else ""
-        return f"The question names {title!r}{known}, and that page was enough."
+        alias = next((hit.alias for hit in hits if hit.ref == units[0].segmented.page.ref), "")
+        known = f" (as {alias!r})" if alias else ""
+        return f"The question names {title!r}{known}, and that page has the answer."
     if route == "fulltext":
-        return f"Titles alone did not settle it; the full text led to {title!r}."
-    return f"Only the widened search found enough, on {title!r}."
+        return f"Titles alone were not enough; a full-text search found {title!r}."
+    return f"Only a wider search found an answer, on {title!r}."

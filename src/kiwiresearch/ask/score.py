@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from kiwiresearch.ask.answer import ExaminedPage, Route, Verdict
+from kiwiresearch.ask.answer import ExaminedPage, Route, YesNo
 from kiwiresearch.ask.answer_kind import gives_reason, is_not_the_most, kind_match
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question, question_words
@@ -31,7 +31,7 @@ MAX_SCORED = 60
 class ScoredUnit(NamedTuple):
     """A unit of a page, and its features for a question."""
 
-    read: SegmentedPage
+    segmented: SegmentedPage
     unit: int
     passage: int
     features: Mapping[str, float]
@@ -43,13 +43,13 @@ class ScoredUnit(NamedTuple):
 
     @property
     def text(self) -> str:
-        return self.read.text(self.read.units[self.unit])
+        return self.segmented.text(self.segmented.units[self.unit])
 
     @property
     def place(self) -> tuple[str, str, int]:
         """Sort key for units with equal totals."""
-        ref = self.read.page.ref
-        return ref.book, ref.path, self.read.units[self.unit].start
+        ref = self.segmented.page.ref
+        return ref.book, ref.path, self.segmented.units[self.unit].start
 
     def score(self) -> Score:
         """The total with its terms."""
@@ -84,37 +84,39 @@ def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[Sco
     return [one._replace(features={**one.features, **features}, total=one.total + more) for one in units]
 
 
-def unscored_unit(read: SegmentedPage, number: int) -> ScoredUnit:
+def unscored_unit(segmented: SegmentedPage, number: int) -> ScoredUnit:
     """A unit that was not chosen by the question's words."""
-    passage = next(place for place, (first, end) in enumerate(read.spans) if first <= number < end)
-    return ScoredUnit(read, number, passage, {}, 0.0)
+    passage = next(place for place, (first, end) in enumerate(segmented.spans) if first <= number < end)
+    return ScoredUnit(segmented, number, passage, {}, 0.0)
 
 
-def with_reader_score(one: ScoredUnit, said: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
+def with_reader_score(one: ScoredUnit, found: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
     """A unit with the features and the answer that the reading model gives it."""
-    return one._replace(features={**one.features, **said}, total=one.total + _total(said), answer_span=span)
+    return one._replace(features={**one.features, **found}, total=one.total + _total(found), answer_span=span)
 
 
 def score_units(
-    read: SegmentedPage,
+    segmented: SegmentedPage,
     question: Question,
     weights: Sequence[WeightedWord],
     similarity: SimilarityFunction | None = None,
 ) -> list[ScoredUnit]:
     """The units of a page that have words of the question, scored."""
-    matches = WordMatches.find_on(read, weights, question.language)
+    matches = WordMatches.find_on(segmented, weights, question.language)
     asked = matches.asked_share
     rows = [(matches.words(number), number) for number in matches.candidates()]
     rows.sort(key=lambda row: (-row[0].sum, row[1]))
     found = []
     for words, number in rows[:MAX_SCORED]:
-        parts = _parts(read, number, words, question, matches) | {"asked": asked}
-        found.append(ScoredUnit(read, number, matches.passage_of[number], parts, _total(parts), matches=matches))
+        features = _unit_features(segmented, number, words, question, matches) | {"asked": asked}
+        found.append(
+            ScoredUnit(segmented, number, matches.passage_of[number], features, _total(features), matches=matches)
+        )
     if similarity is None or not found:
         return found
-    for place, value in enumerate(similarity([f"{read.page.title}. {one.text}" for one in found])):
-        parts = {**found[place].features, "meaning": max(0.0, float(value))}
-        found[place] = found[place]._replace(features=parts, total=_total(parts))
+    for place, value in enumerate(similarity([f"{segmented.page.title}. {one.text}" for one in found])):
+        features = {**found[place].features, "meaning": max(0.0, float(value))}
+        found[place] = found[place]._replace(features=features, total=_total(features))
     return found
 
 
@@ -122,34 +124,34 @@ def score_other_unit(one: ScoredUnit, number: int, question: Question) -> Scored
     """Another unit of the same page, which has too few of the question's words to have been scored."""
     matches = one.matches
     if matches is None:
-        return unscored_unit(one.read, number)
-    parts = _parts(one.read, number, matches.words(number), question, matches)
-    parts |= {name: one.features[name] for name in PAGE_FEATURES if name in one.features}
-    return one._replace(unit=number, passage=matches.passage_of[number], features=parts, total=_total(parts))
+        return unscored_unit(one.segmented, number)
+    features = _unit_features(one.segmented, number, matches.words(number), question, matches)
+    features |= {name: one.features[name] for name in PAGE_FEATURES if name in one.features}
+    return one._replace(unit=number, passage=matches.passage_of[number], features=features, total=_total(features))
 
 
 PAGE_FEATURES = ("asked", "page", "first page")
 """Features that are the same for all units of a page."""
 
 
-def _total(parts: Mapping[str, float]) -> float:
+def _total(features: Mapping[str, float]) -> float:
     weights = unit_weights()
-    return sum(value * weights[name] for name, value in parts.items())
+    return sum(value * weights[name] for name, value in features.items())
 
 
-def _parts(
-    read: SegmentedPage, number: int, words: NearbyWords, question: Question, matches: WordMatches
+def _unit_features(
+    segmented: SegmentedPage, number: int, words: NearbyWords, question: Question, matches: WordMatches
 ) -> dict[str, float]:
-    unit = read.units[number]
-    text = read.text(unit)
+    unit = segmented.units[number]
+    text = segmented.text(unit)
     # Rows answer neither how nor why, unless the row itself gives a cause: 'Cause of death'.
     is_unfit = unit.kind in ("box", "row") and question.kind in ("reason", "manner")
     is_unfit = is_unfit and not gives_reason(text, question.language)
     kind = 0.0 if is_unfit else kind_match(text, question)
     size = len(text.split())
     is_sentence = unit.kind == "sentence"
-    label = _label(read, number, matches, question) if unit.kind == "box" and not is_unfit else 0.0
-    parts = {
+    label = _label(segmented, number, matches, question) if unit.kind == "box" and not is_unfit else 0.0
+    features = {
         "words": words.own,
         "title words": words.title,
         "words beside it": words.adjacent,
@@ -171,13 +173,13 @@ def _parts(
         "short": max(0, 8 - size) / 8 if is_sentence else 0.0,
         "long": max(0, size - 40) / 40,
     }
-    return {name: value for name, value in parts.items() if value}
+    return {name: value for name, value in features.items() if value}
 
 
-def _label(read: SegmentedPage, number: int, matches: WordMatches, question: Question) -> float:
+def _label(segmented: SegmentedPage, number: int, matches: WordMatches, question: Question) -> float:
     """How much of the question, apart from its subject, a row's label covers; less if the label has other words."""
-    text = read.text(read.units[number])
-    above = read.contexts[read.context_of[number]] if read.context_of[number] else ""
+    text = segmented.text(segmented.units[number])
+    above = segmented.contexts[segmented.context_of[number]] if segmented.context_of[number] else ""
     label = f"{above} {text[: max(text.find(TAB), 0)]}"
     stem_of = stemmer(question.language)
     known = {stem for word in matches.weights for stem in (word.stem, *map(stem_of, word.others))}
@@ -235,7 +237,7 @@ class RetrievedEvidence:
     """The question as the search understood it, if words were mistyped."""
     senses: tuple[Sense, ...] = ()
     """Pages that share the name which the question is about."""
-    verdict: Verdict = ""
+    verdict: YesNo = ""
     chosen: str = ""
     """In a comparison, the thing that the figures on the two pages favour."""
 
@@ -247,13 +249,15 @@ def strength_of(
     if not units:
         return NO_EVIDENCE
     found = features(units, question, named=named)
-    curves = ("held_meaning", "right_meaning") if with_meaning else ("held", "right")
-    on_page, right = (_logistic(found, _weight_tables()[curve]) for curve in curves)
+    suffix = "_with_meaning" if with_meaning else ""
+    on_page, shown = (
+        _logistic(found, _weight_tables()[f"{curve}{suffix}"]) for curve in ("page_confidence", "answer_confidence")
+    )
     best = units[0].features
     asked = best.get("asked", 0.0)
     if asked < MIN_ASKED or (asked < LITTLE_ASKED and not best.get("asked nearby")):
         on_page = 0.0  # only about the same subject, as the first sentence of its page usually is
-    return Strength(on_page, right, found["words nearby"])
+    return Strength(on_page, shown, found["words nearby"])
 
 
 def _logistic(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -262,22 +266,22 @@ def _logistic(found: Mapping[str, float], weights: Mapping[str, float]) -> float
 
 def reader_confidence(units: Sequence[ScoredUnit], question: Question, by_words: Strength) -> float:
     """The probability that the answer chosen by the reading model is right."""
-    return _logistic(reader_features(units, question, by_words), _weight_tables()["right_reader"])
+    return _logistic(reader_features(units, question, by_words), _weight_tables()["reader_confidence"])
 
 
 def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: Strength) -> dict[str, float]:
     """Features that separate right from wrong answers of the reading model: a few by words and a few by meaning."""
     best = units[0].features
-    here = (units[0].read.page.ref, units[0].passage)
-    others = [one.total for one in units if (one.read.page.ref, one.passage) != here]
+    here = (units[0].segmented.page.ref, units[0].passage)
+    others = [one.total for one in units if (one.segmented.page.ref, one.passage) != here]
     words = features(units, question, named=False)
     return {name: words[name] for name in WORD_FEATURES} | {
         "relevance": max(-MAX_LOGIT, min(best["relevance"], MAX_LOGIT)),
         "passage answers": max(-MAX_LOGIT, min(best["passage answers"], MAX_LOGIT)),
         "ahead of other passages": min(units[0].total - max(others), FAR_AHEAD) / FAR_AHEAD if others else 1.0,
         "asks why": float(question.kind == "reason"),
-        "held by words": by_words.page_confidence,
-        "right by words": by_words.answer_confidence,
+        "page by words": by_words.page_confidence,
+        "answer by words": by_words.answer_confidence,
     }
 
 
@@ -296,7 +300,7 @@ def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) ->
     others = [
         one.total
         for one in units
-        if one.read.page.title != units[0].read.page.title and one.features.get("not the kind", 0.0) < 1.0
+        if one.segmented.page.title != units[0].segmented.page.title and one.features.get("not the kind", 0.0) < 1.0
     ]
     ahead = min(max(units[0].total - max(others), 0.0), FAR_AHEAD) / FAR_AHEAD if others else 1.0
     is_full = near >= ALL_WORDS

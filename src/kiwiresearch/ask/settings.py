@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Mode = Literal["default", "eli10", "advanced", "quiz"]
-MODES: tuple[Mode, ...] = ("default", "eli10", "advanced", "quiz")
+AskMode = Literal["default", "eli10", "advanced", "quiz"]
+ASK_MODES: tuple[AskMode, ...] = ("default", "eli10", "advanced", "quiz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ConversationTurn:
 class AskOptions:
     """The options of one question."""
 
-    mode: Mode = "default"
+    mode: AskMode = "default"
     passages: int = 0
     """The maximum number of passages to show; 0 uses the settings."""
     page: str = ""
@@ -83,7 +83,7 @@ class AskOptions:
     book: str = ""
     """The UUID of the book with that page; if empty, all books are searched."""
     turns: tuple[ConversationTurn, ...] = ()
-    """The conversation so far, the oldest turn first."""
+    """The conversation so far, oldest first."""
     fast: bool = False
     """Choose sentences by their words alone, without the reading model."""
     with_model: bool = True

@@ -83,7 +83,7 @@ class NearbyWords(NamedTuple):
 class WordMatches:
     """Where the words of a question occur on a page, unit by unit."""
 
-    read: SegmentedPage
+    segmented: SegmentedPage
     no_shares: Shares
     in_title: Shares
     by_unit: Mapping[int, Shares]
@@ -96,30 +96,30 @@ class WordMatches:
     """The first sentence of the article; captions may come before it."""
 
     @classmethod
-    def find_on(cls, read: SegmentedPage, weights: Sequence[WeightedWord], language: str) -> WordMatches:
+    def find_on(cls, segmented: SegmentedPage, weights: Sequence[WeightedWord], language: str) -> WordMatches:
         stem_of = stemmer(language)
-        in_title = {stem_of(word) for word in fold(read.page.title).split()}
+        in_title = {stem_of(word) for word in fold(segmented.page.title).split()}
         in_title |= {figure for figure, roman in ROMAN.items() if roman in in_title}  # 'world war 2'
-        starts = [unit.start for unit in read.units]
-        first = next((number for number, unit in enumerate(read.units) if unit.kind == "sentence"), -1)
-        life = _life_of(read, first)
+        starts = [unit.start for unit in segmented.units]
+        first = next((number for number, unit in enumerate(segmented.units) if unit.kind == "sentence"), -1)
+        life = _life_of(segmented, first)
         ends = question_words(language).ends
         by_unit: dict[int, list[float]] = {}
         direct = []
         for number, word in enumerate(weights):
-            places = occurrences(read.levelled, word.word, stem_of)
+            places = occurrences(segmented.lowered, word.word, stem_of)
             direct.append(places)
-            related = [at for other in word.others for at in occurrences(read.levelled, other, stem_of)]
+            related = [at for other in word.others for at in occurrences(segmented.lowered, other, stem_of)]
             if life >= 0 and (word.stem in ends["first"] or word.stem in ends["last"]):
                 related.append(life)  # '(1815 – 1871)' says when a person was born and died
             for places_of, worth in ((related, word.weight * RELATED_WORTH), (places, word.weight)):
                 for at in places_of:
                     unit = bisect_right(starts, at) - 1
-                    if unit >= 0 and at < read.units[unit].end:
+                    if unit >= 0 and at < segmented.units[unit].end:
                         row = by_unit.setdefault(unit, [0.0] * len(weights))
                         row[number] = max(row[number], worth)
         headings = {}
-        for number, context in enumerate(read.contexts):
+        for number, context in enumerate(segmented.contexts):
             stems = {stem_of(word) for word in fold(context).split()} if context else set()
             if stems:
                 headings[number] = tuple(
@@ -129,14 +129,14 @@ class WordMatches:
                     for word in weights
                 )
         return cls(
-            read,
+            segmented,
             (0.0,) * len(weights),
             tuple(word.weight if word.stem in in_title else 0.0 for word in weights),
             {unit: tuple(row) for unit, row in by_unit.items()},
             tuple(direct),
             weights,
-            _passages_of(read),
-            _by_passage(read, by_unit, len(weights)),
+            _passages_of(segmented),
+            _by_passage(segmented, by_unit, len(weights)),
             headings,
             first,
         )
@@ -153,20 +153,20 @@ class WordMatches:
     def candidates(self) -> list[int]:
         """Units with a word of the question, their neighbours, and the first units of the page."""
         found = {near for unit in self.by_unit for near in (unit - 1, unit, unit + 1)}
-        found |= set(range(min(3, len(self.read.units))))
+        found |= set(range(min(3, len(self.segmented.units))))
         found |= {
             number
-            for number, unit in enumerate(self.read.units)
-            if unit.kind == "box" and any(self.by_heading.get(self.read.context_of[number], ()))
+            for number, unit in enumerate(self.segmented.units)
+            if unit.kind == "box" and any(self.by_heading.get(self.segmented.context_of[number], ()))
         }
         return sorted(unit for unit in found if unit in self.passage_of)
 
     def words(self, number: int) -> NearbyWords:
-        units = self.read.units
+        units = self.segmented.units
         own = self.by_unit.get(number, self.no_shares)
         unit = units[number]
         if unit.kind == "box":  # 'Population', and below it 'Total': the heading is a part of the label
-            own = tuple(map(max, own, self.by_heading.get(self.read.context_of[number], self.no_shares)))
+            own = tuple(map(max, own, self.by_heading.get(self.segmented.context_of[number], self.no_shares)))
         near = own
         if unit.kind == "sentence":
             for other in (number - 1, number + 1):
@@ -174,7 +174,7 @@ class WordMatches:
                 if row and units[other].section == unit.section:
                     near = tuple(map(max, near, row))
         around = self.by_passage[self.passage_of[number]]
-        headed = self.by_heading.get(self.read.context_of[number], self.no_shares)
+        headed = self.by_heading.get(self.segmented.context_of[number], self.no_shares)
         own_sum = title = heading = adjacent = wider = missing = unknown = wanted = nearby = 0.0
         # Written with comparisons instead of `max`, since it runs hundreds of times for each question.
         for best, titled, head, close, wide, word in zip(
@@ -214,32 +214,32 @@ class WordMatches:
         return worth
 
 
-def _life_of(read: SegmentedPage, first: int) -> int:
+def _life_of(segmented: SegmentedPage, first: int) -> int:
     """Where the first sentence of an article has a span of years in brackets; -1 if it has none."""
     if first < 0:
         return -1
-    unit = read.units[first]
-    found = LIFE.search(read.page.text, unit.start, unit.end)
+    unit = segmented.units[first]
+    found = LIFE.search(segmented.page.text, unit.start, unit.end)
     return found.start() if found else -1
 
 
 LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}\b[^()]{0,20}")
 
 
-def _by_passage(read: SegmentedPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:
+def _by_passage(segmented: SegmentedPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:
     """The shares of each passage: the highest of its units."""
     found = []
     units = sorted(by_unit)
-    for first, end in read.spans:
+    for first, end in segmented.spans:
         rows = [by_unit[unit] for unit in units[bisect_left(units, first) : bisect_left(units, end)]]
         found.append(tuple(map(max, zip(*rows, strict=True))) if rows else (0.0,) * count)
     return found
 
 
-def _passages_of(read: SegmentedPage) -> dict[int, int]:
+def _passages_of(segmented: SegmentedPage) -> dict[int, int]:
     """The first passage that each unit is in."""
     found: dict[int, int] = {}
-    for passage, (first, end) in enumerate(read.spans):
+    for passage, (first, end) in enumerate(segmented.spans):
         for unit in range(first, end):
             found.setdefault(unit, passage)
     return found

@@ -25,5 +25,7 @@ if TYPE_CHECKING:
         timeline,
     )
     from kiwiresearch.atlas.relatives import PrivacyView
+    from kiwiresearch.atlas.subjects import AREAS, SUBJECTS, Subject, book_subjects, subject_pages
+    from kiwiresearch.atlas.this_day import DAYS, events_on
 else:
     __getattr__ = lazy_exports(__name__)

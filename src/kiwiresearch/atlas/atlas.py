@@ -95,8 +95,8 @@ class Atlas:
             lock = FileLock(self.cache_folder / f"{recipe.name}.lock")
             if not lock.wait(LOCK_TIMEOUT_S):
                 raise KiwiError(
-                    f"Another process has been working on the {recipe.name} of this book for long.",
-                    remedy="Wait until it has ended, then try again.",
+                    f"Another process is still calculating the {recipe.name} of this book.",
+                    remedy="Wait until it finishes, then try again.",
                 )
             try:
                 if not self.has(recipe):
@@ -107,9 +107,8 @@ class Atlas:
                 lock.release()
         except OSError as problem:
             raise CannotWrite(
-                f"What the atlas works out cannot be kept in {str(self.cache_folder)!r}:"
-                f" {problem.strerror or problem}.",
-                remedy="Free some of the disk, or set KIWIRESEARCH_HOME to a folder that can be written.",
+                f"The atlas cannot save its results in {str(self.cache_folder)!r}: {problem.strerror or problem}.",
+                remedy="Free up disk space, or set KIWIRESEARCH_HOME to a folder you can write to.",
             ) from problem
 
     def _write(self, recipe: Recipe) -> None:

@@ -25,11 +25,12 @@ from kiwiresearch.claims.conflicts import (
     Disagreement,
     DisagreementKind,
     TextSpan,
-    compare,
+    compare_sentences,
     gap_of,
     rounding_explains,
     too_far_apart,
 )
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages import message_fields, message_from_record, message_record
@@ -85,7 +86,7 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
     for one, other in combinations(claims[:MAX_OF_FACT], 2):
         if (one.ref, one.section) == (other.ref, other.section):
             continue
-        how = compare(_compared(one, language), _compared(other, language))
+        how = compare_sentences(_compared(one, language), _compared(other, language))
         if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
             continue
         if one.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
@@ -102,7 +103,7 @@ def _of_facts(
     for one, other in combinations(facts, 2):
         if not one.must_agree_with(other):
             continue
-        how = compare(one.compared_sentence(language), other.compared_sentence(language))
+        how = compare_sentences(one.compared_sentence(language), other.compared_sentence(language))
         if how is None:
             continue
         how, gap = _explained(one, other, how)
@@ -322,12 +323,11 @@ def contradictions(atlas: Atlas, filter: ContradictionFilter, window: ResultWind
 def contradiction_counts(atlas: Atlas) -> dict[str, int]:
     """The number of contradictions of each kind."""
     with atlas.database(files=atlas.files(CONTRADICTIONS)) as database:
-        rows = database.rows("SELECT kind, count(*) AS rows FROM contradictions GROUP BY kind")
-    by_kind = {row["kind"]: row["rows"] for row in rows}
+        by_kind = dict(database.stream("SELECT kind, count(*) FROM contradictions GROUP BY kind"))
     return {kind: by_kind[kind] for kind in KINDS if kind in by_kind}
 
 
-def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+def _row(row: Mapping[str, Any]) -> JsonDict:
     sides = [{name: row[f"{side}_{name}"] for name in COLUMNS} for side in SIDES]
     plain = ("about", "title", "attribute", "kind", "what", "why", "gap")
     record = row.get("why_message")  # an atlas of an earlier version has none

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, RunDamaged
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
 
 MEMORY_MB = 512
 """How much memory DuckDB may use; the rest spills to a temporary folder."""
@@ -34,7 +36,7 @@ class AtlasDatabase:
         """Whether the database was opened with this table."""
         return table in self._tables
 
-    def rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
+    def rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """All rows of a query, by the names of its columns."""
         with self._translated_errors():
             done = self._connection.execute(query, values)
@@ -54,7 +56,7 @@ class AtlasDatabase:
             found = self._connection.execute(query, values).fetchall()
             return found[0][0] if found else None
 
-    def columns(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> dict[str, Any]:
+    def columns(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> dict[str, NDArray[Any]]:
         """The columns of a query as numpy arrays; none of them may be null."""
         with self._translated_errors():
             return dict(self._connection.execute(query, values).fetchnumpy())
@@ -83,18 +85,19 @@ class AtlasDatabase:
             raise
         except duckdb.OutOfMemoryException as problem:
             raise CannotWrite(
-                f"There is not enough room to work on {self._name!r}: {_first_line(problem)}",
-                remedy="Free some of the disk that holds temporary files, then try again.",
+                f"There is not enough memory or disk space to work on {self._name!r}: {_first_line(problem)}",
+                remedy="Free up space on the disk that holds temporary files, then try again.",
             ) from problem
         except duckdb.Error as problem:
             if "No space left" in str(problem):
                 raise CannotWrite(
-                    f"The disk is full: {_first_line(problem)}", remedy="Free some of it, then try again."
+                    f"The disk is full: {_first_line(problem)}", remedy="Free up space, then try again."
                 ) from problem
             raise RunDamaged(
-                f"A shard of {self._name!r} cannot be read: {_first_line(problem)}",
-                remedy="'kiwiresearch bulk --check FOLDER' says which: write that folder again. If all are as written, "
-                "delete 'atlas' in the program's cache, which 'kiwiresearch doctor' names.",
+                f"A file of {self._name!r} cannot be read: {_first_line(problem)}",
+                remedy="'kiwiresearch bulk --check FOLDER' shows whether a file is damaged. "
+                "If one is, create its folder again. "
+                "If not, delete 'atlas' in the cache folder shown by 'kiwiresearch doctor'.",
             ) from problem
 
 
@@ -179,7 +182,7 @@ MAX_ROWS = 10_000
 """The most rows that one request may ask for."""
 MAX_OFFSET = 10**9
 MAX_WORDS = 100
-Row = dict[str, Any]
+Row = JsonDict
 Condition = tuple[str, Sequence[Any]]
 """A part of a WHERE clause, and the values of its question marks."""
 
@@ -193,23 +196,20 @@ class ResultWindow:
 
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= MAX_ROWS:
-            raise BadUsage(f"{self.limit} rows cannot be shown.", remedy=f"Give a limit from 1 to {MAX_ROWS:,}.")
+            raise BadUsage(f"Cannot show {self.limit} rows.", remedy=f"Use a limit from 1 to {MAX_ROWS:,}.")
         if not 0 <= self.offset <= MAX_OFFSET:
-            raise BadUsage(f"There is no row {self.offset}.", remedy="Give an offset from 0 on.")
+            raise BadUsage(f"{self.offset} is not a valid offset.", remedy="Use an offset of 0 or more.")
 
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
     """Some of the rows, and the total number."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Mapping[str, Any], ...]
     total: int
     offset: int = 0
     hidden: int = 0
     """How many of the requested rows are hidden by a policy."""
-
-    def record(self) -> dict[str, Any]:
-        return {"total": self.total, "offset": self.offset, "hidden": self.hidden, "rows": list(self.rows)}
 
 
 def select_page(
@@ -236,7 +236,7 @@ def search_words(text: str) -> list[str]:
     """The words that rows must contain; BadUsage if there are too many to search for."""
     words = text.split()
     if len(words) > MAX_WORDS:
-        raise BadUsage(f"{len(words):,} words are too many to look for.", remedy=f"Give at most {MAX_WORDS}.")
+        raise BadUsage(f"Cannot search for {len(words):,} words at once.", remedy=f"Use {MAX_WORDS} or fewer.")
     return words
 
 

@@ -15,14 +15,11 @@ from kiwiresearch.claims import Claim, Measure
 from kiwiresearch.claims.conflicts import LIFE_YEARS, ComparedSentence, first_moment, last_moment
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.text import Quantity, quantities_in
-from kiwiresearch.text.dates import DateMention, DateRange, date_relation
+from kiwiresearch.text.dates import ENGLISH_MONTHS, DateMention, DateRange, date_relation
 
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 NO_WORD = re.compile(r"[^\w ]+|\d+|_")
-MONTHS = re.compile(
-    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|"
-    r"jul|aug|sept?|oct|nov|dec)\b"
-)
+MONTHS = re.compile(rf"\b(?:{'|'.join(ENGLISH_MONTHS).lower()}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b")
 
 
 @lru_cache(maxsize=4_096)

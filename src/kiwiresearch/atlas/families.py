@@ -136,13 +136,13 @@ def people_around(database: AtlasDatabase, people: Sequence[PersonId], max_peopl
 def tied_people(database: AtlasDatabase, people: Sequence[PersonId]) -> list[tuple[PersonId, PersonId]]:
     """The ties of some people to others, each as the person and the relative; sorted by relative."""
     blanks = ", ".join("?" * len(people))
-    rows = database.rows(
+    rows = database.stream(
         f"""SELECT person, relative FROM ties WHERE person IN ({blanks})
         UNION SELECT relative AS person, person AS relative FROM ties WHERE relative IN ({blanks})
         ORDER BY relative, person""",
         [*people, *people],
     )
-    return [(row["person"], row["relative"]) for row in rows]
+    return [(person, relative) for person, relative in rows]
 
 
 def family_tree(database: AtlasDatabase, people: Sequence[PersonId]) -> Tree:

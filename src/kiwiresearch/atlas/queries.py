@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, TypeVar, cast, get_args
 
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.contradictions import CONTRADICTIONS, contradiction_counts
@@ -26,6 +26,9 @@ from kiwiresearch.claims import date_from_record
 from kiwiresearch.errors import BadUsage, KiwiError, PageHidden
 from kiwiresearch.text.dates import DateText, day_at, day_number
 from kiwiresearch.zim import HiddenTitles
+
+if TYPE_CHECKING:
+    from kiwiresearch.atlas.relatives import Relation, Relatives
 
 RankOrder = Literal["authority", "linked", "references"]
 RANK_ORDERS: tuple[RankOrder, ...] = get_args(RankOrder)
@@ -133,7 +136,7 @@ class TimelineFilter:
     def __post_init__(self) -> None:
         for year in (self.first, self.last):
             if year is not None and (year == 0 or not MIN_YEAR <= year <= MAX_YEAR):
-                raise BadUsage(f"{year} is no year of the timeline.", remedy="Give one such as 1789 or -1200.")
+                raise BadUsage(f"{year} is not a year on the timeline.", remedy="Enter a year such as 1789 or -1200.")
 
 
 def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> ResultPage:  # noqa: A002
@@ -158,16 +161,16 @@ def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> Resu
     return replace(found, rows=rows)
 
 
-def _shown_row(row: Row, title: str) -> Row:
+def _shown_row(row: Mapping[str, Any], title: str) -> Row:
     """A row for display, with its date written out from the complete claim."""
     try:
         words = DateText(date_from_record(json.loads(row["record"])["dates"][0]))
     except (KiwiError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         words = row["edtf"]
-    return {name: row[name] for name in TIMELINE_COLUMNS if name != "record"} | {"when": words, "title": title}
+    return {**{name: row[name] for name in TIMELINE_COLUMNS if name != "record"}, "when": words, "title": title}
 
 
-def _page_title(row: Row) -> str:
+def _page_title(row: Mapping[str, Any]) -> str:
     """The title of a claim's page, by which a policy may hide it; the path if the claim has none."""
     try:
         named = json.loads(row["record"])["page_title"]
@@ -181,16 +184,50 @@ def _titles(database: AtlasDatabase, table: str, paths: set[str]) -> dict[str, s
         return {}
     blanks = ", ".join("?" * len(paths))
     query = f"SELECT path, title FROM {table} WHERE path IN ({blanks})"
-    return {row["path"]: row["title"] for row in database.rows(query, sorted(paths))}
+    return dict(database.stream(query, sorted(paths)))
 
 
-def overview(atlas: Atlas, *, complete: bool = True) -> dict[str, Any]:
+class LinkCounts(TypedDict):
+    """The links of a book, and the pages with most authority."""
+
+    links: int
+    orphans: int
+    wanted: int
+    first: list[Row]
+    hidden: NotRequired[int]
+
+
+class ClaimCounts(TypedDict):
+    """The claims of a book, by type, and the years from which to which they are."""
+
+    claims: int
+    numbers: int
+    dates: int
+    hedged: int
+    earliest: int | None
+    latest: int | None
+    types: dict[str, int]
+
+
+class Overview(TypedDict):
+    """Figures about a book."""
+
+    book: dict[str, str]
+    tables: dict[str, int]
+    pages: NotRequired[dict[str, int]]
+    links: NotRequired[LinkCounts]
+    claims: NotRequired[ClaimCounts]
+    contradictions: NotRequired[dict[str, int]]
+    people: NotRequired[dict[str, int]]
+
+
+def overview(atlas: Atlas, *, complete: bool = True) -> Overview:
     """Figures about the book; parts whose tables are missing are left out.
 
     `complete` computes what is not cached yet; else only what is available at once is included.
     """
     manifest = atlas.bulk.manifest
-    found: dict[str, Any] = {
+    found: Overview = {
         "book": {"id": manifest.book.id, "name": manifest.book.name, "title": manifest.book.title}
         | {"date": manifest.book.date, "language": manifest.book.language},
         "tables": {name: table.rows for name, table in manifest.tables.items()},
@@ -209,41 +246,50 @@ def overview(atlas: Atlas, *, complete: bool = True) -> dict[str, Any]:
     return found
 
 
-def _pages(atlas: Atlas) -> dict[str, Any]:
+def _pages(atlas: Atlas) -> dict[str, int]:
     with atlas.database("pages") as database:
-        return database.rows(
+        (counts,) = database.rows(
             """SELECT count(*) FILTER (kind = 'article') AS articles, count(*) FILTER (kind = 'list') AS lists,
                 count(*) FILTER (kind = 'disambiguation') AS disambiguations, coalesce(sum(words), 0)::BIGINT AS words,
                 coalesce(sum("references"), 0)::BIGINT AS "references", count(*) FILTER (stub) AS stubs,
                 count(*) FILTER (disputed) AS disputed
             FROM pages"""
-        )[0]
+        )
+    return cast("dict[str, int]", counts)
 
 
-def _links(atlas: Atlas) -> dict[str, Any]:
+def _links(atlas: Atlas) -> LinkCounts:
     with atlas.database(files=atlas.files(GRAPH)) as database:
-        counts = database.rows(
-            """SELECT coalesce(sum(linking), 0)::BIGINT AS links,
-                count(*) FILTER (linked = 0 AND kind NOT IN ('redirect', 'disambiguation')) AS orphans FROM graph"""
-        )[0]
+        ((links, orphans),) = database.stream(
+            """SELECT coalesce(sum(linking), 0)::BIGINT,
+                count(*) FILTER (linked = 0 AND kind NOT IN ('redirect', 'disambiguation')) FROM graph"""
+        )
         wanted = database.scalar("SELECT count(*) FROM wanted")
         first = database.rows("SELECT path, title FROM graph WHERE kind <> 'redirect' ORDER BY rank DESC, id LIMIT 5")
-    return counts | {"wanted": wanted, "first": first}
+    return {"links": links, "orphans": orphans, "wanted": wanted, "first": first}
 
 
-def _claims(atlas: Atlas) -> dict[str, Any]:
+def _claims(atlas: Atlas) -> ClaimCounts:
     with atlas.database("claims") as database:
-        counts = database.rows(
-            """SELECT count(*) AS claims, count(value) AS numbers, count(earliest) AS dates,
-                count(*) FILTER (hedged) AS hedged, min(earliest) AS earliest, max(latest) AS latest FROM claims"""
-        )[0]
-        kinds = database.rows(
-            "SELECT claim_type, count(*) AS rows FROM claims GROUP BY ALL ORDER BY rows DESC, claim_type"
+        ((claims, numbers, dates, hedged, *days),) = database.stream(
+            """SELECT count(*), count(value), count(earliest), count(*) FILTER (hedged), min(earliest), max(latest)
+            FROM claims"""
         )
-    years = {name: None if counts[name] is None else day_at(counts[name]).year for name in ("earliest", "latest")}
-    return counts | years | {"types": {row["claim_type"]: row["rows"] for row in kinds}}
+        query = "SELECT claim_type, count(*) AS rows FROM claims GROUP BY ALL ORDER BY rows DESC, claim_type"
+        types = dict(database.stream(query))
+    earliest, latest = (None if day is None else day_at(day).year for day in days)
+    return {
+        "claims": claims,
+        "numbers": numbers,
+        "dates": dates,
+        "hedged": hedged,
+        "earliest": earliest,
+        "latest": latest,
+        "types": types,
+    }
 
 
+R = TypeVar("R", bound=Mapping[str, object])
 PAGE_COLUMNS = ("title", "path", "about", "first_path", "first_title")
 """The columns in which rows name pages."""
 
@@ -256,7 +302,7 @@ class PolicyFilter:
     whose: str
     """How sentences for readers refer to the policy."""
 
-    def hides(self, row: Mapping[str, Any]) -> bool:
+    def hides(self, row: Mapping[str, object]) -> bool:
         """Whether a row, or anything nested in it, names a hidden page."""
         return bool(self.titles) and any(map(self.titles.has, _pages_in(row)))
 
@@ -265,37 +311,37 @@ class PolicyFilter:
         rows = self._visible(found.rows)
         return replace(found, rows=tuple(rows), hidden=len(found.rows) - len(rows))
 
-    def overview(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def overview(self, result: Overview) -> Overview:
         """The overview without hidden pages among the first ones, which are counted."""
         if "links" not in result:
-            return dict(result)
+            return result
         links = result["links"]
         first = self._visible(links["first"])
-        return {**result, "links": links | {"first": first, "hidden": len(links["first"]) - len(first)}}
+        return {**result, "links": {**links, "first": first, "hidden": len(links["first"]) - len(first)}}
 
-    def relatives(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def relatives(self, result: Relatives) -> Relatives:
         """The relatives without those who are hidden or tied by a hidden page; PageHidden if the person is hidden."""
         self._refuse_hidden(result["person"])
         relatives = self._visible(result["relatives"])
         return {**result, "relatives": relatives, "hidden": len(result["relatives"]) - len(relatives)}
 
-    def relation(self, result: dict[str, Any]) -> dict[str, Any]:
+    def relation(self, result: Relation) -> Relation:
         """The relation, unchanged; PageHidden if one of the two, or a person between them, is hidden."""
         self._refuse_hidden(result)
         return result
 
-    def _visible(self, rows: Sequence[Row]) -> list[Row]:
+    def _visible(self, rows: Sequence[R]) -> list[R]:
         return [row for row in rows if not self.hides(row)]
 
-    def _refuse_hidden(self, result: Mapping[str, Any]) -> None:
+    def _refuse_hidden(self, result: Mapping[str, object]) -> None:
         if self.hides(result):
             raise PageHidden(
-                f"A page that tells this is hidden by {self.whose}.",
-                remedy="Who runs this desk can show it: its titles are below [policy] in the settings.",
+                f"This result is hidden, because one of its pages is hidden by {self.whose}.",
+                remedy="Your administrator can allow it with 'hidden' under [policy] in the settings.",
             )
 
 
-def _pages_in(row: Mapping[str, Any]) -> Iterator[str]:
+def _pages_in(row: Mapping[str, object]) -> Iterator[str]:
     """The titles and paths of pages that a row names; a person without a page counts as the page that names them."""
     for name, value in row.items():
         if name in PAGE_COLUMNS and isinstance(value, str) and value:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, Row, search_words, sql_title_of_path
 from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin import Evidence, KinshipFinder, PersonId, Tree, path_to, predecessors_from
-from kiwiresearch.kin.privacy import WITHHELD, Mode, RedactedTree, redact
+from kiwiresearch.kin import Evidence, KinshipFinder, PersonId, Sex, Tree, path_to, predecessors_from
+from kiwiresearch.kin.privacy import WITHHELD, PrivacyMode, RedactedTree, redact
 from kiwiresearch.text.dates import DateRange, DateText
 
 MAX_NAMED = 8
@@ -29,8 +29,75 @@ MAX_PATH_PEOPLE = 50_000
 class PrivacyView:
     """Who is shown: the privacy mode, and the year by which people may be alive."""
 
-    mode: Mode
+    mode: PrivacyMode
     year: int
+
+
+class DateRow(TypedDict):
+    """A date, also in words."""
+
+    edtf: str
+    words: str
+    earliest: int
+    latest: int
+
+
+class PersonRow(TypedDict):
+    """A person of a book; without a page, the path is empty."""
+
+    id: PersonId
+    name: str
+    path: str
+    title: str
+    birth: DateRow | None
+    death: DateRow | None
+    sex: Sex
+
+
+class QuotePlace(TypedDict):
+    """Where a quote is."""
+
+    path: str
+    title: str
+    start: int
+    end: int
+
+
+class TieQuote(TypedDict):
+    """A quote, and where it is."""
+
+    quote: str
+    place: QuotePlace | None
+
+
+class RelativeRow(PersonRow, TieQuote):
+    """A relative, how many ties away, and the quote for the last of these."""
+
+    kinship: str
+    ties: int
+
+
+class Relatives(TypedDict):
+    """A person and their relatives."""
+
+    person: PersonRow
+    relatives: list[RelativeRow]
+    hidden: NotRequired[int]
+
+
+class StepRow(PersonRow):
+    """A person on the path between two others, and how they are related to the one before."""
+
+    kind: str
+
+
+class Relation(TypedDict):
+    """How two people are related."""
+
+    first: PersonRow
+    second: PersonRow
+    kinship: str
+    way: list[StepRow]
 
 
 def families(atlas: Atlas, sight: PrivacyView, window: ResultWindow) -> ResultPage:
@@ -47,35 +114,38 @@ def families(atlas: Atlas, sight: PrivacyView, window: ResultWindow) -> ResultPa
 
 
 def _family(database: AtlasDatabase, row: Row, sight: PrivacyView) -> Row:
-    members = database.rows(
+    members = database.stream(
         f"SELECT person FROM persons WHERE family = ? AND has_page ORDER BY id LIMIT {MAX_FAMILY_SAMPLE}",
         [row["family"]],
     )
-    seen = _visible_tree(database, [one["person"] for one in members], sight, max_people=MAX_FAMILY_SAMPLE)
+    seen = _visible_tree(database, [person for (person,) in members], sight, max_people=MAX_FAMILY_SAMPLE)
     named = [_person(seen, one.id) for one in seen.persons.values() if one.external.get("zim")]
     named.sort(key=lambda one: (-len(seen.children(one["id"])), one["name"]))
     return {"people": row["people"], "pages": row["pages"], "named": named[:MAX_NAMED]}
 
 
-def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -> dict[str, Any]:
+def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -> Relatives:
     """A person and all relatives up to `steps` ties away, each with their kinship."""
     if not 1 <= steps <= MAX_TIES:
-        raise BadUsage(f"{steps} ties cannot be followed.", remedy=f"Give a number from 1 to {MAX_TIES}.")
+        raise BadUsage(
+            f"Cannot show relatives up to {steps} relationships away.", remedy=f"Use a number from 1 to {MAX_TIES}."
+        )
     with _open_families(atlas) as database:
         person = _find_person(database, words)
         seen = _visible_tree(database, [person], sight)
     _refuse_withheld(seen, person, words)
     family, came = KinshipFinder(seen), predecessors_from(seen, person)
-    found = []
+    found: list[RelativeRow] = []
     for one in came:
         ties = len(path_to(came, one)) - 1
         if 0 < ties <= steps:
-            found.append(_person(seen, one) | {"kinship": family.describe(person, one), "ties": ties})
+            quote = _quote(seen, came[one].before, one)
+            found.append({**_person(seen, one), "kinship": family.describe(person, one), "ties": ties, **quote})
     found.sort(key=lambda one: (one["ties"], one["kinship"], one["name"], one["id"]))
-    return {"person": _person(seen, person), "relatives": [_with_quote(seen, came, one) for one in found]}
+    return {"person": _person(seen, person), "relatives": found}
 
 
-def relation(atlas: Atlas, first: str, second: str, sight: PrivacyView) -> dict[str, Any]:
+def relation(atlas: Atlas, first: str, second: str, sight: PrivacyView) -> Relation:
     """The kinship of the second person to the first, and the path between them, which is empty if none is known."""
     with _open_families(atlas) as database:
         one, other = _find_person(database, first), _find_person(database, second)
@@ -84,7 +154,7 @@ def relation(atlas: Atlas, first: str, second: str, sight: PrivacyView) -> dict[
     for person, words in ((one, first), (other, second)):
         _refuse_withheld(seen, person, words)
     found = KinshipFinder(seen).kinship(one, other)
-    way = [_person(seen, step.person) | {"kind": step.kind} for step in found.path]
+    way: list[StepRow] = [{**_person(seen, step.person), "kind": step.kind} for step in found.path]
     return {"first": _person(seen, one), "second": _person(seen, other), "kinship": found.words, "way": way}
 
 
@@ -96,11 +166,11 @@ def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -
             ["has_page", *("contains(lower(concat_ws(' ', name, title, person)), lower(?))" for _ in values)]
         )
         total = database.scalar(f"SELECT count(*) FROM persons WHERE {chosen}", values)
-        rows = database.rows(
+        rows = database.stream(
             f"SELECT person FROM persons WHERE {chosen} ORDER BY name, id LIMIT {window.limit} OFFSET {window.offset}",
             values,
         )
-        found = [row["person"] for row in rows]
+        found = [person for (person,) in rows]
         if not found:
             return ResultPage((), int(total), window.offset)
         seen = _visible_tree(database, found, sight, max_people=MAX_PEOPLE + len(found))
@@ -137,18 +207,17 @@ def _find_person(database: AtlasDatabase, words: str) -> PersonId:
     )
     if not rows:
         raise NothingFound(
-            f"The book has no page about a person {words!r}.", remedy="Give the title of the page as the book has it."
+            f"The book has no page about a person named {words!r}.",
+            remedy="Enter the page title as it appears in the book.",
         )
     if len(rows) > 1 and not rows[0]["is_page"]:
-        raise BadUsage(f"Several people go by the name {words!r}.", remedy="Give the title of the page of one of them.")
+        raise BadUsage(f"Several people are named {words!r}.", remedy="Enter the page title of one of them.")
     return str(rows[0]["person"])
 
 
 def _refuse_withheld(seen: Tree, person: PersonId, words: str) -> None:
     if person not in seen.persons:
-        raise BadUsage(
-            f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."
-        )
+        raise BadUsage(f"{words!r} may be living and is hidden.", remedy="To see it yourself, use --privacy owner.")
 
 
 def _path_between(database: AtlasDatabase, one: PersonId, other: PersonId) -> list[PersonId]:
@@ -171,7 +240,7 @@ def _path_between(database: AtlasDatabase, one: PersonId, other: PersonId) -> li
     return path[::-1]
 
 
-def _person(tree: Tree, one: PersonId) -> Row:
+def _person(tree: Tree, one: PersonId) -> PersonRow:
     person = tree.persons[one]
     return {
         "id": person.id,
@@ -184,7 +253,7 @@ def _person(tree: Tree, one: PersonId) -> Row:
     }
 
 
-def _when(when: DateRange | None) -> Row | None:
+def _when(when: DateRange | None) -> DateRow | None:
     return (
         {"edtf": when.edtf(), "words": DateText(when), "earliest": when.earliest, "latest": when.latest}
         if when
@@ -192,17 +261,17 @@ def _when(when: DateRange | None) -> Row | None:
     )
 
 
-def _with_quote(tree: Tree, came: Any, row: Row) -> Row:
-    """The row with the quote that ties a person to the one before on the path, and where it is."""
-    before = came[row["id"]].before
+def _quote(tree: Tree, before: PersonId, one: PersonId) -> TieQuote:
+    """The quote that ties a person to the one before on the path, and where it is."""
     for tie in tree.relationships:
-        if {tie.first, tie.second} == {before, row["id"]} and tie.evidence:
-            return row | _quoted(tree, tie.evidence[0])
-    return row | {"quote": "", "place": None}
+        if {tie.first, tie.second} == {before, one} and tie.evidence:
+            return _quoted(tree, tie.evidence[0])
+    return {"quote": "", "place": None}
 
 
-def _quoted(tree: Tree, evidence: Evidence) -> Row:
+def _quoted(tree: Tree, evidence: Evidence) -> TieQuote:
     if evidence.start < 0:
         return {"quote": WITHHELD, "place": None}
-    page = {"path": evidence.source, "title": tree.sources[evidence.source].title}
-    return {"quote": evidence.snippet, "place": page | {"start": evidence.start, "end": evidence.end}}
+    title = tree.sources[evidence.source].title
+    place: QuotePlace = {"path": evidence.source, "title": title, "start": evidence.start, "end": evidence.end}
+    return {"quote": evidence.snippet, "place": place}

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
         Sureness,
         TimelineMoment,
         brief_from_record,
+        brief_record,
         media_type_of,
         picture_file_name,
         pictures_from_record,
         pictures_json,
-        record_of,
     )
     from kiwiresearch.brief.citations import (
         CitedGroup,
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     from kiwiresearch.brief.composition import compose
     from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
     from kiwiresearch.brief.illustrations import illustrate
-    from kiwiresearch.brief.importance import compared_sentence, stems_of, without_article, without_weight
+    from kiwiresearch.brief.importance import compared_sentence, without_article, without_weight
     from kiwiresearch.brief.relevance import usable_sentences
-    from kiwiresearch.brief.report import GAP_HEADINGS
+    from kiwiresearch.brief.report import GAP_HEADINGS, brief_document
     from kiwiresearch.brief.report_html import picture_style, report_page
     from kiwiresearch.brief.second_sources import SecondSources, contradicted_in, running_text
     from kiwiresearch.brief.sources import BriefOrigin
     from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
     from kiwiresearch.brief.themes import worded_dates
-    from kiwiresearch.brief.timeline_picture import YEAR, YEAR_ZERO
+    from kiwiresearch.brief.timeline_picture import DEEP_YEARS, PRESENT, ago_text, year_text
     from kiwiresearch.brief.writer import rewrite
 else:
     __getattr__ = lazy_exports(__name__)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NewType, Self, get_args, get_origin, get_type_h
 
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims import claim as claims
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages import Message, message_fields, message_from_record, message_in, message_record
@@ -268,7 +269,7 @@ class Brief:
         for statement in self.statements():
             missing = [one for one in statement.claims if one not in self.claims]
             if missing:
-                raise StatementWithoutClaims(f"{statement.text[:60]!r} rests on claims that nobody made.")
+                raise StatementWithoutClaims(f"{statement.text[:60]!r} is based on claims that do not exist.")
 
     def statements(self) -> list[Statement]:
         """All statements, in reading order."""
@@ -284,7 +285,7 @@ OMITTED_WHEN_EMPTY = frozenset({"pictures"})
 """Fields that are left out of the JSON if they are empty."""
 
 
-def record_of(brief: Brief) -> dict[str, Any]:
+def brief_record(brief: Brief) -> JsonDict:
     """The content of `brief.json`: the fields by their names, with the claims as in `claims.jsonl`."""
     record = {name: value for name, value in _plain(brief).items() if value or name not in OMITTED_WHEN_EMPTY}
     return record | {"claims": [claims.claim_record(claim) for claim in brief.claims.values()]}
@@ -300,7 +301,7 @@ def brief_from_record(record: Mapping[str, Any]) -> Brief:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        made: dict[str, Any] = {}
+        made: JsonDict = {}
         for part in fields(value):
             made |= _plain_field(_json_name(part), getattr(value, part.name))
         return made
@@ -316,10 +317,10 @@ def _json_name(part: Field[Any]) -> str:
     return str(part.metadata.get("json", part.name))
 
 
-def _plain_field(name: str, value: Any) -> dict[str, Any]:
+def _plain_field(name: str, value: Any) -> JsonDict:
     """A field under its name; if it has messages, `NAME_message` or `NAME_messages` has their kinds and values."""
     if isinstance(value, Message):
-        return message_fields(name, value)
+        return {**message_fields(name, value)}
     if isinstance(value, Difference):
         record = message_record(value.why)
         return {name: str(value)} | ({f"{name}_message": record} if record else {})
@@ -331,9 +332,7 @@ def _plain_field(name: str, value: Any) -> dict[str, Any]:
     return {name: _plain(value)}
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = cache(get_type_hints)
 
 
 def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
@@ -356,7 +355,7 @@ def _of(hint: Any, value: Any, name: str) -> Any:
         return _of(hint.__supertype__, value, name)
     if is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, Mapping):
-            raise TypeError(f"{name} is no record: {value!r:.60}")
+            raise TypeError(f"{name} is not a record: {value!r:.60}")
         hints = _hints(hint)
         return hint(**{part.name: _field(hints[part.name], value, _json_name(part)) for part in fields(hint)})
     origin, inner = get_origin(hint), get_args(hint)

@@ -11,6 +11,7 @@ from kiwiresearch.brief.brief import Brief, QuoteContext, Statement
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.document import SCHEMES, Cite, Proof, Quotation, Span
 from kiwiresearch.evidence import Quote
+from kiwiresearch.messages import FALLBACK, catalogue_in
 from kiwiresearch.search import ScoreTerm, score_terms_text
 from kiwiresearch.text import sentence_starts
 from kiwiresearch.zim import EntryRef
@@ -198,8 +199,8 @@ class BriefCitations:
         first, *others = (quote.text for quote in claim.quotes)
         cite = self.cite(claim)
         cues = dict.fromkeys(hedge.cue for hedge in claim.hedges)
-        notes = [] if claim.text in (shown, first, *others) else [f"Read as: {claim.text}"]
-        notes += [f"Held back by: {', '.join(f'“{cue}”' for cue in cues)}."] if cues else []
+        notes = [] if claim.text in (shown, first, *others) else [f"Understood as: {claim.text}"]
+        notes += [f"Hedged by: {', '.join(f'“{cue}”' for cue in cues)}."] if cues else []
         return Quotation(
             first,
             (Span(f"[{cite.words}]", cite.marked_url),),
@@ -211,13 +212,16 @@ class BriefCitations:
 
 
 def confidence_text(claim: Claim) -> str:
-    """How likely a claim is right, and the terms for and against it."""
-    parts = [f"Confidence {claim.confidence:.2f}."]
-    for label, lines in (("For it", _signed(claim, 1)), ("Against it", _signed(claim, -1))):
+    """How sure it is that the page says this, and the terms for and against it."""
+    parts = [f"Confidence {claim.confidence:.0%}."]
+    for label, lines in (("For", _signed(claim, 1)), ("Against", _signed(claim, -1))):
         if lines:
             parts.append(f"{label}: {score_terms_text(lines)}.")
     return " ".join(parts)
 
 
 def _signed(claim: Claim, sign: int) -> list[ScoreTerm]:
-    return [line for line in claim.score.terms if line.points * sign > 0]
+    """The terms for or against a claim, in words for readers."""
+    words = catalogue_in(FALLBACK)
+    found = [line for line in claim.score.terms if line.points * sign > 0]
+    return [ScoreTerm(words.named("claims.signals", line.signal), line.points) for line in found]

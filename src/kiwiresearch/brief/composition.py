@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
-from kiwiresearch.brief.disputes import ClaimConflict, disputes, find_conflicts
+from kiwiresearch.brief.disputes import ClaimConflict, disputes, find_claim_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.passages import UsedClaims
@@ -49,7 +49,7 @@ Part = TypeVar("Part", bound=tuple[StatementGroup | TimelineMoment | Dispute, ..
 
 
 def numbers(
-    assertions: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights, used: UsedClaims
+    merged_claims: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights, used: UsedClaims
 ) -> tuple[Figure, ...]:
     """The numbers that matter most, those of one subject together.
 
@@ -59,7 +59,7 @@ def numbers(
     disagreeing = _difference_of_claim(conflicts)
     numeric = [
         one
-        for one in assertions
+        for one in merged_claims
         if one.best.measures
         and not one.best.depends_on
         and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
@@ -157,14 +157,14 @@ def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, Di
 
 def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
     weights = ClaimWeights(origin, claims)
-    assertions = merge_equivalent(weights.weigh(claims))
+    merged_claims = merge_equivalent(weights.weigh(claims))
     used = UsedClaims()
-    outline = Outline(weights, assertions, used)
+    outline = Outline(weights, merged_claims, used)
     by_id = {claim.id: claim for claim in claims}
     start = origin.state.started
 
     def unused() -> list[MergedClaim]:
-        return [one for one in assertions if not any(weighed.claim in used for weighed in one.claims)]
+        return [one for one in merged_claims if not any(weighed.claim in used for weighed in one.claims)]
 
     def mark_used(groups: Part) -> Part:
         used.add(by_id[one.claims[0]] for group in groups for one in statements_of(group))
@@ -172,11 +172,11 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
 
     # Order matters here: no part repeats what an earlier part says.
     summary = outline.summary()
-    conflicts = find_conflicts(assertions, weights)
+    conflicts = find_claim_conflicts(merged_claims, weights)
     disputed = mark_used(
         tuple(
             dispute
-            for dispute in disputes(assertions, conflicts, weights)
+            for dispute in disputes(merged_claims, conflicts, weights)
             # A dispute is dropped only if every side has been used; if the summary gives one side, both are shown.
             if not all(by_id[view.statement.claims[0]] in used for view in dispute.views)
         )
@@ -187,7 +187,7 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
     body = outline.sections()
     moments = mark_used(timeline(unused(), weights, max_moments=MAX_MOMENTS - len(first_moments)))
     explained = mark_used(mechanisms(unused(), weights))
-    terms = mark_used(definitions(assertions, used, weights))
+    terms = mark_used(definitions(merged_claims, used, weights))
     brief = Brief(
         topic=start.topic if start else "",
         sources=sources_of(origin),
@@ -199,10 +199,10 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
         definitions=terms,
         timeline=in_time_order((*first_moments, *moments)),
         mechanisms=explained,
-        actors=mark_used(actors(assertions, used, weights)),
+        actors=mark_used(actors(merged_claims, used, weights)),
         disputes=disputed,
-        numbers=numbers(assertions, conflicts, weights, used),
-        gaps=gaps(origin, assertions, claims, used, weights, missing),
+        numbers=numbers(merged_claims, conflicts, weights, used),
+        gaps=gaps(origin, merged_claims, claims, used, weights, missing),
         claims=by_id,
         notes=tuple(_notes(origin)),
     )
@@ -231,19 +231,19 @@ def with_needed_claims(brief: Brief) -> Brief:
 
 def _notes(origin: BriefOrigin) -> Iterator[Message]:
     if started_weakly(origin.state):
-        text = "No page names the topic as it stands: these pages only share its words."
+        text = "No page names the topic as you wrote it. These pages only share some of its words."
         yield Message(text, "note.only_words")
     elif origin.state.started and not any(seed.coverage >= MIN_SEED_COVERAGE for seed in origin.state.started.seeds):
-        text = "No page is about the topic as a whole: these pages only speak of it, or of a part of it."
+        text = "No page is about the topic as a whole. These pages mention it or cover a part of it."
         yield Message(text, "note.only_parts")
     for language in sorted({book.language for book in origin.books if not has_claim_tables(book.language)}):
         yield Message(
-            f"There are no rules yet for claims in the language of the book ({language}): "
-            "only first sentences and tables were read.",
+            f"kiwiresearch cannot fully read books in this language yet ({language}). "
+            "Only first sentences and tables were used.",
             "note.no_rules",
             language=language,
         )
     for book in origin.books:
         if book.lead_only:
-            text = f"“{book.title}” holds the introductions of its articles only."
+            text = f"“{book.title}” contains only the introductions of its articles."
             yield Message(text, "note.introductions", book=book.title)

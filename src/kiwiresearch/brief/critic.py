@@ -229,4 +229,4 @@ def _replace_line(lines: list[DraftLine], old: DraftLine, new: DraftLine) -> Non
 
 def _note(role: str, model: Model, problem: ModelError) -> str:
     why = printable(problem.message).rstrip(".")
-    return f"{model_label(model)} did not help as a {role}: {why}."
+    return f"{model_label(model)} could not be used as a {role}: {why}."

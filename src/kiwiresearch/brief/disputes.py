@@ -13,8 +13,9 @@ from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, witho
 from kiwiresearch.brief.support import MergedClaim, statement_of
 from kiwiresearch.brief.themes import MIN_SHARE
 from kiwiresearch.claims import Claim, ClaimId
-from kiwiresearch.claims.conflicts import Disagreement, compare
+from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.text import jaccard
+from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 ARGUING = (
     r"argue|claim|suggest|contend|propose|maintain|assert|question|criticise|criticize|caution|"
@@ -125,27 +126,24 @@ MAX_THEORIES = 5
 STRONG = 0.6
 """Contradictions are rare among the claims of a run, so weaker signs are ignored here."""
 MIN_OVERLAP = 0.3
-MONTHS = frozenset(
-    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-     "December", "BC", "AD", "BCE", "CE")
-)  # fmt: skip
+MONTHS_AND_ERAS = frozenset((*ENGLISH_MONTHS, "BC", "AD", "BCE", "CE"))
 """Capitalised words that may be in only one of two claims about the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimConflict:
-    """Two assertions that disagree, and how."""
+    """Two merged claims that disagree, and how."""
 
     one: MergedClaim
     other: MergedClaim
     disagreement: Disagreement
 
 
-def find_conflicts(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> list[ClaimConflict]:
+def find_claim_conflicts(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> list[ClaimConflict]:
     """Disagreements among the claims that matter most, the clearest first."""
     about = (
         one
-        for one in assertions
+        for one in merged_claims
         if (one.best.measures or one.best.dates) and not one.best.depends_on and weights.is_about(one.claims[0])
     )
     by_subject: dict[str, list[MergedClaim]] = defaultdict(list)
@@ -155,7 +153,8 @@ def find_conflicts(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> 
         ClaimConflict(one, other, how)
         for several in by_subject.values()
         for one, other in itertools.combinations(several[:MAX_PER_SUBJECT], 2)
-        if (how := compare(one.claims[0].compared, other.claims[0].compared)) is not None and how.strength >= STRONG
+        if (how := compare_sentences(one.claims[0].compared, other.claims[0].compared)) is not None
+        and how.strength >= STRONG
     ]
     found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
     return [one for one in found if _is_clear_pair(one.one, one.other)]
@@ -173,7 +172,7 @@ def is_clear_conflict(one: Claim, other: Claim, overlap: float) -> bool:
         return False
     if _label(one) != _label(other) or (_label(one) and one.ref == other.ref):
         return False  # rows of tables with different labels are about different things
-    return not (capitalised_words(one.text) ^ capitalised_words(other.text)) - MONTHS
+    return not (capitalised_words(one.text) ^ capitalised_words(other.text)) - MONTHS_AND_ERAS
 
 
 def _label(claim: Claim) -> str:
@@ -182,12 +181,12 @@ def _label(claim: Claim) -> str:
 
 
 def disputes(
-    assertions: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights
+    merged_claims: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights
 ) -> tuple[Dispute, ...]:
     """Contradictions, then opposing views."""
-    if not assertions:
+    if not merged_claims:
         return ()
-    min_points = MIN_SHARE * assertions[0].points
+    min_points = MIN_SHARE * merged_claims[0].points
     contradictions = [
         _contradiction(one)
         for one in conflicts
@@ -195,7 +194,7 @@ def disputes(
     ]
     held = [
         one
-        for one in assertions
+        for one in merged_claims
         if one.points >= min_points and _is_view(one, weights) and weights.is_about(one.claims[0])
     ]
     theories = _theories(held)
@@ -229,16 +228,16 @@ def _theories(held: Sequence[MergedClaim]) -> Dispute | None:
     return Dispute("What explains it", tuple(map(_view, chosen)))
 
 
-def _view(assertion: MergedClaim) -> DisputeView:
-    return DisputeView(_holder(assertion), statement_of(assertion), _cues(assertion))
+def _view(merged: MergedClaim) -> DisputeView:
+    return DisputeView(_holder(merged), statement_of(merged), _cues(merged))
 
 
-def _is_view(assertion: MergedClaim, weights: ClaimWeights) -> bool:
+def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
     """Whether a claim is someone's view, or says that there are several."""
-    claim = assertion.best
+    claim = merged.best
     if claim.depends_on and not is_opposing(claim.text):
         return False
-    holder = _holder(assertion)
+    holder = _holder(merged)
     if holder and weights.is_topic(holder):
         return False  # in a brief about a person, what that person believed is not a dispute
     if claim.signals.disputed and claim.section:
@@ -277,10 +276,10 @@ def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:
     return [dispute for _, dispute in sorted(found, key=lambda row: (len(row[1].views) < 2, -row[0]))]
 
 
-def _side(assertion: MergedClaim, text: str) -> DisputeView:
+def _side(merged: MergedClaim, text: str) -> DisputeView:
     """One half of a sentence that gives two views."""
-    statement = replace(statement_of(assertion), text=text, sureness="disputed")
-    cues = tuple(cue for cue in _cues(assertion) if cue in text.lower())
+    statement = replace(statement_of(merged), text=text, sureness="disputed")
+    cues = tuple(cue for cue in _cues(merged) if cue in text.lower())
     return DisputeView(holder_in(text, with_beliefs=True), statement, cues)
 
 
@@ -299,16 +298,16 @@ def _nearest_opposing(one: MergedClaim, others: Sequence[MergedClaim]) -> Merged
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
-def _holder(assertion: MergedClaim) -> str:
-    return holder_in(assertion.best.text)
+def _holder(merged: MergedClaim) -> str:
+    return holder_in(merged.best.text)
 
 
-def _cues(assertion: MergedClaim) -> tuple[str, ...]:
-    claim = assertion.best
+def _cues(merged: MergedClaim) -> tuple[str, ...]:
+    claim = merged.best
     marks = ("marked as disputed",) if claim.signals.disputed else ()
     return (*dict.fromkeys(hedge.cue for hedge in claim.hedges), *marks)
 
 
-def _about(assertion: MergedClaim) -> str:
-    claim = assertion.best
+def _about(merged: MergedClaim) -> str:
+    claim = merged.best
     return f"{claim.page_title}: {claim.section}" if claim.section else claim.subject

@@ -15,7 +15,6 @@ from kiwiresearch.search import Score
 from kiwiresearch.text import fold, language_words, roots_of
 from kiwiresearch.zim import EntryRef
 
-stems_of = roots_of
 CAPITALISED = re.compile(r"(?<![.!?\"“(] )(?<!^)\b[^\W\d_a-z][\w'’-]+")
 
 
@@ -25,7 +24,7 @@ def folded_name(name: str) -> str:
     return fold(name)
 
 
-def same_name(one: str, other: str) -> bool:
+def share_name(one: str, other: str) -> bool:
     """Whether two names are the same apart from an article."""
     return without_article(one) == without_article(other)
 
@@ -65,7 +64,7 @@ class WeightedClaim:
 
 def without_weight(claim: Claim, language: str) -> WeightedClaim:
     """A claim with its stems only, to be compared with others."""
-    return WeightedClaim(claim, stems_of(claim.text, language), Score(), language, 0.0)
+    return WeightedClaim(claim, roots_of(claim.text, language), Score(), language, 0.0)
 
 
 def compared_sentence(claim: Claim, language: str) -> ComparedSentence:
@@ -112,7 +111,7 @@ class ClaimWeights:
         score = score.plus("in the introduction", LEAD_POINTS * (on_topic_page and not claim.section))
         score = score.plus("beside the point", ASIDE_PENALTY * language_words(language).is_aside(claim.section))
         score = score.plus("confidence", CONFIDENCE_POINTS * (claim.confidence - NEUTRAL_CONFIDENCE))
-        return WeightedClaim(claim, stems_of(claim.text, language), score, language, score.total)
+        return WeightedClaim(claim, roots_of(claim.text, language), score, language, score.total)
 
     def salience(self, claim: Claim) -> Score:
         """How salient a sentence is on its page."""
@@ -133,7 +132,7 @@ class ClaimWeights:
     def is_about(self, weighed: WeightedClaim) -> bool:
         """Whether a claim is about what was asked for, and names it in the page's own words."""
         claim = weighed.claim
-        if claim.put_in and (claim.section or _has_inserted_owner(claim)):
+        if claim.inserted_name_from and (claim.section or _has_inserted_owner(claim)):
             return False  # a name that a rule inserted is often wrong outside of leads, or as an owner
         return self.relevance.is_on_aspect(claim)
 

@@ -57,12 +57,12 @@ class _Section:
 class Outline:
     """Decides which sentences the summary and sections of a brief may use, and has a `PassageChooser` pick them."""
 
-    def __init__(self, weights: ClaimWeights, assertions: Sequence[MergedClaim], used: UsedClaims) -> None:
+    def __init__(self, weights: ClaimWeights, merged_claims: Sequence[MergedClaim], used: UsedClaims) -> None:
         self._weights = weights
         self._relevance = weights.relevance
         self._used = used
         self._chooser = PassageChooser(weights, used)
-        self._assertions = {weighed.claim.id: one for one in assertions for weighed in one.claims}
+        self._merged_claims = {weighed.claim.id: one for one in merged_claims for weighed in one.claims}
         self._summary: list[UsableSentence] = []
 
     def summary(self) -> tuple[Statement, ...]:
@@ -237,10 +237,10 @@ class Outline:
 
     def _to_statement(self, sentence: UsableSentence) -> Statement:
         """The sentence as a statement, along with other pages that say the same."""
-        assertion = self._assertions.get(sentence.claim.id)
+        merged = self._merged_claims.get(sentence.claim.id)
         others = [
             one
-            for one in (assertion.claims if assertion else ())
+            for one in (merged.claims if merged else ())
             if one.claim.ref != sentence.claim.ref and says_the_same(sentence.weighed, one)
         ]
         claims = (sentence.weighed, *others)

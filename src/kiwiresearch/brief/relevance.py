@@ -46,7 +46,7 @@ def sentences_on(claims: Sequence[Claim]) -> dict[EntryRef, list[Claim]]:
     """The sentences of each page, in the page's own words and order."""
     pages: dict[EntryRef, dict[int, Claim]] = {}
     for claim in claims:
-        if not claim.is_row and not claim.put_in and claim.origin == "rule":
+        if not claim.is_row and not claim.inserted_name_from and claim.origin == "rule":
             start = claim.quotes[0].start
             known = pages.setdefault(claim.ref, {})
             # A long definition is split into claims, and the full sentence is a claim as well.

@@ -22,6 +22,7 @@ from kiwiresearch.brief.brief import (
     TimelineMoment,
 )
 from kiwiresearch.brief.citations import BriefCitations, paragraphs
+from kiwiresearch.brief.legend import legend, setting_row
 from kiwiresearch.document import (
     Block,
     CitedParagraph,
@@ -46,7 +47,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.search import points_text
 from kiwiresearch.text import count_of
 
-Section = PartKey | Literal["bibliography", "gathering", "metadata"]
+Section = PartKey | Literal["legend", "bibliography", "gathering", "metadata"]
 
 HEADINGS: dict[Section, str] = {
     "summary": "Executive Summary",
@@ -58,46 +59,47 @@ HEADINGS: dict[Section, str] = {
     "disputes": "Competing Views & Disputes",
     "numbers": "Numbers & Quantitative Claims",
     "gaps": "What Wikipedia Doesn’t Settle Yet",
+    "legend": "How to read this brief",
     "bibliography": "Bibliography",
-    "gathering": "How the sources were gathered",
+    "gathering": "How the sources were found",
     "metadata": "Run Metadata",
 }
 
 EMPTY_PART_NOTES: dict[Section, str] = {
-    "summary": "Nothing on the pages read could be proved to be about the topic.",
-    "definitions": "No further definitions were found on the pages read.",
-    "mechanisms": "No further causes or explanations were found on the pages read.",
-    "disputes": "No opposing views or contradicting values were recognised on the pages read.",
-    "numbers": "No numbers beyond those above were found on the pages read.",
-    "gaps": "No open questions were found on the pages read.",
-    "bibliography": "No page was read.",
+    "summary": "No sentence on the pages read is clearly about the topic.",
+    "definitions": "No other definitions were found.",
+    "mechanisms": "No other causes or explanations were found.",
+    "disputes": "No competing views or contradicting values were found.",
+    "numbers": "No other numbers were found.",
+    "gaps": "No open questions or gaps were found.",
+    "bibliography": "No pages were read.",
 }
 """The text for empty parts that every brief has."""
 
-ONE_SIDED_HEADING = "Views without the other side"
-ONE_SIDED_NOTE = "Of these the sources give one side only."
+ONE_SIDED_HEADING = "Views without an opposing view"
+ONE_SIDED_NOTE = "For these, the sources give only one side."
 
 DISAGREEMENT_KINDS = {
-    "different year": "The values are of different years.",
-    "different scope": "The values are not of the same thing or area.",
-    "unit or rounding": "The difference is one of units or rounding.",
-    "estimate range": "The values are estimates whose ranges differ.",
+    "different year": "The values are from different years.",
+    "different scope": "The values describe different things or areas.",
+    "unit or rounding": "The values differ only in units or rounding.",
+    "estimate range": "The values are estimates with different ranges.",
     "contradiction": "The pages contradict each other.",
 }
 
 GAP_HEADINGS = {
-    "open": "What the pages call open",
-    "concept": "Central concepts of which little is said",
-    "hedged": "Much hedging, few references",
-    "missing page": "Pages that the book lacks",
-    "introductions only": "Pages of which the book has only the introduction",
+    "open": "Questions the pages leave open",
+    "concept": "Central concepts with little information",
+    "hedged": "Uncertain statements without references",
+    "missing page": "Pages missing from the book",
+    "introductions only": "Books with introductions only",
 }
 """The kinds of gaps, in the order of the report."""
 
 BOOK_GAPS = frozenset({"missing page", "introductions only"})
 """Gaps that a fuller book would close."""
 
-BOOK_GAP_NOTE = "This is missing from the book; it is no gap in knowledge."
+BOOK_GAP_NOTE = "This is missing from the book. It does not mean that nothing is known about it."
 
 
 def disagreement_text(difference: Difference) -> str:
@@ -122,7 +124,7 @@ MAX_COMPACT_STATEMENTS = 2
 NO_ADDRESSES: Mapping[str, str] = MappingProxyType({})
 
 
-def report(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES) -> Document:
+def brief_document(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES) -> Document:
     """The brief from its summary to the settings of the run.
 
     It shows the pictures whose `addresses` are given, by their SHA-256.
@@ -152,9 +154,10 @@ class _ReportWriter:
         yield from _part("disputes", self._disputes(brief.disputes))
         yield from _part("numbers", self._numbers(brief.numbers))
         yield from _part("gaps", self._gaps(brief.gaps))
+        yield from _part("legend", legend() if brief.claims else ())
         yield from _part("bibliography", _bibliography(brief))
         yield from _part("gathering", (Paragraph(line_of(one)) for one in brief.sources.story))
-        settings = brief.sources.settings
+        settings = tuple(map(setting_row, brief.sources.settings))
         yield from _part("metadata", (PlainTable(("Setting", "Value"), settings),) if settings else ())
 
     def _proven(self, statement: Statement, line: Line | None = None) -> Sentence:
@@ -223,7 +226,7 @@ class _ReportWriter:
         yield from self._one_sided([dispute for dispute in disputes if len(dispute.views) == 1])
 
     def _dispute(self, dispute: Dispute) -> Iterator[Block]:
-        yield Heading(line_of(dispute.about or "A disagreement"), 3)
+        yield Heading(line_of(dispute.about or "Disagreement"), 3)
         if dispute.difference:
             yield Paragraph(line_of(disagreement_text(dispute.difference)))
             yield self._side_by_side(dispute)
@@ -245,26 +248,26 @@ class _ReportWriter:
         proven = self._proven(view.statement, line)
         if not view.cues:
             return (proven,)
-        return (proven, Sentence(line_of(Span(f"Signals: {_quoted_cues(view)}.", emphasis=True))))
+        return (proven, Sentence(line_of(Span(f"Hedging words: {_quoted_cues(view)}.", emphasis=True))))
 
     def _side_by_side(self, dispute: Dispute) -> Table:
         views = dispute.views
         names = [f"{_letter(number)}{f' ({view.holder})' if view.holder else ''}" for number, view in enumerate(views)]
         quotes = [self._citing.quote(view.statement.claims) for view in views]
         quoted: list[Sentences] = [cell(f"“{quote}”") for quote in quotes]
-        rows = [(cell("What is said"), *((self._proven(view.statement),) for view in views))]
+        rows = [(cell("Statement"), *((self._proven(view.statement),) for view in views))]
         if quotes == [view.statement.text for view in views]:
             # Statements and quotes have the same text here, so it is shown only once.
             rows = []
             quoted = [(self._proven(view.statement, line_of(f"“{view.statement.text}”")),) for view in views]
-        rows.append((cell("In the page’s words"), *quoted))
+        rows.append((cell("Quote"), *quoted))
         if any(view.cues for view in views):
-            rows.append((cell("Signals"), *(cell(_quoted_cues(view)) for view in views)))
+            rows.append((cell("Hedging words"), *(cell(_quoted_cues(view)) for view in views)))
         return Table(("", *names), tuple(rows), f"Both sides: {dispute.about}", "sides")
 
     def _numbers(self, figures: Sequence[Figure]) -> Iterator[Block]:
         if figures:
-            header = ("Value", "What it measures", "When", "Which pages say it")
+            header = ("Value", "What it measures", "Date", "Sources")
             yield Table(header, tuple(map(self._figure, figures)), HEADINGS["numbers"], "numbers")
 
     def _figure(self, figure: Figure) -> tuple[Sentences, ...]:
@@ -308,7 +311,7 @@ def _opening(brief: Brief) -> Iterator[Block]:
         understood = line_of(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
         yield Paragraph(understood, "understood")
     if brief.senses:
-        others = line_of(Span("Other senses:", strong=True), f" {', '.join(brief.senses)}")
+        others = line_of(Span("Other meanings:", strong=True), f" {', '.join(brief.senses)}")
         yield Paragraph(others, "senses")
     for note in brief.notes:
         yield Paragraph(line_of(Span("Note:", strong=True), f" {note}"), "note")
@@ -321,8 +324,8 @@ def _made_from(brief: Brief) -> str:
         details = [book.name, book.date, book.flavour and f"flavour {book.flavour}"]
         known = ", ".join(part for part in details if part)
         books.append(f"“{book.title or book.name}”" + (f" ({known})" if known else ""))
-    named = f" of {' and '.join(books)}" if books else ""
-    return f"Made from {count_of(count, 'page')}{named}."
+    named = f" from {' and '.join(books)}" if books else ""
+    return f"Based on {count_of(count, 'page')}{named}."
 
 
 def _led_by(heading: str, text: str) -> Line:
@@ -353,11 +356,11 @@ def _bibliography(brief: Brief) -> Iterator[Block]:
     if used:
         yield LineList(used, numbered=True)
     if others:
-        yield CollapsedList(f"{count_of(len(others), 'page')} read and not cited", LineList(others))
+        yield CollapsedList(f"{count_of(len(others), 'page')} read but not cited", LineList(others))
 
 
 def _source(source: BriefSource, titles: dict[BookId, str]) -> Line:
     book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
     why = f": {source.why}" if source.why else ""
-    details = f"{book} — depth {source.depth}, {points_text(source.points)} points{why}"
+    details = f"{book} — depth {source.depth}, score {points_text(source.points)}{why}"
     return line_of(Span(source.title.strip() or source.ref.path, source.url), details)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from kiwiresearch.brief.brief import Brief, Images, data_url
 from kiwiresearch.brief.graph_picture import graph_picture
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.timeline_picture import timeline_picture
 from kiwiresearch.document import Block, Heading, Picture, html_page
 
@@ -33,7 +33,7 @@ def report_page(brief: Brief, images: Images = NO_IMAGES, appendix: Sequence[Blo
     """The brief for a browser, with `images` embedded; an appendix starts with its own heading."""
     kinds = {picture.sha256: picture.media_type for picture in brief.pictures}
     addresses = {sha: data_url(images[sha], kind) for sha, kind in kinds.items() if sha in images}
-    document = report(brief, addresses)
+    document = brief_document(brief, addresses)
     document = replace(document, blocks=(*_with_pictures(document.blocks, brief), *appendix))
     head = f"<style>\n{picture_style()}\n</style>\n" if addresses else ""
     return html_page(document, style("style.css"), POLICY, head=head)
@@ -45,8 +45,8 @@ def _with_pictures(blocks: Sequence[Block], brief: Brief) -> Iterator[Block]:
         yield block
         anchor = block.anchor if isinstance(block, Heading) else ""
         if anchor == "timeline" and (svg := timeline_picture(brief.timeline)):
-            caption = "Each label leads to its line below. Bars are spans of time, or dates known only roughly."
+            caption = "Select a label to go to its entry below. Bars show periods, or dates known only roughly."
             yield Picture(svg, "Timeline", caption)
         if anchor == "gathering" and (svg := graph_picture(brief.sources)):
-            caption = "Each name opens its page. The stronger line is the link that led there first."
+            caption = "Select a name to open its page. The bold line is the link that first led to it."
             yield Picture(svg, "How the pages are linked", caption)

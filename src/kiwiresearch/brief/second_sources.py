@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
-from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, compared_sentence, folded_name, stems_of
+from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, compared_sentence, folded_name
 from kiwiresearch.brief.relevance import add_features, feature_weights, static_embedder
 from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, MergedClaim, is_same_source, statement_of, sureness_of
 from kiwiresearch.claims import Claim, ClaimId
-from kiwiresearch.claims.conflicts import Disagreement, compare
+from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.embed import similarity
 from kiwiresearch.search import Score
+from kiwiresearch.text import roots_of
 from kiwiresearch.zim import EntryRef
 
 MIN_CONFIRMING = 1.4
@@ -49,7 +50,7 @@ class SecondSources:
         self._language = language
         by_place = {(claim.ref, claim.quotes[0].start): claim for claim in reversed(claims) if not claim.is_row}
         self._claims = list(by_place.values())
-        self._stems = [stems_of(claim.text, language(claim.ref)) for claim in self._claims]
+        self._stems = [roots_of(claim.text, language(claim.ref)) for claim in self._claims]
         counts = Counter(stem for stems in self._stems for stem in stems)
         self._worth = {stem: math.log(len(self._claims) / count) for stem, count in counts.items()}
         self._by_stem: Mapping[str, list[int]] = defaultdict(list)
@@ -86,7 +87,7 @@ class SecondSources:
         if score.total < MIN_SAME_FACT:
             return None
         one, two = (compared_sentence(each, self._language(each.ref)) for each in (claim, other))
-        difference = compare(one, two)
+        difference = compare_sentences(one, two)
         if difference is not None and difference.kind == "contradiction":
             is_clear = difference.strength > MIN_STRENGTH.get(difference.what, 1.0)
             return SecondSource(other, score, difference) if is_clear else None
@@ -95,7 +96,7 @@ class SecondSources:
     def features(self, claim: Claim, other: Claim, alike: float) -> dict[str, float]:
         """The features that show whether another claim confirms a claim."""
         mine, theirs = self._words(claim), self._words(other)
-        title = stems_of(other.page_title, self._language(other.ref))
+        title = roots_of(other.page_title, self._language(other.ref))
         common = self._sum(mine & theirs)
         found_again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
         in_both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
@@ -136,7 +137,7 @@ class SecondSources:
         return sorted(points, key=lambda number: (-points[number], number))[:MAX_COMPARED]
 
     def _words(self, claim: Claim) -> frozenset[str]:
-        return stems_of(claim.text, self._language(claim.ref))
+        return roots_of(claim.text, self._language(claim.ref))
 
     def _sum(self, stems: frozenset[str]) -> float:
         return math.fsum(self._worth.get(stem, 0.0) for stem in stems)

@@ -79,15 +79,19 @@ def _gathering_story(state: CrawlState) -> Iterator[Message]:
         Message(f"{pages} at depth {depth}", "story.at_depth", n=pages, depth=depth)
         for depth, pages in sorted(state.count_at_depth.items())
     )
-    best = Message("the best one next", "story.best_next")
-    order = best if state.settings.strategy == "priority" else Message("the best of each depth", "story.best_of_depth")
+    best = Message("the best remaining page", "story.best_next")
+    order = (
+        best
+        if state.settings.strategy == "priority"
+        else Message("the best page at the current depth", "story.best_of_depth")
+    )
     ended = state.ended.why if state.ended else Message("")
-    why = f" It ended because {ended}." if ended else ""
+    why = f" It stopped because {ended}." if ended else ""
     taken = len(state.visited)
     yield Message(
-        f"From these, and from the pages they link to, the crawl took {order}: it met {met:,} pages and took "
-        f"{taken:,} ({', '.join(depths)}).{why} The file run.log tells for each page why it was chosen, "
-        "and which pages were left.",
+        f"From there, kiwiresearch followed links, each time reading {order}. It found {count_of(met, 'page')} "
+        f"and read {taken:,} ({', '.join(depths)}).{why} The file run.log shows why each page was chosen, "
+        "and which pages were not read.",
         "story.took",
         order=order,
         met=met,
@@ -98,15 +102,15 @@ def _gathering_story(state: CrawlState) -> Iterator[Message]:
     learned = [step.words for step in state.steps if isinstance(step, LearnStep) and step.words]
     if learned:
         words = learned[-1]
-        text = f"Words that the relevant pages have in common: {', '.join(words)}."
+        text = f"Words the relevant pages have in common: {', '.join(words)}."
         yield Message(text, "story.in_common", listed=words)
     counts = Counter(step.branch for step in state.visited.values())
     large = sorted(((count, name) for name, count in counts.items() if count > 1), key=lambda row: (-row[0], row[1]))
     if large:
         groups = tuple(f"{name} ({count})" for count, name in large[:MAX_BRANCHES])
-        yield Message(f"Groups of like pages: {', '.join(groups)}.", "story.groups", listed=groups)
+        yield Message(f"Groups of similar pages: {', '.join(groups)}.", "story.groups", listed=groups)
     if missing := _unknown(start):
-        yield Message(f"No page has the words: {', '.join(missing)}.", "story.unknown_words", listed=missing)
+        yield Message(f"No page contains these words: {', '.join(missing)}.", "story.unknown_words", listed=missing)
 
 
 def _unknown(start: StartStep) -> tuple[str, ...]:
@@ -122,7 +126,7 @@ def _beginning(start: StartStep) -> Message:
         Message(f"{seed.title} ({seed.why})", "story.seed", title=seed.title, why=seed.why) for seed in start.seeds
     )
     named = seeds[0] if len(seeds) == 1 else f"{', '.join(seeds[:-1])} and {seeds[-1]}"
-    text = f"The search for the topic found {count_of(pages, 'page')}, and the crawl began with {named}."
+    text = f"Search found {count_of(pages, 'page')} about the topic. Research started with {named}."
     return Message(text, "story.began", n=pages, seeds=seeds)
 
 

@@ -14,15 +14,14 @@ from kiwiresearch.brief.importance import (
     best_first,
     capitalised_words,
     folded_name,
-    same_name,
+    share_name,
     without_article,
 )
 from kiwiresearch.claims import Claim, Measure
-from kiwiresearch.claims.conflicts import compare
+from kiwiresearch.claims.conflicts import compare_sentences
 from kiwiresearch.search import Score
-from kiwiresearch.text import containment, jaccard
-from kiwiresearch.text import quantity_relation as quantity_relation
-from kiwiresearch.text.dates import date_relation as date_relation
+from kiwiresearch.text import DOUBT_KINDS, containment, jaccard, quantity_relation
+from kiwiresearch.text.dates import date_relation
 
 MIN_OVERLAP, MIN_CONTAINMENT = 0.5, 0.72
 """Two claims say the same if they share this much of all their words, and this much of the shorter one's."""
@@ -63,7 +62,7 @@ class MergedClaim:
 
 
 def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[MergedClaim]:
-    """The claims as assertions, equivalent ones merged, most points first."""
+    """Equivalent claims merged into one each, most points first."""
     # Disjoint sets: each claim points towards the first of its group.
     leader = list(range(len(weighed)))
 
@@ -80,8 +79,8 @@ def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[MergedClaim]:
     groups: dict[int, list[WeightedClaim]] = defaultdict(list)
     for number, claim in enumerate(weighed):
         groups[find(number)].append(claim)
-    assertions = [one for group in groups.values() for one in _split_by_best(group)]
-    return sorted(assertions, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
+    merged_claims = [one for group in groups.values() for one in _split_by_best(group)]
+    return sorted(merged_claims, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
 
 
 def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[MergedClaim]:
@@ -126,7 +125,7 @@ def says_the_same(one: WeightedClaim, other: WeightedClaim) -> bool:
             return False
         if not (_same_dates(a, b) and _same_names(a, b)):
             return False
-    how = compare(one.compared, other.compared)
+    how = compare_sentences(one.compared, other.compared)
     return how is None or how.kind != "contradiction"
 
 
@@ -143,7 +142,7 @@ def _has_same_stance(a: Claim, b: Claim) -> bool:
 
 def _is_reversed(a: Claim, b: Claim) -> bool:
     """Whether the subject of each is what the other says something about."""
-    if same_name(a.subject, b.subject) or " by " in a.text or " by " in b.text:
+    if share_name(a.subject, b.subject) or " by " in a.text or " by " in b.text:
         return False
     return without_article(a.subject) in folded_name(b.text) and without_article(b.subject) in folded_name(a.text)
 
@@ -154,7 +153,7 @@ DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothin
 def same_value(a: Claim, b: Claim) -> bool:
     """Whether both give the same value for the same property of the same thing."""
     return any(
-        one.what and one.what == other.what and same_name(one.of, other.of) and _agree(one, other)
+        one.what and one.what == other.what and share_name(one.of, other.of) and _agree(one, other)
         for one in a.measures
         for other in b.measures
     )
@@ -206,10 +205,10 @@ MANY_PAGES = 3
 MAX_CLAIMS = 8
 
 
-def statement_of(assertion: MergedClaim) -> Statement:
+def statement_of(merged: MergedClaim) -> Statement:
     """A statement in the words of the best claim."""
-    best, pages = assertion.best, assertion.pages
-    claims = tuple(one.claim.id for one in assertion.claims[:MAX_CLAIMS])
+    best, pages = merged.best, merged.pages
+    claims = tuple(one.claim.id for one in merged.claims[:MAX_CLAIMS])
     return Statement(best.text, claims, sureness_of(best, pages), pages)
 
 
@@ -226,4 +225,4 @@ def sureness_of(claim: Claim, pages: int) -> Sureness:
 
 def is_hedged(claim: Claim) -> bool:
     """Whether a claim is hedged; 'several' and 'often' alone do not make it doubtful."""
-    return any(hedge.kind != "some" for hedge in claim.hedges)
+    return any(hedge.kind in DOUBT_KINDS for hedge in claim.hedges)

@@ -16,7 +16,7 @@ from kiwiresearch.brief.sources import BriefOrigin
 from kiwiresearch.brief.support import MergedClaim, is_hedged, statement_of
 from kiwiresearch.claims import Claim, has_claim_tables
 from kiwiresearch.messages import Message
-from kiwiresearch.text import jaccard, language_words
+from kiwiresearch.text import DOUBT_KINDS, jaccard, language_words
 from kiwiresearch.text.dates import DateMention
 from kiwiresearch.zim import EntryRef
 
@@ -53,12 +53,12 @@ SECONDARY_DATE_CHARS = 40
 
 
 def definitions(
-    assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights
+    merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights
 ) -> tuple[StatementGroup, ...]:
     """Definitions of the terms that the brief uses, from the pages about them; most used first."""
     uses = _uses(used)
     first: dict[str, MergedClaim] = {}
-    for one in sorted(assertions, key=lambda one: (one.best.quotes[0].start, one.best.id)):
+    for one in sorted(merged_claims, key=lambda one: (one.best.quotes[0].start, one.best.id)):
         if _defines_its_page(one) and weights.is_opening(one.best):
             first.setdefault(folded_name(one.best.page_title), one)
     # Filtered only now: if the first sentence is left out, a later one of its page is not a definition either.
@@ -81,9 +81,9 @@ def _uses(used: UsedClaims) -> Counter[str]:
     return Counter(folded_name(name) for claim in used.claims for name in claim.names)
 
 
-def _defines_its_page(assertion: MergedClaim) -> bool:
+def _defines_its_page(merged: MergedClaim) -> bool:
     """Whether a claim is from the lead of the page about its subject, and says what that is."""
-    claim = assertion.best
+    claim = merged.best
     title = re.sub(r"\s*\([^()]*\)\s*$", "", claim.page_title)
     if (
         claim.section
@@ -91,19 +91,19 @@ def _defines_its_page(assertion: MergedClaim) -> bool:
         or folded_name(claim.subject) not in (folded_name(title), folded_name(claim.page_title))
     ):
         return False
-    if folded_name(title) not in folded_name(claim.text) and claim.put_in != "title":
+    if folded_name(title) not in folded_name(claim.text) and claim.inserted_name_from != "title":
         return False
     # For a language without rules, only first sentences become claims.
-    return DEFINES.search(claim.text) is not None or not has_claim_tables(assertion.claims[0].language)
+    return DEFINES.search(claim.text) is not None or not has_claim_tables(merged.claims[0].language)
 
 
 def timeline(
-    assertions: Sequence[MergedClaim], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
+    merged_claims: Sequence[MergedClaim], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
 ) -> tuple[TimelineMoment, ...]:
     """Dated events in chronological order."""
     dated = [
         one
-        for one in assertions
+        for one in merged_claims
         if one.best.dates
         and "timeline" in (one.best.type, *one.best.also)
         and not one.best.depends_on
@@ -121,24 +121,24 @@ def timeline(
     return in_time_order([_moment(one) for one in chosen])
 
 
-def _repeats_any(assertion: MergedClaim, others: Sequence[MergedClaim]) -> bool:
-    return any(jaccard(assertion.stems, other.stems) > MAX_WORD_OVERLAP for other in others)
+def _repeats_any(merged: MergedClaim, others: Sequence[MergedClaim]) -> bool:
+    return any(jaccard(merged.stems, other.stems) > MAX_WORD_OVERLAP for other in others)
 
 
 def in_time_order(moments: Sequence[TimelineMoment]) -> tuple[TimelineMoment, ...]:
     return tuple(sorted(moments, key=lambda moment: (moment.earliest, moment.latest, moment.statement.text)))
 
 
-def begins_with_date(assertion: MergedClaim) -> bool:
-    date = _main_date(assertion.best)
+def begins_with_date(merged: MergedClaim) -> bool:
+    date = _main_date(merged.best)
     return date is not None and date.start <= MAX_OPENING_DATE_START
 
 
-def _moment(assertion: MergedClaim) -> TimelineMoment:
-    claim = assertion.best
+def _moment(merged: MergedClaim) -> TimelineMoment:
+    claim = merged.best
     date = _main_date(claim) or claim.dates[0]
     words = worded_dates(claim.text, date)[-1]
-    return TimelineMoment(words, date.when.earliest, date.when.latest, statement_of(assertion))
+    return TimelineMoment(words, date.when.earliest, date.when.latest, statement_of(merged))
 
 
 def worded_dates(text: str, date: DateMention) -> tuple[str, ...]:
@@ -167,11 +167,11 @@ def _main_date(claim: Claim) -> DateMention | None:
     return next(iter(exact or primary or main), None)
 
 
-def mechanisms(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> tuple[StatementGroup, ...]:
     """Explanations that the prose leaves out, by the headings of their pages."""
     causal = [
         one
-        for one in assertions
+        for one in merged_claims
         if "causal" in (one.best.type, *one.best.also) and not one.best.depends_on and weights.is_about(one.claims[0])
     ]
     groups: dict[str, list[MergedClaim]] = {}
@@ -186,11 +186,11 @@ def mechanisms(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> tupl
     return tuple(StatementGroup(heading, tuple(map(statement_of, members))) for heading, members in groups.items())
 
 
-def actors(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+def actors(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
     """People, peoples and organisations that the brief mentions, most frequent first, with who they were."""
     uses = _uses(used)
     found: dict[str, MergedClaim] = {}
-    for one in assertions:
+    for one in merged_claims:
         name = folded_name(one.best.page_title)
         if uses[name] and _is_actor(one) and name not in found and one.best not in used:
             found[name] = one
@@ -198,11 +198,11 @@ def actors(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWe
     return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_ACTORS])
 
 
-def _is_actor(assertion: MergedClaim) -> bool:
+def _is_actor(merged: MergedClaim) -> bool:
     """Whether a definition says that its subject is a person, a people or an organisation."""
-    if not _defines_its_page(assertion):
+    if not _defines_its_page(merged):
         return False
-    after_verb = re.split(r"\b(?:is|was|were|are)\b", assertion.best.text, maxsplit=1)[-1]
+    after_verb = re.split(r"\b(?:is|was|were|are)\b", merged.best.text, maxsplit=1)[-1]
     what = re.split(r",|;|\(|\b(?:of|in|from|that|which|who|whose|on|at|for|to|by|with)\b", after_verb, maxsplit=1)[0]
     words = re.findall(r"[a-z]+", what.lower())
     return bool(words) and words[-1] in _actor_words("eng")
@@ -227,7 +227,7 @@ MIN_CENTRAL_WEIGHT = 0.35
 
 def gaps(
     origin: BriefOrigin,
-    assertions: Sequence[MergedClaim],
+    merged_claims: Sequence[MergedClaim],
     claims: Sequence[Claim],
     used: UsedClaims,
     weights: ClaimWeights,
@@ -236,9 +236,9 @@ def gaps(
     """The gaps that the pages leave; `missing` counts the links to pages that are not in the book."""
     return (
         *_lead_only_gaps(origin),
-        *_open_questions(assertions, used, weights),
+        *_open_questions(merged_claims, used, weights),
         *_concepts(origin, claims, weights),
-        *_hedged(assertions, weights),
+        *_hedged(merged_claims, weights),
         *_missing(missing, origin),
     )
 
@@ -246,17 +246,14 @@ def gaps(
 def _lead_only_gaps(origin: BriefOrigin) -> Iterator[Gap]:
     for book in origin.books:
         if book.lead_only:
-            text = (
-                f"“{book.title}” holds the introductions of its articles only: "
-                "what the later sections say is missing here, and is no gap in knowledge."
-            )
+            text = f"“{book.title}” contains only the introductions of its articles. The other sections are missing."
             yield Gap("introductions only", Message(text, "gap.introductions", book=book.title))
 
 
-def _open_questions(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
+def _open_questions(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
     """Sentences about the topic that say something is unknown, and that the brief has not used yet."""
     found: list[MergedClaim] = []
-    for one in assertions:
+    for one in merged_claims:
         claim = one.best
         if len(found) == MAX_OPEN:
             break
@@ -286,16 +283,16 @@ def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeight
         and subjects[folded_name(step.title)] <= FEW_CLAIMS
     ]
     for count, title in sorted(rows, key=lambda row: (-row[0], row[1]))[:MAX_CENTRAL]:
-        text = f"{title}: {count} of the pages read link to it, but hardly anything is claimed of it."
+        text = f"{title}: {count} of the pages read link to it, but they say little about it."
         yield Gap("concept", Message(text, "gap.concept", n=count, title=title))
 
 
-def _hedged(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> Iterator[Gap]:
+def _hedged(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> Iterator[Gap]:
     """Pages about the topic that hedge much of what they say, without references."""
     hedged: dict[str, list[Claim]] = defaultdict(list)
-    if not any(one.best.signals.page_references for one in assertions):
+    if not any(one.best.signals.page_references for one in merged_claims):
         return  # the book has no references, so their absence means nothing
-    for one in assertions:
+    for one in merged_claims:
         for weighed in one.claims:
             claim = weighed.claim
             if (
@@ -311,9 +308,9 @@ def _hedged(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> Iterato
         if len(claims) > 1
     ]
     for _, title, claims in sorted(rows, key=lambda row: (-row[0], row[1]))[:MAX_HEDGED]:
-        cues = Counter(hedge.cue for claim in claims for hedge in claim.hedges if hedge.kind != "some")
+        cues = Counter(hedge.cue for claim in claims for hedge in claim.hedges if hedge.kind in DOUBT_KINDS)
         words = ", ".join(f"“{cue}”" for cue, _ in sorted(cues.items(), key=lambda row: (-row[1], row[0]))[:4])
-        text = f"{title}: {len(claims)} claims are hedged ({words}) and have no reference beside them."
+        text = f"{title}: {len(claims)} claims are hedged ({words}) and have no reference nearby."
         message = Message(text, "gap.hedged", n=len(claims), title=title, cues=words)
         yield Gap("hedged", message, tuple(claim.id for claim in claims[:4]))
 
@@ -322,9 +319,9 @@ def _missing(missing: Mapping[str, int], origin: BriefOrigin) -> Iterator[Gap]:
     rows = sorted(missing.items(), key=lambda row: (-row[1], row[0]))[:MAX_MISSING]
     if rows:
         named = tuple(f"{title} ({count})" for title, count in rows)
-        which = "the book" if len(origin.books) == 1 else "the books"
+        which = "book" if len(origin.books) == 1 else "books"
         text = (
-            f"Pages that the most relevant articles link to and that {which} used here do not hold: "
-            f"{', '.join(named)}. That is a gap of this selection, not of knowledge."
+            f"The most relevant articles link to these pages, which are not in the {which} searched: "
+            f"{', '.join(named)}."
         )
         yield Gap("missing page", Message(text, "gap.missing", listed=named))

@@ -205,7 +205,8 @@ EDGE = 12
 LANE = 22
 TOP = 10
 MAX_LABELS = 30
-LABEL_WIDTH = 400
+LABEL_SHARE = 5 / 9
+"""The most of the width that a label may take."""
 GAP = 6
 DOT = 4.0
 SPAN_HEIGHT = 8
@@ -225,25 +226,47 @@ class TimelineMark(NamedTuple):
     lane: int
 
 
-def timeline_picture(moments: Sequence[TimelineMoment], words: Catalogue | None = None) -> str:
-    """The moments on an axis; "" if there are fewer than two. The labels are in English if no `words` are given."""
+def timeline_picture(
+    moments: Sequence[TimelineMoment],
+    words: Catalogue | None = None,
+    *,
+    width: float = WIDTH,
+    groups: Sequence[str] = (),
+    days: tuple[float, float] | None = None,
+) -> str:
+    """The moments on an axis; "" if there are fewer than two. The labels are in English if no `words` are given.
+
+    With `groups`, which name a group for each moment, each group is drawn below the one before, under its name.
+    With `days`, the axis has these from end to end, without a break; one moment is enough for it.
+    """
     words = words or catalogue_in(FALLBACK)
-    days = _days(moments)
-    if len(days) < 2:
+    dated = _days(moments)
+    if len(dated) < (1 if days else 2):
         return ""
-    axis = axis_over(days, EDGE, WIDTH - EDGE)
+    left, right = EDGE, width - EDGE
+    axis = Axis((AxisPart(*days, left, right),)) if days else axis_over(dated, left, right)
     chosen = _chosen(moments)
     labels = [f"{moment.when}{words.locale.colon} {moment.statement.text}" for moment in moments]
-    marks = _placed(moments, labels, chosen, axis)
-    bottom = TOP + LANE * (max(mark.lane for mark in marks) + 1) + 12
-    parts = [*_axis(axis, bottom, words), *_ticks(moments, chosen, axis, bottom), *_marks(labels, marks)]
-    description = words(
-        "picture.moments_drawn", since=moments[0].when, until=moments[-1].when, n=len(moments), labelled=len(marks)
-    )
+    heads: list[tuple[str, int]] = []
+    marks: list[TimelineMark] = []
+    lanes = 0
+    for name in dict.fromkeys(groups) or ("",):
+        of_group = [one for one in chosen if not groups or groups[one] == name]
+        if name and of_group:
+            heads.append((name, lanes))
+            lanes += 1
+        marks += _placed(moments, labels, of_group, axis, width, lanes)
+        lanes = max((mark.lane + 1 for mark in marks), default=lanes)
+    bottom = TOP + LANE * lanes + 12
+    parts = [*_axis(axis, bottom, words, width), *_ticks(moments, chosen, axis, bottom)]
+    parts += [svg_text(EDGE, TOP + LANE * (lane + 0.65), name, "head") for name, lane in heads]
+    parts += _marks(labels, marks)
+    first, last = (choose(moments, key=lambda one: (one.earliest, one.latest)) for choose in (min, max))
+    description = words("picture.moments_drawn", since=first.when, until=last.when, n=len(moments), labelled=len(marks))
     if axis.breaks:
         description = words("picture.axis_broken", drawn=description)
     return svg_picture(
-        "timeline", (svg_number(WIDTH), svg_number(bottom + 28)), words("picture.timeline"), description, parts
+        "timeline", (svg_number(width), svg_number(bottom + 28)), words("picture.timeline"), description, parts
     )
 
 
@@ -265,7 +288,12 @@ def _chosen(moments: Sequence[TimelineMoment]) -> list[int]:
 
 
 def _placed(
-    moments: Sequence[TimelineMoment], labels: Sequence[str], chosen: Sequence[int], axis: Axis
+    moments: Sequence[TimelineMoment],
+    labels: Sequence[str],
+    chosen: Sequence[int],
+    axis: Axis,
+    width: float,
+    first_lane: int,
 ) -> list[TimelineMark]:
     """Each moment in the first lane that has room for it and its label."""
     taken: list[list[tuple[float, float]]] = []
@@ -273,11 +301,11 @@ def _placed(
     for one in chosen:
         left, right = axis.x(moments[one].earliest), axis.x(moments[one].latest)
         if right - left < 2 * DOT:
-            left = right = min(max((left + right) / 2, EDGE), WIDTH - EDGE)
-        text, text_x, anchor = _label(labels[one], left, right)
-        width = BRIEF_FONT.width(text)
-        begin = text_x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
-        needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + width) + GAP)
+            left = right = min(max((left + right) / 2, EDGE), width - EDGE)
+        text, text_x, anchor = _label(labels[one], left, right, width)
+        text_width = BRIEF_FONT.width(text)
+        begin = text_x - text_width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + text_width) + GAP)
         lane = next(
             (
                 number
@@ -289,21 +317,22 @@ def _placed(
         if lane == len(taken):
             taken.append([])
         taken[lane].append(needed)
-        marks.append(TimelineMark(one, left, right, text, text_x, anchor, lane))
+        marks.append(TimelineMark(one, left, right, text, text_x, anchor, first_lane + lane))
     return marks
 
 
-def _label(text: str, left: float, right: float) -> tuple[str, float, str]:
+def _label(text: str, left: float, right: float, width: float) -> tuple[str, float, str]:
     """The label, its position and anchor: to the right of the moment if there is room, or left of it, or over it."""
-    after, before = WIDTH - right - 2 * DOT - GAP, left - 2 * DOT - GAP
-    if max(after, before) < LABEL_WIDTH / 2:
-        return BRIEF_FONT.shortened(text, LABEL_WIDTH), WIDTH / 2, "middle"
-    if after >= min(LABEL_WIDTH, before):
-        return BRIEF_FONT.shortened(text, min(LABEL_WIDTH, after)), right + 2 * DOT, "start"
-    return BRIEF_FONT.shortened(text, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
+    most = LABEL_SHARE * width
+    after, before = width - right - 2 * DOT - GAP, left - 2 * DOT - GAP
+    if max(after, before) < most / 2:
+        return BRIEF_FONT.shortened(text, most), width / 2, "middle"
+    if after >= min(most, before):
+        return BRIEF_FONT.shortened(text, min(most, after)), right + 2 * DOT, "start"
+    return BRIEF_FONT.shortened(text, min(most, before)), left - 2 * DOT, "end"
 
 
-def _axis(axis: Axis, bottom: float, words: Catalogue) -> Iterator[str]:
+def _axis(axis: Axis, bottom: float, words: Catalogue, width: float) -> Iterator[str]:
     for part in axis.parts:
         yield svg_line(part.left, bottom, part.right, bottom, "axis")
     for x in axis.breaks:
@@ -312,7 +341,7 @@ def _axis(axis: Axis, bottom: float, words: Catalogue) -> Iterator[str]:
     end = float("-inf")
     for tick in axis.ticks(words):
         half = BRIEF_FONT.width(tick.text) / 2
-        x = min(max(tick.x, half), WIDTH - half)
+        x = min(max(tick.x, half), width - half)
         yield svg_line(tick.x, TOP, tick.x, bottom, "grid")
         yield svg_line(tick.x, bottom, tick.x, bottom + 5, "axis")
         if x - half >= end + GAP:

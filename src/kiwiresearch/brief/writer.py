@@ -157,7 +157,7 @@ def _after_failure(
     """The brief with what was written before the model failed."""
     rest = "the other sentences" if drafts else "all sentences"
     why = printable(problem.message).rstrip(".")
-    note = f"{model_label(model)} did not help, and {rest} are in the words of the rules: {why}."
+    note = f"{model_label(model)} could not be used, so rules wrote {rest}: {why}."
     return _finished(statement_keys, drafts, _counted(drafts, rejected, proposed), rejected, (note,))
 
 

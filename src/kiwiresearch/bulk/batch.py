@@ -83,7 +83,9 @@ class EntryReader:
         found: dict[int, TableRows] = {}
         for number in ids:
             if number in gone:
-                found[number] = {"errors": [(number, self._path(number), "read", "The process that read it died.")]}
+                found[number] = {
+                    "errors": [(number, self._path(number), "read", "The process that was reading it crashed.")]
+                }
             else:
                 self._at(number)
                 found[number] = self._entry(number)
@@ -105,8 +107,8 @@ class EntryReader:
             if named.is_html and tuple(self._what) != ("titles",):
                 self._read(number, named.path, tables)
         else:
-            what = f"of the type {named.mimetype!r}" if named.mimetype else "a redirect to nothing"
-            tables["errors"].append((number, named.path, "read", f"It is no page but {what}."))
+            what = f"a file of type {named.mimetype!r}" if named.mimetype else "a redirect to nothing"
+            tables["errors"].append((number, named.path, "read", f"It is not a page but {what}."))
         return tables
 
     def _path(self, number: int) -> str:
@@ -132,7 +134,7 @@ class EntryReader:
     def _page(self, number: int) -> PageDoc:
         entry: Entry = self._archive.read_at(number)
         if len(entry.content) > MAX_PAGE_BYTES:
-            raise BookDamaged(f"It has {len(entry.content):,} bytes, which no page has.")
+            raise BookDamaged(f"The page is too large ({len(entry.content):,} bytes).")
         book = self._archive.book
         url = self._archive.url(entry.ref.path)
         return read_page(entry, language=book.language or "eng", url=url, lead_only=book.lead_only)
@@ -179,7 +181,7 @@ def _open_book(file: Path, book: BookId) -> _OpenBook:
     found = _OpenBook(file)
     if found.archive.book.id != book:
         raise BookChanged(
-            f"The file {str(file)!r} is another book than when the work began.",
+            f"The file {str(file)!r} is not the book that the work was started with.",
             remedy="Every machine must have the same file at the same path.",
         )
     return found

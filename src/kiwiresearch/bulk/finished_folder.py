@@ -12,6 +12,7 @@ from typing import Any
 
 from kiwiresearch.bulk.batch import MAX_PAGE_BYTES, PAGE_TIMEOUT_S, rows_tally
 from kiwiresearch.bulk.tables import MAX_LEAD_CHARS, TABLES, RowTally, check_schema, from_parquet
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim import LibzimArchive
@@ -67,7 +68,7 @@ class BulkManifest:
     """How many articles and redirects were read."""
     tables: Mapping[str, TableFiles]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The content of `manifest.json`."""
         return {
             "format": FORMAT,
@@ -79,7 +80,7 @@ class BulkManifest:
             "tables": {name: asdict(table) for name, table in self.tables.items()},
         }
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonDict:
         """A summary of the manifest, with the number of shards instead of their list."""
         tables = {
             name: {"rows": table.rows, "digest": table.digest, "shards": len(table.shards)}
@@ -145,7 +146,7 @@ def _table_files(name: str, record: Any) -> TableFiles:
         _count(record["rows"]), _sha(record["digest"]), tuple(_shard(name, one) for one in record["shards"])
     )
     if sum(shard.rows for shard in table.shards) != table.rows:
-        raise ValueError(f"the shards of {name!r} have not {table.rows} rows")
+        raise ValueError(f"the shards of {name!r} do not have {table.rows} rows")
     if not table.shards:
         raise ValueError(f"{name!r} has no shard")
     return table
@@ -154,25 +155,25 @@ def _table_files(name: str, record: Any) -> TableFiles:
 def _shard(table: str, record: Any) -> ShardFile:
     file = _text(record["file"])
     if not re.fullmatch(rf"{table}/[0-9]{{6,}}\.parquet", file):
-        raise ValueError(f"{file!r} is no name of a shard of {table!r}")
+        raise ValueError(f"{file!r} is not the name of a shard of {table!r}")
     return ShardFile(file, _count(record["rows"]), _count(record["bytes"]), _sha(record["sha256"]))
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 
 def _sha(value: Any) -> str:
     if not SHA.fullmatch(_text(value)):
-        raise ValueError(f"{value!r} is no hash")
+        raise ValueError(f"{value!r} is not a hash")
     return str(value)
 
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is no count")
+        raise ValueError(f"{value!r} is not a count")
     return value
 
 
@@ -181,8 +182,8 @@ MAX_MANIFEST_BYTES = 2**28
 WORK_FOLDER = ".kiwiresearch"
 """The subfolder for files that are needed only until the tables are finished."""
 PLAN = f"{WORK_FOLDER}/plan.json"
-MAKE_REMEDY = "Make one with 'kiwiresearch bulk --book BOOK --out FOLDER'."
-REMAKE_REMEDY = "Remove the folder, and make it again with 'kiwiresearch bulk --book BOOK --out FOLDER'."
+MAKE_REMEDY = "Create one with 'kiwiresearch bulk --book BOOK --out FOLDER'."
+REMAKE_REMEDY = "Delete the folder, then create it again with 'kiwiresearch bulk --book BOOK --out FOLDER'."
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,13 +204,13 @@ class BulkFolder:
         if not self.has_table(table):
             raise RunNotFound(
                 f"The folder {str(self.folder)!r} has no table {table!r}.",
-                remedy=f"Make one that has: kiwiresearch bulk --what {','.join((*self.manifest.what, table))} …",
+                remedy=f"Create one that has it: kiwiresearch bulk --what {','.join((*self.manifest.what, table))} …",
             )
         files = []
         for shard in self.manifest.tables[table].shards:
             file = self.file(shard)
             if check_schema(table, file) != shard.rows:
-                raise RunDamaged(f"The file {str(file)!r} has not {shard.rows:,} rows.", remedy=REMAKE_REMEDY)
+                raise RunDamaged(f"The file {str(file)!r} does not have {shard.rows:,} rows.", remedy=REMAKE_REMEDY)
             files.append(file)
         return files
 
@@ -230,7 +231,7 @@ class BulkFolder:
         except OSError as problem:
             raise RunDamaged(f"The file {str(file)!r} is missing.", remedy=REMAKE_REMEDY) from problem
         if not is_inside or not file.is_file():
-            raise RunDamaged(f"The file {str(file)!r} is not in its folder.", remedy=REMAKE_REMEDY)
+            raise RunDamaged(f"{str(file)!r} is not a regular file inside the bulk folder.", remedy=REMAKE_REMEDY)
         if size != shard.bytes:
             raise RunDamaged(f"The file {str(file)!r} has {size:,} bytes, not {shard.bytes:,}.", remedy=REMAKE_REMEDY)
         return file
@@ -244,20 +245,18 @@ def open_folder(folder: Path) -> BulkFolder:
     except (FileNotFoundError, NotADirectoryError) as problem:
         if _is_begun(folder):
             raise RunNotFound(
-                f"The bulk folder {str(folder)!r} is not finished.", remedy="Run the command that began it: it goes on."
+                f"The bulk folder {str(folder)!r} is not finished.", remedy="Run the same command again to continue."
             ) from problem
-        raise RunNotFound(f"There is no finished bulk folder at {str(folder)!r}.", remedy=MAKE_REMEDY) from problem
+        raise RunNotFound(f"No finished bulk folder at {str(folder)!r}.", remedy=MAKE_REMEDY) from problem
     except PermissionError as problem:
         raise _forbidden(file) from problem
     except OSError as problem:
         raise RunDamaged(
-            f"The file {str(file)!r} cannot be read: {problem.strerror}.", remedy=REMAKE_REMEDY
+            f"Could not read the file {str(file)!r}: {problem.strerror}.", remedy=REMAKE_REMEDY
         ) from problem
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem) or "it is no JSON"
-        raise RunDamaged(
-            f"The file {str(file)!r} is not as kiwiresearch wrote it: {reason[:200]}.", remedy=REMAKE_REMEDY
-        ) from problem
+        reason = f"it has no {problem}" if isinstance(problem, KeyError) else str(problem) or "it is not JSON"
+        raise RunDamaged(f"The file {str(file)!r} is damaged: {reason[:200]}.", remedy=REMAKE_REMEDY) from problem
     return BulkFolder(folder, manifest)
 
 
@@ -269,7 +268,9 @@ def _is_begun(folder: Path) -> bool:
 
 
 def _forbidden(file: Path) -> RunDamaged:
-    return RunDamaged(f"The file {str(file)!r} may not be read by you.", remedy="Check who may read the folder.")
+    return RunDamaged(
+        f"You do not have permission to read the file {str(file)!r}.", remedy="Check the permissions of the folder."
+    )
 
 
 def _content(file: Path) -> bytes:
@@ -307,7 +308,7 @@ def check_folder(folder: Path, on_progress: Callable[[int, int], None] = lambda 
             done += 1
             on_progress(done, total)
         if tally is not None and tally.digest != table.digest:
-            problems.append(f"The rows of {name!r} have not the digest that the manifest tells.")
+            problems.append(f"The rows of {name!r} do not match the digest in the manifest.")
     return FolderCheck(opened, total, tuple(problems))
 
 
@@ -315,7 +316,7 @@ def _check_shard(opened: BulkFolder, name: str, shard: ShardFile, problems: list
     try:
         file = opened.file(shard)
         if file_sha256(file) != shard.sha256:
-            problems.append(f"{shard.file} is not as it was written.")
+            problems.append(f"{shard.file} was changed.")
             return None
         tally = rows_tally(from_parquet(name, file))
     except (KiwiError, OSError) as problem:

@@ -31,7 +31,8 @@ from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
 
-ELSEWHERE_REMEDY = "Make it a folder you may write to, or choose another one with --out."
+JOURNAL = f"{WORK_FOLDER}/done.jsonl"
+ELSEWHERE_REMEDY = "Make the folder writable, or choose another with --out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def read_plan(folder: Path) -> BulkPlan | None:
         return None
     except (OSError, ValueError, TypeError, KeyError) as problem:
         raise FolderTaken(
-            f"The folder {str(folder)!r} holds a plan that cannot be read.", remedy="Choose another folder."
+            f"The folder {str(folder)!r} contains unfinished work that cannot be read.", remedy="Choose another folder."
         ) from problem
 
 
@@ -72,7 +73,7 @@ def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
     with translating_write_errors(folder):
         if not folder.is_dir():
             if folder.exists() or folder.is_symlink():
-                raise FolderTaken(f"{str(folder)!r} is no folder.", remedy="Choose another name.")
+                raise FolderTaken(f"{str(folder)!r} is not a folder.", remedy="Choose another folder with --out.")
             return
         names = {one.name for one in folder.iterdir()}
     if MANIFEST in names:
@@ -86,21 +87,24 @@ def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
         if found.order != plan.order:
             raise _taken(folder, "another file of the same book")
     elif names - {WORK_FOLDER}:
-        raise FolderTaken(f"The folder {str(folder)!r} holds something else.", remedy="Choose another with --out.")
+        raise FolderTaken(
+            f"The folder {str(folder)!r} contains files that do not belong to a bulk folder.",
+            remedy="Choose another folder with --out.",
+        )
 
 
 def _refuse_other_rows(folder: Path, plan: BulkPlan, there: BulkPlan | BulkManifest) -> None:
     if (there.book.id, there.book.checksum) != (plan.book.id, plan.book.checksum):
-        raise _taken(folder, f"another book, {there.book.title!r} of {there.book.date or 'no date'}")
+        raise _taken(folder, f"another book, {there.book.title!r} ({there.book.date or 'no date'})")
     if there.what != plan.what:
         raise _taken(folder, f"other tables of this book ({', '.join(there.what)})")
     if (there.version, there.fingerprint) != (plan.version, plan.fingerprint):
-        raise _taken(folder, f"the same by another version of kiwiresearch ({there.version})")
+        raise _taken(folder, f"the same tables from another version of kiwiresearch ({there.version})")
 
 
 def _taken(folder: Path, what: str) -> FolderTaken:
     return FolderTaken(
-        f"The folder {str(folder)!r} holds {what}.", remedy="Choose another folder with --out, or remove this one."
+        f"The folder {str(folder)!r} contains {what}.", remedy="Choose another folder with --out, or delete this one."
     )
 
 
@@ -126,8 +130,8 @@ class OutputFolder:
         """Write the shards of a batch, then its journal line; KiwiError if the batch lacks a table."""
         if sorted(shard.table for shard in finished.shards) != sorted(self._names):
             raise KiwiError(
-                f"Batch {finished.number:,} came back without all of its tables.",
-                remedy="Every machine must have the same version of kiwiresearch; then start it again.",
+                f"Batch {finished.number:,} does not have all of its tables.",
+                remedy="Install the same version of kiwiresearch on every machine, then start again.",
             )
         shards: dict[str, ShardFile] = {}
         line: dict[str, dict[str, Any] | None] = {}
@@ -175,7 +179,7 @@ class OutputFolder:
 
     @property
     def _journal(self) -> Path:
-        return self.folder / WORK_FOLDER / "done.jsonl"
+        return self.folder / JOURNAL
 
     @property
     def _plan(self) -> Path:
@@ -234,7 +238,8 @@ def locked_output(folder: Path, plan: BulkPlan) -> Iterator[OutputFolder | BulkM
     with translating_write_errors(folder):
         if not lock.acquire():
             raise FolderInUse(
-                f"Another process is writing to {str(folder)!r}.", remedy="Wait for it, or choose another folder."
+                f"Another process is writing to {str(folder)!r}.",
+                remedy="Wait until it finishes, or choose another folder.",
             )
     try:
         refuse_other_content(folder, plan)

@@ -156,8 +156,9 @@ class _Worker:
         self.crashes += 1
         if not task or not self.is_ready or self.crashes > MAX_CRASHES:
             raise KiwiError(
-                f"A process that reads {self.work.file.name!r} died (exit code {self.process.exitcode}).",
-                remedy="There may be too little memory: start it again with fewer --workers; it goes on where it was.",
+                f"A process that was reading {self.work.file.name!r} crashed (exit code {self.process.exitcode}).",
+                remedy="The computer may be out of memory. "
+                "Run the command again with fewer --workers; it continues where it stopped.",
             )
         is_deadly = 0 <= entry == self.suspect
         if is_deadly:

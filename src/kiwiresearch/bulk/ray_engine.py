@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -26,9 +26,27 @@ SILENT_ENVIRONMENT = {
 
 CONNECT_TIMEOUT_S = 5.0
 AUTO_ADDRESS = "auto"
-REMEDY = "Put the book at the same path on all machines, then start it again: it goes on where it stopped."
+REMEDY = "Put the book at the same path on all machines, then run it again. It continues where it stopped."
 
-BatchReply = dict[str, Any]
+
+class PackedShard(TypedDict):
+    """A shard as Ray sends it; the total in hexadecimal, since it exceeds 64 bits."""
+
+    table: str
+    rows: int
+    total: str
+    content: bytes
+
+
+class BatchReply(TypedDict):
+    """The result of a batch, or why it failed."""
+
+    number: int
+    problem: str
+    remedy: str
+    shards: list[PackedShard]
+
+
 """The result of a batch as a single row, because Ray splits results of a task between rows."""
 
 
@@ -42,7 +60,7 @@ def by_ray(work: BulkWork, numbers: Sequence[int], workers: int = 0, address: st
                 raise
             raise KiwiError(
                 f"Ray could not finish the work: {_first_line(problem)}.",
-                remedy="Start it again to go on where it stopped, or with --engine processes.",
+                remedy="Run it again to continue where it stopped, or use --engine processes.",
             ) from problem
 
 
@@ -73,9 +91,9 @@ def batch_reply(work: BulkWork, number: int) -> BatchReply:
         done = pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
         return {"number": number, "problem": "", "remedy": "", "shards": [_packed(shard) for shard in done.shards]}
     except BookNotFound:
-        message, remedy = f"There is no file {str(work.file)!r} on {_this_host()}.", REMEDY
+        message, remedy = f"The file {str(work.file)!r} does not exist on {_this_host()}.", REMEDY
     except BookChanged:
-        message = f"The file {str(work.file)!r} on {_this_host()}, is another book than when the work began."
+        message = f"The file {str(work.file)!r} on {_this_host()}, is not the book that the work was started with."
         remedy = REMEDY
     except KiwiError as problem:
         message, remedy = problem.message, problem.remedy
@@ -92,7 +110,7 @@ def _schema(module: Any) -> Any:
     return module.schema({"number": many, "problem": text, "remedy": text, "shards": module.list_(shard)})
 
 
-def _packed(shard: Shard) -> dict[str, Any]:
+def _packed(shard: Shard) -> PackedShard:
     tally = shard.tally
     return {"table": shard.table, "rows": tally.rows, "total": f"{tally.total:x}", "content": shard.content}
 
@@ -135,13 +153,15 @@ def _check_reachable(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError, OverflowError) as problem:
-        raise _no_cluster(address, getattr(problem, "strerror", None) or "it is no address") from problem
+        raise _no_cluster(address, getattr(problem, "strerror", None) or "it is not an address") from problem
 
 
 def _no_cluster(address: str, reason: str) -> KiwiError:
     return KiwiError(
-        f"There is no Ray cluster at {address!r}: {reason}." if address else f"Ray does not start: {reason}.",
-        remedy="Give the address of a running cluster, such as 10.0.0.1:6379, or use --engine processes.",
+        f"Could not connect to a Ray cluster at {address!r}: {reason}."
+        if address
+        else f"Could not start Ray: {reason}.",
+        remedy="Enter the address of a running cluster, for example 10.0.0.1:6379, or use --engine processes.",
     )
 
 

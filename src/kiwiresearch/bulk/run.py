@@ -12,10 +12,10 @@ import numpy as np
 
 from kiwiresearch.bulk.batch import Batches, BulkWork
 from kiwiresearch.bulk.finished_folder import BookIdentity, BulkManifest, book_identity
-from kiwiresearch.bulk.output_folder import OutputFolder, locked_output, plan_of
+from kiwiresearch.bulk.output_folder import JOURNAL, OutputFolder, locked_output, plan_of, read_plan
 from kiwiresearch.bulk.process_engine import by_processes
 from kiwiresearch.bulk.tables import checked_tables, pyarrow_module
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.zim import LibzimArchive
 
 Engine = Literal["processes", "ray"]
@@ -75,16 +75,29 @@ def write_book(
         return WrittenFolder(out, folder.finish())
 
 
+def unfinished_progress(folder: Path) -> BulkProgress | None:
+    """How far an unfinished folder is, by its plan and its journal; None if there is no such folder."""
+    try:
+        plan = read_plan(folder)
+        batches = (folder / JOURNAL).read_bytes().count(b"\n")
+    except FileNotFoundError:  # not even one batch is done
+        batches = 0
+    except (KiwiError, OSError):
+        return None
+    done = min(batches * plan.batch, plan.entries) if plan else 0
+    return BulkProgress(done, plan.entries, done, 0) if plan else None
+
+
 def _check(engine: str, workers: int, batch: int, address: str) -> None:
     if engine not in get_args(Engine):
-        raise BadUsage(f"There is no engine {engine!r}.", remedy=f"The engines are: {', '.join(get_args(Engine))}.")
+        raise BadUsage(f"Unknown engine {engine!r}.", remedy=f"Use one of: {', '.join(get_args(Engine))}.")
     if address and engine != "ray":
-        raise BadUsage("Only Ray has an address.", remedy="Add --engine ray, or leave --address out.")
+        raise BadUsage("--address works only with --engine ray.", remedy="Add --engine ray, or remove --address.")
     if not 0 <= workers <= MAX_WORKERS:
-        remedy = f"Give a number from 1 to {MAX_WORKERS:,}, or 0 for one a core."
-        raise BadUsage(f"{workers} workers cannot work.", remedy=remedy)
+        remedy = f"Use a number from 1 to {MAX_WORKERS:,}, or 0 for one per core."
+        raise BadUsage(f"--workers cannot be {workers}.", remedy=remedy)
     if not 0 <= batch <= MAX_BATCH:
-        raise BadUsage(f"{batch} entries are no batch.", remedy=f"Give a number from 1 to {MAX_BATCH:,}.")
+        raise BadUsage(f"--batch cannot be {batch}.", remedy=f"Use a number from 1 to {MAX_BATCH:,}.")
 
 
 def _work(file: Path, what: tuple[str, ...], batch: int) -> tuple[BulkWork, BookIdentity]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kiwiresearch.errors import BadUsage, KiwiError, RunDamaged
-from kiwiresearch.ids import canonical_json
+from kiwiresearch.ids import canonical_json, short_hash
 from kiwiresearch.page import Link, PageDoc
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ENTRY_COLUMNS = (
     TableColumn("entry", "number", "the number of the entry in its book"),
     TableColumn("path", "text", "the path of the page in its book"),
 )
-NUMBER_COLUMN = TableColumn("number", "number", "the place of the row among those of its page, from 0")
+NUMBER_COLUMN = TableColumn("number", "number", "the number of the row within its page, from 0")
 DATE_COLUMNS = (
     TableColumn(
         "earliest", "number", "the first day that its first date may mean, as a Julian day number", optional=True
@@ -45,81 +45,85 @@ DATE_COLUMNS = (
     TableColumn("edtf", "text", "the same date in EDTF; empty without one"),
 )
 QUOTE_COLUMNS = (
-    TableColumn("quote", "text", "the words of the page that say so"),
-    TableColumn("start", "number", "where these words begin in the page's text"),
-    TableColumn("end", "number", "where they end"),
+    TableColumn("quote", "text", "the quote from the page"),
+    TableColumn("start", "number", "where the quote starts in the page's text"),
+    TableColumn("end", "number", "where it ends"),
 )
 
 TABLES: Mapping[str, tuple[TableColumn, ...]] = {
     "titles": (
         *ENTRY_COLUMNS,
         TableColumn("title", "text", "the title of the article or redirect"),
-        TableColumn("redirect_to", "text", "the path of the article that a redirect ends at; empty for an article"),
+        TableColumn("redirect_to", "text", "the path of the article that a redirect leads to; empty for an article"),
     ),
     "pages": (
         *ENTRY_COLUMNS,
         TableColumn("title", "text", "the title of the page"),
-        TableColumn("kind", "text", "article, disambiguation, list, or redirect for a page that only leads elsewhere"),
-        TableColumn("chars", "number", "how many characters its text has"),
-        TableColumn("words", "number", "how many words"),
-        TableColumn("sections", "number", "how many headings"),
-        TableColumn("references", "number", "how many references"),
-        TableColumn("links", "number", "how many links to pages of the book, repeated ones included"),
-        TableColumn("infobox", "flag", "whether it has a box of facts"),
+        TableColumn("kind", "text", "article, disambiguation, list, or redirect"),
+        TableColumn("chars", "number", "the number of characters in its text"),
+        TableColumn("words", "number", "the number of words"),
+        TableColumn("sections", "number", "the number of headings"),
+        TableColumn("references", "number", "the number of references"),
+        TableColumn("links", "number", "the number of links to pages of the book, including repeated ones"),
+        TableColumn("infobox", "flag", "whether it has an infobox"),
         TableColumn("stub", "flag", "whether it is, or looks like, a stub"),
-        TableColumn("disputed", "flag", "whether its editors dispute it"),
-        TableColumn("citation_needed", "number", "how many places are marked so"),
+        TableColumn("disputed", "flag", "whether the page is marked as disputed"),
+        TableColumn("citation_needed", "number", "the number of places marked 'citation needed'"),
         TableColumn("lead", "text", "its first sentences, at most 500 characters"),
         TableColumn("text_sha", "text", "a hash of its text, tagged with the algorithm"),
     ),
     "links": (
         *ENTRY_COLUMNS,
         NUMBER_COLUMN,
-        TableColumn("target", "text", "the path that the link ends at after redirects; empty if the book lacks it"),
+        TableColumn(
+            "target", "text", "the path that the link leads to, after redirects; empty if the book does not have it"
+        ),
         TableColumn("href_title", "text", "the title that the link names"),
-        TableColumn("section", "text", "the heading of the section of the first such link; empty in the lead"),
-        TableColumn("place", "text", "where it stands: lead, body, list, table, infobox, see also, navigation …"),
-        TableColumn("count", "number", "how many links of the page end there"),
+        TableColumn(
+            "section", "text", "the heading of the section with the first such link; empty in the introduction"
+        ),
+        TableColumn("place", "text", "where it is: lead, body, list, table, infobox, see also, navigation …"),
+        TableColumn("count", "number", "the number of links on the page that lead there"),
     ),
     "claims": (
         *ENTRY_COLUMNS,
         NUMBER_COLUMN,
-        TableColumn("claim_id", "text", "the id of the claim, the same in every run"),
+        TableColumn("claim_id", "text", "the ID of the claim, the same in every run"),
         TableColumn("claim_type", "text", "definition, causal, numeric, timeline, comparative, disputed or quote"),
         TableColumn("subject", "text", "what it is about"),
-        TableColumn("claim", "text", "what it says, in words that stand alone"),
+        TableColumn("claim", "text", "what it says, as a sentence that can be understood on its own"),
         *QUOTE_COLUMNS,
-        TableColumn("section", "text", "the heading of its section; empty in the lead"),
+        TableColumn("section", "text", "the heading of its section; empty in the introduction"),
         TableColumn("anchor", "text", "the anchor of its section"),
-        TableColumn("confidence", "decimal", "how likely it is right, from 0 to 1"),
-        TableColumn("hedged", "flag", "whether its words hold back"),
-        TableColumn("disputed", "flag", "whether it tells of a dispute, or the page marks it as disputed"),
+        TableColumn("confidence", "decimal", "how sure kiwiresearch is that this is what the page says, from 0 to 1"),
+        TableColumn("hedged", "flag", "whether the page itself hedges it (“may”, “some”, “is thought to”)"),
+        TableColumn("disputed", "flag", "whether it is about a dispute, or the page marks it as disputed"),
         *DATE_COLUMNS,
-        TableColumn("value", "decimal", "the first number it measures; of a range, the lower end", optional=True),
+        TableColumn("value", "decimal", "the first number it measures; for a range, the lower end", optional=True),
         TableColumn("unit", "text", "the unit of that number; empty for a plain number"),
         TableColumn("what", "text", "what that number measures"),
-        TableColumn("record", "text", "the whole claim as JSON, as `claims.jsonl` of a run has it"),
+        TableColumn("record", "text", "the whole claim as JSON, as in `claims.jsonl` of a run"),
     ),
     "people": (
         *ENTRY_COLUMNS,
         NUMBER_COLUMN,
         TableColumn("name", "text", "the person that the page is about"),
         TableColumn("field", "text", "birth_date, death_place, father, spouse, child …"),
-        TableColumn("value", "text", "what the page says: words of the quote, or a date in EDTF"),
+        TableColumn("value", "text", "what the page says: a part of the quote, or a date in EDTF"),
         *QUOTE_COLUMNS,
         TableColumn("method", "text", "how it was read: infobox, lead or prose"),
-        TableColumn("confidence", "decimal", "how far it is trusted, from 0 to 1"),
-        TableColumn("qualifier", "text", "biological, adoptive, step, half, disputed …; mostly empty"),
+        TableColumn("confidence", "decimal", "how sure kiwiresearch is that this is what the page says, from 0 to 1"),
+        TableColumn("qualifier", "text", "biological, adoptive, step, half, disputed …; usually empty"),
         *DATE_COLUMNS,
         TableColumn(
             "target",
             "text",
-            "the path of the page that the value links to: the relative's, or the place's; empty if there is none",
+            "the path of the page that the value links to (of the relative or the place); empty if there is none",
         ),
     ),
     "errors": (
         *ENTRY_COLUMNS,
-        TableColumn("what", "text", "the table that lacks its rows; 'read' where the entry itself cannot be read"),
+        TableColumn("what", "text", "the table that lacks its rows; 'read' if the entry itself cannot be read"),
         TableColumn("problem", "text", "what is wrong"),
     ),
 }
@@ -134,9 +138,9 @@ def checked_tables(wanted: Iterable[str]) -> tuple[str, ...]:
     names = {name.strip().lower() for name in wanted if name.strip()}
     unknown = sorted(names - set(CHOICES))
     if unknown:
-        raise BadUsage(f"There is no table {unknown[0]!r}.", remedy=f"The tables are: {', '.join(CHOICES)}.")
+        raise BadUsage(f"Unknown table {unknown[0]!r}.", remedy=f"Use one or more of: {', '.join(CHOICES)}.")
     if not names:
-        raise BadUsage("No table is wanted.", remedy=f"Name some of them: {', '.join(CHOICES)}.")
+        raise BadUsage("No tables chosen.", remedy=f"Use one or more of: {', '.join(CHOICES)}.")
     return tuple(name for name in CHOICES if name in names)
 
 
@@ -162,7 +166,7 @@ def page_row(page: PageDoc) -> Row:
         signals.disputed.holds,
         sum(mark.kind == "citation needed" for mark in page.marks),
         page_lead(page),
-        "sha256:" + sha256(page.text.encode("utf-8", "replace")).hexdigest()[:32],
+        short_hash(page.text),
     )
 
 
@@ -241,7 +245,7 @@ def pyarrow_module() -> Any:
         import pyarrow.parquet
     except ImportError as problem:
         raise KiwiError(
-            "Whole books are written as Parquet, and pyarrow is not installed.",
+            "Tables are written as Parquet, which needs pyarrow. It is not installed.",
             remedy="Install it with: pip install 'kiwiresearch[bulk]'",
         ) from problem
     return pyarrow
@@ -277,8 +281,8 @@ def check_schema(table: str, file: Path) -> int:
     with _opened(file) as shard:
         if not shard.schema_arrow.equals(schema_of(table)):
             raise RunDamaged(
-                f"The file {str(file)!r} has not the columns of {table!r}.",
-                remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
+                f"The file {str(file)!r} does not have the columns of the table {table!r}.",
+                remedy="Delete the folder, then run 'kiwiresearch bulk' again.",
             )
         return int(shard.metadata.num_rows)
 
@@ -311,6 +315,6 @@ def _read_errors() -> tuple[type[Exception], ...]:
 def _unreadable(file: Path, problem: Exception) -> RunDamaged:
     reason = (str(problem).splitlines() or ["no reason is given"])[0].rstrip(".")
     return RunDamaged(
-        f"The file {str(file)!r} cannot be read as Parquet: {reason}.",
-        remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
+        f"Could not read the file {str(file)!r} as Parquet: {reason}.",
+        remedy="Delete the folder, then run 'kiwiresearch bulk' again.",
     )

@@ -8,16 +8,16 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case, find_person, this_year
-    from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
-    from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
-    from kiwiresearch.cases.places import (
+    from kiwiresearch.cases.case_location import (
         CASE_FILE,
-        CasePlace,
-        case_place,
+        CaseLocation,
         checked_folder,
+        location_of,
         plugins_folder,
         rewording_errors,
     )
+    from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
+    from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
     from kiwiresearch.cases.record_types import (
         CaseSummary,
         EventRecord,
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.cases.registry import (
         CaseRegistry,
-        all_case_places,
+        all_case_locations,
         case_exists,
-        find_case_place,
+        find_case_location,
         move_into_store,
         move_out_of_store,
-        new_case_place,
+        new_case_location,
         open_registry,
         stored_cases,
         traceback_without_message,

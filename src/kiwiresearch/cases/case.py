@@ -10,12 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from kiwiresearch.cases.case_location import CaseLocation, location_of
 from kiwiresearch.cases.exports import CaseFormat, export_text
-from kiwiresearch.cases.places import CasePlace, case_place
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
-from kiwiresearch.kin import KinshipFinder, LivingStatus, PersonId, Source, Tree, find_conflicts
+from kiwiresearch.ids import is_start_of_id
+from kiwiresearch.kin import KinshipFinder, LivingStatus, PersonId, Source, Tree, find_tree_conflicts
 from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
 from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, disagreement_from, lifespan
@@ -24,11 +25,10 @@ from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.llm import Model
     from kiwiresearch.workspace import Finder
 
-MIN_ID_CHARS = 4
 MAX_LISTED = 8
 
 
@@ -39,10 +39,10 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
     """
     people, wanted = tree.persons, fold(words)
     if not wanted:
-        raise BadUsage("The name is empty.", remedy="See who is here: kiwiresearch kin show")
+        raise BadUsage("The name is empty.", remedy="To list everyone: kiwiresearch kin show")
     first = [one for one, person in people.items() if fold(person.name) == wanted]
     named = [one for one, person in people.items() if wanted in map(fold, person.names)]
-    begun = [one for one in people if len(words) >= MIN_ID_CHARS and one.startswith(words.lower())]
+    begun = [one for one in people if is_start_of_id(words.lower(), one)]
     partly = [
         one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
@@ -51,10 +51,14 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NothingFound(f"Nobody in this case is called {words!r}.", remedy="See who is: kiwiresearch kin show")
+        raise NothingFound(
+            f"No one in this case is called {words!r}.", remedy="To list everyone: kiwiresearch kin show"
+        )
     several = "; ".join(f"{one[:8]} {_who(tree, one)}" if by_name else one[:8] for one in sorted(found)[:MAX_LISTED])
     more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
-    raise BadUsage(f"{words!r} may be {len(found)} people: {several}{more}.", remedy="Give the beginning of the id.")
+    raise BadUsage(
+        f"{words!r} matches {len(found)} people: {several}{more}.", remedy="Use the start of one of these IDs instead."
+    )
 
 
 def _who(tree: Tree, one: PersonId) -> str:
@@ -64,11 +68,11 @@ def _who(tree: Tree, one: PersonId) -> str:
 
 Found = TypeVar("Found")
 
-PRIVACY_NOTES: Mapping[Mode, str] = {
+PRIVACY_NOTES: Mapping[PrivacyMode, str] = {
     "owner": "",
-    "private": "Of people who may be living, dates are shown by decade and places by country.",
-    "public": "Of people who may be living it shows only that there is somebody, and the ties.",
-    "exclude": "People who may be living are left out.",
+    "private": "For people who may be living, this shows names, relationships, decades, states and countries.",
+    "public": "For people who may be living, this shows only sex and relationships.",
+    "exclude": "People who may be living are excluded.",
 }
 
 
@@ -85,9 +89,9 @@ class Case:
     """One family's research. It can be read without its books, but continuing the research needs them."""
 
     def __init__(
-        self, place: CasePlace, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
+        self, location: CaseLocation, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
     ) -> None:
-        self.place = place
+        self.location = location
         self.store = store
         self.year = year
         self.finder = finder
@@ -95,12 +99,12 @@ class Case:
         self.with_model = False
         """Whether a model is asked where the rules are unsure; it is never shown living people."""
         self._plugins = plugins
-        self._is_alone = False
+        self._is_locked = False
 
     @classmethod
     def start(
         cls,
-        where: Path | CasePlace,
+        where: Path | CaseLocation,
         settings: CaseSettings,
         finder: Finder,
         *,
@@ -108,23 +112,23 @@ class Case:
         plugins: Path | None = None,
         with_model: bool = False,
     ) -> Self:
-        """Start a case at an unused place; if its people are not found, the case is removed again."""
+        """Start a case at an unused location; if its people are not found, the case is removed again."""
         if not settings.seeds or not all(name.strip() for name in settings.seeds):
-            raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
+            raise BadUsage("A case needs a starting person.", remedy="Example: kiwiresearch kin start 'Charles Darwin'")
         case = cls.empty(where, settings, finder, year=year, plugins=plugins)
         case.with_model = with_model
         try:
             case.researcher.start()
         except KiwiError:
             case.close()
-            case.place.discard()
+            case.location.discard()
             raise
         return case
 
     @classmethod
     def empty(
         cls,
-        where: Path | CasePlace,
+        where: Path | CaseLocation,
         settings: CaseSettings,
         finder: Finder | None = None,
         *,
@@ -132,30 +136,30 @@ class Case:
         plugins: Path | None = None,
     ) -> Self:
         """Create a case in which nothing has been searched for yet."""
-        place = case_place(where)
-        store = CaseStore.create(place.database, plain(settings), now)
-        return cls(place, store, finder, year or this_year(), plugins=plugins)
+        location = location_of(where)
+        store = CaseStore.create(location.database, plain(settings), now)
+        return cls(location, store, finder, year or this_year(), plugins=plugins)
 
     @classmethod
     def open(
         cls,
-        where: Path | CasePlace,
+        where: Path | CaseLocation,
         finder: Finder | None = None,
         *,
         year: int | None = None,
         plugins: Path | None = None,
-        alone_s: float | None = None,
+        lock_timeout_s: float | None = None,
     ) -> Self:
-        """Open a case at a place or in a folder.
+        """Open a case at a location or in a folder.
 
-        With `alone_s` it is locked for changes, after waiting up to that many seconds for another process.
+        With `lock_timeout_s` it is locked for changes, after waiting up to that many seconds for another process.
         """
-        place = case_place(where)
-        store = CaseStore.open(place.database, now, alone_s=alone_s)
-        case = cls(place, store, finder, year or this_year(), plugins=plugins)
-        if alone_s is not None:
-            case._is_alone = True
-            place.touch()
+        location = location_of(where)
+        store = CaseStore.open(location.database, now, lock_timeout_s=lock_timeout_s)
+        case = cls(location, store, finder, year or this_year(), plugins=plugins)
+        if lock_timeout_s is not None:
+            case._is_locked = True
+            location.touch()
         return case
 
     def close(self) -> None:
@@ -163,8 +167,8 @@ class Case:
         if opened is not None:
             opened.close()
         try:
-            if self._is_alone:
-                self.place.touch()
+            if self._is_locked:
+                self.location.touch()
         finally:
             self.store.close()
 
@@ -188,7 +192,7 @@ class Case:
 
     def _books(self) -> Finder:
         if self.finder is None:
-            raise BadUsage("To go on, the case needs its books.", remedy="Open it with them.")
+            raise BadUsage("The case cannot continue without its books.", remedy="Open it with its books.")
         return self.finder
 
     def sign_in(self, source: str, tell: Callable[[str], None]) -> None:
@@ -210,16 +214,16 @@ class Case:
         """Who is living or dead, according to the user."""
         return self.store.state("living_overrides") or {}
 
-    def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
+    def tree(self, mode: PrivacyMode = "owner", *, everything: bool = False) -> RedactedTree:
         """The tree, redacted for the mode; `everything` includes rejected facts."""
         found = redact_withheld(self.withheld(everything=everything), mode)
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
 
-    def derived(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+    def derived(self, compute: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
         """A value computed from the tree redacted for the mode, such as its conflicts."""
-        return tell(self.tree(mode))
+        return compute(self.tree(mode))
 
-    def mask(self, mode: Mode) -> Mask:
+    def mask(self, mode: PrivacyMode) -> Mask:
         """The mask that removes the people withheld in this mode from texts."""
         return Mask(self.withheld(), mode)
 
@@ -239,7 +243,7 @@ class Case:
         """The people the case was started with."""
         return tuple(dict.fromkeys(self.store.canonical(seed) for seed in self.store.state("seeds") or ()))
 
-    def title(self, mode: Mode) -> str:
+    def title(self, mode: PrivacyMode) -> str:
         """The people the case was started with, as its user named them; withheld people are replaced by their mark.
 
         The mask is not enough: it knows only the names in the sources, and a user may write "Becks".
@@ -251,7 +255,7 @@ class Case:
         title = ", ".join(names)
         return Message(title, "person.living") if names and seeds[0] in marks else title
 
-    def report(self, mode: Mode = "public") -> ReportInput:
+    def report_input(self, mode: PrivacyMode = "public") -> ReportInput:
         """The input of a report on the case, redacted for the mode."""
         tree = self.tree(mode)
         mask = self.mask(mode)
@@ -262,7 +266,7 @@ class Case:
             seeds,
             title=self.title(mode),
             generations=self.settings.generations,
-            disagreements=tuple(map(disagreement_from, self.derived(find_conflicts, mode))),
+            disagreements=tuple(map(disagreement_from, self.derived(find_tree_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
             searches=tuple(self.searches(mode)),
             stop=Stop(stop.get("reason", ""), stop.get("words", "")),
@@ -271,11 +275,16 @@ class Case:
         )
 
     def export(
-        self, form: CaseFormat, mode: Mode = "public", *, model: Model | None = None, model_is_local: bool = False
+        self,
+        form: CaseFormat,
+        mode: PrivacyMode = "public",
+        *,
+        model: Model | None = None,
+        model_is_local: bool = False,
     ) -> str:
         """The case as the text of a file. The same case gives the same bytes, unless a model writes the summary."""
         opinion = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
-        return export_text(form, self.tree(mode), lambda: self.report(mode), opinion.model())
+        return export_text(form, self.tree(mode), lambda: self.report_input(mode), opinion.model())
 
     def book_places(self) -> Sequence[str]:
         """The paths of the books the case was started with; empty if it uses the shelf."""
@@ -292,10 +301,10 @@ class Case:
             person = self.store.canonical(one.canonical_id)
             if person in tree.persons:
                 names = tuple(dict.fromkeys((tree.persons[person].name, *tree.persons[person].names)))
-                told = mask.text(one.merge_rationale), mask.text(one.why_not_merge)
-                yield MergeEntry(person, names, *told, one.score, one.decided_by, one.state == "reverted")
+                texts = mask.text(one.merge_rationale), mask.text(one.why_not_merge)
+                yield MergeEntry(person, names, *texts, one.score, one.decided_by, one.state == "reverted")
 
-    def searches(self, mode: Mode) -> Iterator[SearchEntry]:
+    def searches(self, mode: PrivacyMode) -> Iterator[SearchEntry]:
         """All searches, including those without results."""
         mask = self.mask(mode)
         for row in self.store.queries():

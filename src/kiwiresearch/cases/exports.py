@@ -27,7 +27,7 @@ FILE_NAMES: Mapping[CaseFormat, str] = {
     "html": "family.html",
     "csv": "family.csv",
 }
-WITHOUT_MODEL = "The model was of no help: the summary is in the words of the rules."
+WITHOUT_MODEL = "The language model could not be used, so the summary was written by rules."
 """Readers of the report are not shown why the model failed or where it runs."""
 FOR_READERS: tuple[CaseFormat, ...] = ("markdown", "html")
 COLUMNS = (
@@ -50,12 +50,12 @@ COLUMNS = (
 def checked_format(name: str) -> CaseFormat:
     found = next((form for form in get_args(CaseFormat) if form == name), None)
     if found is None:
-        raise BadUsage(f"There is no form {name!r}.", remedy=f"Use one of: {', '.join(get_args(CaseFormat))}.")
+        raise BadUsage(f"{name!r} is not a format.", remedy=f"Use one of: {', '.join(get_args(CaseFormat))}.")
     return found  # type: ignore[no-any-return]
 
 
 def export_text(
-    form: CaseFormat, tree: RedactedTree, report: Callable[[], ReportInput], model: Model | None = None
+    form: CaseFormat, tree: RedactedTree, make_input: Callable[[], ReportInput], model: Model | None = None
 ) -> str:
     """The text of a file. The report is built, and its summary written by a model, only for formats that contain it."""
     if form == "json":
@@ -73,17 +73,16 @@ def export_text(
         return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head)
     if form == "csv":
         return people_table(tree)
-    from kiwiresearch.kin.report import family_markdown, family_page
-    from kiwiresearch.kin.report.report import report as document_of
+    from kiwiresearch.kin.report import family_document, family_markdown, family_page
 
-    told = report()
+    case_report = make_input()
     if model is None:
-        document = document_of(told)
+        document = family_document(case_report)
     else:
         from kiwiresearch.kin.report import write_summary
 
-        summary = write_summary(told, model)
-        document = document_of(told, summary.said, note=WITHOUT_MODEL if summary.note else "")
+        summary = write_summary(case_report, model)
+        document = family_document(case_report, summary.said, note=WITHOUT_MODEL if summary.note else "")
     return family_page(document) if form == "html" else family_markdown(document)
 
 

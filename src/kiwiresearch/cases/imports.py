@@ -26,7 +26,7 @@ from kiwiresearch.kin.loop import CheckedRecord, check_record
 from kiwiresearch.kin.sources import BookSource
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.search import OpenBook
-from kiwiresearch.zim import find_path, hidden_page_named
+from kiwiresearch.zim import find_path, hidden_page_named_error
 
 FIELD_OF: Mapping[RelationKind, FieldName] = {
     "parent_of": "child",
@@ -147,8 +147,8 @@ def page_record(books: Sequence[OpenBook], words: str) -> PageRecord:
             record = check_record(source.fetch(f"zim://{book.book.id}/{path}"))
             if record is not None:
                 return _page_record(record, path, book.book.name)
-    raise hidden_page_named([book.archive for book in books], words) or NothingFound(
-        f"No book has a page {words!r}.", remedy="Look for it with 'kiwiresearch search'."
+    raise hidden_page_named_error([book.archive for book in books], words) or NothingFound(
+        f"No page named {words!r} was found in your books.", remedy="Search for it with 'kiwiresearch search'."
     )
 
 

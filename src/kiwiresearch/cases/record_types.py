@@ -19,7 +19,7 @@ class PersonName(Record):
 
 @dataclass(frozen=True, slots=True)
 class Relative(PersonName):
-    """A person next to another."""
+    """A relative."""
 
     lived: str
 
@@ -29,19 +29,19 @@ class ParentOrChild(Relative):
     """A parent or child of another."""
 
     note: str
-    """How they are tied if not by blood: step, adoptive …; or `doubtful`. Mostly empty."""
+    """How they are related if not by birth: step, adoptive …; or `doubtful`. Usually empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseSummary(Record):
-    """A case in a few figures."""
+    """A case in numbers."""
 
     title: str
-    """Whom it began with."""
+    """The starting people."""
     seeds: tuple[PersonName, ...]
     people: int
     kept_back: int
-    """How many of them may be living, and are told only as such."""
+    """How many of them may be living and are hidden."""
     facts: int
     ties: int
     sources: int
@@ -49,18 +49,18 @@ class CaseSummary(Record):
     budget: int
     steps: int
     fetched: int
-    """How many records were fetched."""
+    """How many records were read."""
     waiting: int
     """How much is left to look at."""
     stop: str
-    """The condition that ended it last; empty while there is none."""
+    """The condition that stopped the research last; empty if none did."""
     why: str
-    """The same in words."""
+    """The same as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhenRecord(Record):
-    """A date in words, and as EDTF."""
+    """A date as text and as EDTF."""
 
     words: str
     edtf: str
@@ -68,7 +68,7 @@ class WhenRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class PersonRecord(Record):
-    """A person with the people next to them."""
+    """A person with their closest relatives."""
 
     id: str
     name: str
@@ -81,7 +81,7 @@ class PersonRecord(Record):
     living: LivingStatus
     confidence: float
     relation: str
-    """What they are to the first whom the case began with."""
+    """Their relationship to the first starting person."""
     parents: tuple[ParentOrChild, ...]
     spouses: tuple[Relative, ...]
     children: tuple[ParentOrChild, ...]
@@ -90,25 +90,25 @@ class PersonRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class LineRow(Relative):
-    """A person of a line, and how deep they stand in it."""
+    """A person in a line of ancestors or descendants, with their depth."""
 
     depth: int
     note: str
     again: bool
-    """They stand further up already, and are not gone into again."""
+    """They are already listed above, so their line is not repeated."""
     spouses: tuple[Relative, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class KinStep(PersonName):
-    """A person on the way from one to another, and what they are to the one before."""
+    """A person between two others, and their relationship to the one before."""
 
     is_: str
 
 
 @dataclass(frozen=True, slots=True)
 class RelationRecord(Record):
-    """What one person is to another."""
+    """How one person is related to another."""
 
     first: PersonName
     second: PersonName
@@ -131,7 +131,7 @@ class TreePerson(Record):
 
 @dataclass(frozen=True, slots=True)
 class TreeTie(Record):
-    """A tie between two people; of a parent and a child, the parent is the first."""
+    """A relationship between two people; for parent and child, the parent comes first."""
 
     id: str
     kind: str
@@ -144,7 +144,7 @@ class TreeTie(Record):
 
 @dataclass(frozen=True, slots=True)
 class TreeRecord(Record):
-    """Everybody, and all ties."""
+    """Everyone, and all relationships."""
 
     people: tuple[TreePerson, ...]
     ties: tuple[TreeTie, ...]
@@ -152,7 +152,7 @@ class TreeRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class AgeRecord(Record):
-    """How old somebody was at an event."""
+    """How old a person was at an event."""
 
     name: str
     age: str
@@ -160,7 +160,7 @@ class AgeRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class EventRecord(Record):
-    """An event of a life, or of several."""
+    """An event in the life of one or more people."""
 
     when: str
     edtf: str
@@ -174,7 +174,7 @@ class EventRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class LoggedSearch(Record):
-    """A search of the research log; one in vain is no evidence that there is nothing."""
+    """A search in the research log. Finding nothing does not prove that there is nothing."""
 
     query: str
     source: str
@@ -185,7 +185,7 @@ class LoggedSearch(Record):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRecord(Record):
-    """Words of a source that say so."""
+    """A quote from a source that supports it."""
 
     quote: str
     start: int
@@ -193,7 +193,7 @@ class EvidenceRecord(Record):
     locator: str
     method: Method
     class_: str
-    """What kind of evidence it is, in words."""
+    """The kind of evidence, as a phrase."""
     reliability: float
     source: str
     book: str
@@ -203,7 +203,7 @@ class EvidenceRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class FactRecord(Record):
-    """A value, or a tie to another person, with all that speaks for it."""
+    """A value, or a relationship to another person, with its evidence."""
 
     id: str
     field: FieldName
@@ -214,7 +214,7 @@ class FactRecord(Record):
     why_rejected: str
     evidence: tuple[EvidenceRecord, ...]
     person: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
-    """Of a tie, the other person."""
+    """For a relationship, the other person."""
     qualifier: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
     when: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
 
@@ -228,7 +228,7 @@ class NamedConflict(ConflictRecord):
 
 @dataclass(frozen=True, slots=True)
 class MergeRecord(Record):
-    """Records that were taken for one person, or undone since."""
+    """Records that were merged, including merges that were undone later."""
 
     id: str
     state: str
@@ -242,7 +242,7 @@ class MergeRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class WaitingRecord(Record):
-    """Two records that may be one person, and wait for the owner."""
+    """A possible duplicate: two records that may be the same person."""
 
     id: str
     members: tuple[PersonName, ...]
@@ -254,29 +254,29 @@ class WaitingRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class SeparatedRecord(Record):
-    """Two records that are not proposed again."""
+    """Two records that are kept separate and not suggested again."""
 
     id: str
     members: tuple[PersonName, ...]
     decided_by: str
     why: str
-    """For the owner alone."""
+    """Only the owner sees this."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergesRecord(Record):
-    """Who was taken for one person, and who may be."""
+    """Merges and possible duplicates."""
 
     merges: tuple[MergeRecord, ...]
     to_review: tuple[WaitingRecord, ...]
-    """What waits for the owner."""
+    """Possible duplicates for the owner to review."""
     kept_apart: tuple[SeparatedRecord, ...]
-    """Who is not proposed again."""
+    """Pairs that are kept separate."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationRecord(Record):
-    """What was proved of a case, and what does not hold."""
+    """What was checked in a case, and the problems found."""
 
     holds: bool
     proved: dict[str, int]
@@ -287,7 +287,7 @@ class VerificationRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class PagePerson(Record):
-    """The person of a page, by the values that the page gives."""
+    """The person a page is about, with the values it gives."""
 
     name: str
     sex: str
@@ -300,7 +300,7 @@ class PagePerson(Record):
 
 @dataclass(frozen=True, slots=True)
 class PageAssertion(Record):
-    """A value that a page gives, with its quote and what the firewall makes of it."""
+    """A value that a page gives, with its quote and the result of the checks."""
 
     field: FieldName
     value: str
@@ -316,7 +316,7 @@ class PageAssertion(Record):
 
 @dataclass(frozen=True, slots=True)
 class PageRecord(Record):
-    """A page as a case would read it; `person` is None where it is not about one."""
+    """A page as a case would read it; `person` is None if it is not about one person."""
 
     path: str
     book: str

@@ -41,7 +41,8 @@ from kiwiresearch.kin import (
     Snippet,
     Tree,
     birth_of,
-    find_conflicts,
+    evidence_phrase,
+    find_tree_conflicts,
     step_words,
 )
 from kiwiresearch.kin.firewall.check import check
@@ -49,7 +50,6 @@ from kiwiresearch.kin.loop import CaseProgress
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople
 from kiwiresearch.kin.report import (
     FIELD_LABELS,
-    evidence_phrase,
     lifespan,
     parent_ties,
     parents_in_order,
@@ -63,7 +63,7 @@ from kiwiresearch.text.dates import ENDLESS, DateRange, DateText
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.kin import Tree
-    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.kin.privacy import PrivacyMode
 
 
 class CachedCase(Case):
@@ -71,10 +71,10 @@ class CachedCase(Case):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._trees: dict[tuple[Mode, bool], RedactedTree] = {}
-        self._masks: dict[Mode, Mask] = {}
+        self._trees: dict[tuple[PrivacyMode, bool], RedactedTree] = {}
+        self._masks: dict[PrivacyMode, Mask] = {}
         self._withheld: dict[bool, WithheldPeople] = {}
-        self._made: dict[tuple[Callable[[Tree], Any], Mode], Any] = {}
+        self._made: dict[tuple[Callable[[Tree], Any], PrivacyMode], Any] = {}
 
     def withheld(self, *, everything: bool = False) -> WithheldPeople:
         if everything not in self._withheld:
@@ -85,26 +85,26 @@ class CachedCase(Case):
     def _all_stand(self) -> bool:
         return self.store.nothing_rejected()
 
-    def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
+    def tree(self, mode: PrivacyMode = "owner", *, everything: bool = False) -> RedactedTree:
         key = mode, everything and not self._all_stand
         if key not in self._trees:
             self._trees[key] = super().tree(mode, everything=key[1])
         return self._trees[key]
 
-    def derived(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+    def derived(self, tell: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
         key = tell, mode
         if key not in self._made:
             self._made[key] = super().derived(tell, mode)
         found: Found = self._made[key]
         return found
 
-    def mask(self, mode: Mode) -> Mask:
+    def mask(self, mode: PrivacyMode) -> Mask:
         if mode not in self._masks:
             self._masks[mode] = super().mask(mode)
         return self._masks[mode]
 
 
-def summary_record(case: Case, mode: Mode) -> CaseSummary:
+def summary_record(case: Case, mode: PrivacyMode) -> CaseSummary:
     """The summary of the case."""
     tree, mask = case.tree(mode), case.mask(mode)
     progress, stop = CaseProgress.load(case.store), case.store.state("stop") or {}
@@ -167,13 +167,13 @@ def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | Non
         spouses=_named(tree, tree.spouses(one)),
         children=tuple(
             extend(ParentOrChild, row, note=tie_note(ties.get((one, row.id))))
-            for row in _named(tree, tree.children(one))
+            for row in _named(tree, _by_birth(tree, one))
         ),
         siblings=_named(tree, tree.siblings(one)),
     )
 
 
-def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
+def people_named(case: Case, mode: PrivacyMode, words: str = "") -> list[PersonId]:
     """Everybody whose name contains these words: the seeds first, then their closest relatives."""
     tree, wanted = case.tree(mode), fold(words)
     people = (
@@ -182,20 +182,20 @@ def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
     return [one.id for one in people if any(wanted in fold(name) for name in (one.name, *one.names))]
 
 
-def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[PersonRecord]:
+def people_records(case: Case, mode: PrivacyMode, people: Iterable[PersonId]) -> list[PersonRecord]:
     """These people, each with their relation to the first seed; for distant relatives this is slow."""
     tree = case.tree(mode)
     seed = next((one for one in case.seeds() if one in tree.persons), "")
     family, ties = KinshipFinder(tree), parent_ties(tree)
     return [
         person_record(
-            tree, one, "the one it is about" if one == seed else family.describe(seed, one) if seed else "", ties
+            tree, one, "the starting person" if one == seed else family.describe(seed, one) if seed else "", ties
         )
         for one in people
     ]
 
 
-def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[FactRecord]:
+def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: PrivacyMode) -> list[FactRecord]:
     """Each value of a person with its quotes, its status and, if it was rejected, the reason."""
     tree = case.tree(mode, everything=True)
     if person not in tree.persons:
@@ -203,7 +203,7 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
     facts = sorted(tree.facts_of(person, field), key=lambda fact: list(FIELD_LABELS).index(fact.field))
     rejected = {fact.id for fact in facts if fact.status == "rejected"}
     reasons = why_rejected(case, rejected, mode) if rejected else {}
-    told = [
+    listed = [
         FactRecord(
             id=fact.id,
             field=fact.field,
@@ -218,7 +218,7 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
     ]
     ties = [tie for tie in tree.relationships if person in (tie.first, tie.second)]
     rows = [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row.field)]
-    return told + sorted(
+    return listed + sorted(
         rows, key=lambda row: (list(FIELD_LABELS).index(row.field), tree.evidence_position(person, row.person or ""))
     )
 
@@ -265,7 +265,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> EvidenceRecord:
     )
 
 
-def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
+def why_rejected(case: Case, rejected: Collection[str], mode: PrivacyMode) -> dict[str, str]:
     """What the firewall objects to in facts. It is checked again, since its reasons are not stored."""
     mask = case.mask(mode)
     facts = [fact for fact in case.withheld(everything=True).tree.facts if fact.id in rejected]
@@ -280,18 +280,18 @@ def _reasons(case: Case, fact: Fact) -> str:
         read = ExtractedFact(fact.field, fact.value, snippet, one.method, fact.confidence, fact.when)
         found = check(read, case.store.source_text(one.source), person.name, person.sex, other_names=person.names)
         reasons |= dict.fromkeys(str(violation) for violation in found)
-    return "; ".join(reasons) or "A later reading says otherwise."
+    return "; ".join(reasons) or "Newer evidence says something else."
 
 
-def conflict_records(case: Case, mode: Mode) -> list[NamedConflict]:
+def conflict_records(case: Case, mode: PrivacyMode) -> list[NamedConflict]:
     tree = case.tree(mode)
     return [
         extend(NamedConflict, one.record(), name=tree.persons[one.person].name)
-        for one in case.derived(find_conflicts, mode)
+        for one in case.derived(find_tree_conflicts, mode)
     ]
 
 
-def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[EventRecord]:
+def timeline_records(case: Case, mode: PrivacyMode, person: PersonId = "") -> list[EventRecord]:
     """The events of all people, or of one."""
     tree = case.tree(mode)
     return [
@@ -310,17 +310,20 @@ def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[Even
     ]
 
 
-def log_records(case: Case, mode: Mode) -> list[LoggedSearch]:
+def log_records(case: Case, mode: PrivacyMode) -> list[LoggedSearch]:
     """The research log. A search without results is listed, but proves nothing."""
     return [LoggedSearch(one.query, one.source, one.hits, one.new_facts, one.negative) for one in case.searches(mode)]
 
 
-def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -> RelationRecord:
+def relation_record(case: Case, first: PersonId, second: PersonId, mode: PrivacyMode) -> RelationRecord:
     """What the second person is to the first, and the path between them."""
     tree = case.tree(mode)
     for one in (first, second):
         if one not in tree.persons:
-            raise NothingFound("One of them may be living, and is not shown.", remedy="Give --privacy owner.")
+            raise NothingFound(
+                "At least one of the two people may be living, so their relationship is hidden.",
+                remedy="To see it, add --privacy owner.",
+            )
     found = KinshipFinder(tree).kinship(first, second)
     return RelationRecord(
         first=PersonName(first, tree.persons[first].name),
@@ -337,7 +340,7 @@ def checked_field(name: str) -> FieldName:
     for field, label in FIELD_LABELS.items():
         if wanted in (field, fold(label).replace(" ", "_")):
             return field
-    raise BadUsage(f"There is no field {name!r}.", remedy=f"Use one of: {', '.join(FIELD_LABELS)}.")
+    raise BadUsage(f"{name!r} is not a field.", remedy=f"Use one of: {', '.join(FIELD_LABELS)}.")
 
 
 def _when(when: DateRange | None) -> WhenRecord | None:

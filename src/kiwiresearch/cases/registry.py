@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import threading
 import traceback
@@ -10,15 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kiwiresearch.cases.places import (
+from kiwiresearch.cases.case_location import (
     CASE_FILE,
     SIDE_FILE_ENDINGS,
-    CasePlace,
-    FolderPlace,
+    CaseLocation,
+    FolderLocation,
     beginning_in,
     case_folders,
     checked_folder,
@@ -28,38 +26,32 @@ from kiwiresearch.cases.places import (
     plugins_folder,
     rewording_errors,
 )
-from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken
+from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken_error
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, NothingFound
 from kiwiresearch.kin.store import locked_folder
+from kiwiresearch.system import free_path
 from kiwiresearch.workspace import server_folder
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.cases.record_types import CaseSummary
     from kiwiresearch.cases.records import CachedCase
-    from kiwiresearch.cases.repository import StoredCases
     from kiwiresearch.kin.loop import CaseScope, CaseSettings
-    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.workspace import Finder, Workspace
 
 
 MAX_OPEN_CASES = 4
 """How many recently used cases stay open with their computed values."""
-WAIT_HINT = "Wait until it is done, or stop it."
+WAIT_HINT = "Wait until it finishes, or stop it."
 
 
 def open_registry(workspace: Workspace) -> CaseRegistry:
     """The cases of a user's server."""
-    root = server_folder(workspace, "cases", workspace.settings.serve.cases)
-    return CaseRegistry(root, plugins_folder(workspace), workspace.settings.kin, repository=_stored(workspace, root))
-
-
-def _stored(workspace: Workspace, root: Path) -> CaseRepository | None:
-    if not workspace.settings.store.strip():
-        return None
-    from kiwiresearch.cases.repository import StoredCases
-
-    return StoredCases.of(workspace, root, keeps_open=True)
+    repository = stored_cases(workspace, keeps_open=True)
+    return CaseRegistry(
+        _cases_folder(workspace), plugins_folder(workspace), workspace.settings.kin, repository=repository
+    )
 
 
 class CaseRegistry:
@@ -78,7 +70,7 @@ class CaseRegistry:
         self._scope = scope
         self._repository = repository or FolderCases(root)
         self._open_cases: OrderedDict[str, tuple[Hashable, CachedCase]] = OrderedDict()
-        self._summaries: dict[tuple[str, Mode], tuple[Hashable, CaseSummary]] = {}
+        self._summaries: dict[tuple[str, PrivacyMode], tuple[Hashable, CaseSummary]] = {}
         self._locks: dict[str, threading.RLock] = {}
         self._state_lock = threading.RLock()
         self._start_lock = threading.Lock()
@@ -88,73 +80,79 @@ class CaseRegistry:
         """All cases, the most recently used first."""
         return self._repository.ids()
 
-    def find(self, words: str) -> str:
+    def find(self, name: str) -> str:
         """The id of the case with this name."""
-        return self._repository.find(words)
+        return self._repository.find(name)
 
-    def place(self, wanted: str) -> CasePlace:
+    def location(self, case_id: str) -> CaseLocation:
         """Where a case is stored; NothingFound for an unknown id."""
-        found = self._repository.place(wanted)
+        found = self._repository.location(case_id)
         if found is None:
-            raise NothingFound(f"There is no case {wanted!r}.", remedy="'GET /api/family' lists all of them.")
+            raise NothingFound(f"The case {case_id!r} was not found.", remedy="'GET /api/family' lists all cases.")
         return found
 
-    def folder(self, wanted: str) -> Path:
+    def folder(self, case_id: str) -> Path:
         """The folder on this machine for the files of a case."""
-        return self.place(wanted).folder
+        return self.location(case_id).folder
 
-    def books(self, wanted: str) -> tuple[str, ...]:
+    def books(self, case_id: str) -> tuple[str, ...]:
         """The ids of the books a case was started with; empty if it uses all books."""
-        with self.reading(wanted) as case:
+        with self.reading(case_id) as case:
             return tuple(map(str, case.settings.books))
 
     @contextmanager
-    def reading(self, wanted: str) -> Iterator[CachedCase]:
+    def reading(self, case_id: str) -> Iterator[CachedCase]:
         """A case for reading, by one thread at a time; computed values are cached until the case changes."""
-        place = self.place(wanted)
-        with self._lock(wanted), rewording_errors(place.without_names):
-            yield self._cached(wanted, place)
+        location = self.location(case_id)
+        with self._lock(case_id), rewording_errors(location.without_names):
+            yield self._cached(case_id, location)
 
-    def summary(self, wanted: str, mode: Mode) -> CaseSummary:
+    def summary(self, case_id: str, mode: PrivacyMode) -> CaseSummary:
         """The summary of a case for lists."""
         from kiwiresearch.cases.records import summary_record
 
-        place = self.place(wanted)
-        with rewording_errors(place.without_names):
-            stamp = place.stamp()
-        known = self._summaries.get((wanted, mode))
+        location = self.location(case_id)
+        with rewording_errors(location.without_names):
+            stamp = location.stamp()
+        known = self._summaries.get((case_id, mode))
         if known is None or known[0] != stamp:
-            with self.reading(wanted) as case:
-                known = self._summaries[wanted, mode] = stamp, summary_record(case, mode)
+            with self.reading(case_id) as case:
+                known = self._summaries[case_id, mode] = stamp, summary_record(case, mode)
         return known[1]
 
     @contextmanager
-    def changing(self, wanted: str) -> Iterator[Case]:
+    def changing(self, case_id: str) -> Iterator[Case]:
         """A case opened for changes, and locked for everybody else."""
-        place = self.place(wanted)
-        with rewording_errors(place.without_names), self._open_exclusively(place) as case:
+        location = self.location(case_id)
+        with rewording_errors(location.without_names), self._open_exclusively(location) as case:
             yield case
 
-    def _open_exclusively(self, place: CasePlace) -> Case:
+    def _open_exclusively(self, location: CaseLocation) -> Case:
         from kiwiresearch.cases.case import Case
 
         with _anonymous_refusal():
-            return Case.open(place, plugins=self.plugins, alone_s=0.0)
+            return Case.open(location, plugins=self.plugins, lock_timeout_s=0.0)
 
-    def check_free(self, wanted: str, *, is_ours: bool = False) -> None:
+    def check_free(self, case_id: str, *, is_ours: bool = False) -> None:
         """Raise if the case is being worked on; `is_ours` if a job for it already waits here."""
-        place = self.place(wanted)
+        location = self.location(case_id)
         if is_ours:
-            raise FolderTaken("This case is being worked on, or in line for it.", remedy=WAIT_HINT)
-        with rewording_errors(place.without_names), _anonymous_refusal(), place.exclusive():
+            raise FolderTaken("Research on this case is already running or queued.", remedy=WAIT_HINT)
+        with rewording_errors(location.without_names), _anonymous_refusal(), location.exclusive():
             pass
+
+    def release(self, case_id: str) -> None:
+        """Close a case that stays open for reading, so that its folder can be moved."""
+        with self._state_lock:
+            if case_id in self._open_cases:
+                self._forget(case_id)
 
     def start(self, settings: CaseSettings, finder: Finder) -> str:
         """Start a case with the people in its settings, and return its id."""
         from kiwiresearch.cases.case import Case
 
         return self._begin(
-            settings.seeds[0], lambda place: Case.start(place, settings, finder, plugins=self.plugins).close()
+            settings.seeds[0], lambda location: Case.start(location, settings, finder, plugins=self.plugins).close()
         )
 
     def begin_empty(self, name: str) -> str:
@@ -163,24 +161,24 @@ class CaseRegistry:
         from kiwiresearch.kin.loop import CaseSettings
 
         settings = CaseSettings.from_scope(self._scope) if self._scope else CaseSettings()
-        return self._begin(name, lambda place: Case.empty(place, settings).close())
+        return self._begin(name, lambda location: Case.empty(location, settings).close())
 
-    def _begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+    def _begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         with self._start_lock:
             return self._repository.begin(name, make)
 
-    def _cached(self, wanted: str, place: CasePlace) -> CachedCase:
+    def _cached(self, case_id: str, location: CaseLocation) -> CachedCase:
         from kiwiresearch.cases.records import CachedCase
 
-        stamp = place.stamp()
+        stamp = location.stamp()
         with self._state_lock:
-            kept = self._open_cases.pop(wanted, None)
+            kept = self._open_cases.pop(case_id, None)
         if kept is not None and kept[0] != stamp:
             kept[1].close()
             kept = None
-        kept = kept or (stamp, CachedCase.open(place, plugins=self.plugins))
+        kept = kept or (stamp, CachedCase.open(location, plugins=self.plugins))
         with self._state_lock:
-            self._open_cases[wanted] = kept
+            self._open_cases[case_id] = kept
             for old in list(self._open_cases)[:-MAX_OPEN_CASES]:
                 self._forget(old)
         return kept[1]
@@ -194,9 +192,9 @@ class CaseRegistry:
             finally:
                 lock.release()
 
-    def _lock(self, wanted: str) -> threading.RLock:
+    def _lock(self, case_id: str) -> threading.RLock:
         with self._state_lock:
-            return self._locks.setdefault(wanted, threading.RLock())
+            return self._locks.setdefault(case_id, threading.RLock())
 
     def close(self) -> None:
         with self._state_lock:
@@ -211,7 +209,7 @@ def _anonymous_refusal() -> Iterator[None]:
     try:
         yield
     except FolderTaken as problem:
-        raise FolderTaken("Another program is working on this case.", remedy=WAIT_HINT) from problem
+        raise FolderTaken("Another program is using this case.", remedy=WAIT_HINT) from problem
 
 
 def traceback_without_message(fault: BaseException) -> str:
@@ -219,72 +217,76 @@ def traceback_without_message(fault: BaseException) -> str:
     return "".join([*traceback.format_tb(fault.__traceback__), type(fault).__name__])
 
 
-def stored_cases(workspace: Workspace) -> StoredCases | None:
+def stored_cases(workspace: Workspace, *, keeps_open: bool = False) -> StoredCases | None:
     """The cases of the store, if the settings name one."""
-    if not workspace.settings.store.strip():
+    if not workspace.settings.has_store:
         return None
-    from kiwiresearch.cases.repository import StoredCases
-
-    return StoredCases.of(workspace, server_folder(workspace, "cases", workspace.settings.serve.cases))
+    return StoredCases.of(workspace, _cases_folder(workspace), keeps_open=keeps_open)
 
 
-def all_case_places(workspace: Workspace) -> list[CasePlace]:
+def _cases_folder(workspace: Workspace) -> Path:
+    return server_folder(workspace, "cases", workspace.settings.serve.cases)
+
+
+def all_case_locations(workspace: Workspace) -> list[CaseLocation]:
     """All cases, the most recently used first."""
     cases = stored_cases(workspace)
     if cases is None:
-        return [FolderPlace(one) for one in sorted(case_folders(), key=last_changed, reverse=True)]
-    return [place for one in cases.ids() if (place := cases.place(one)) is not None]
+        return [FolderLocation(one) for one in sorted(case_folders(), key=last_changed, reverse=True)]
+    return [location for one in cases.ids() if (location := cases.location(one)) is not None]
 
 
-def find_case_place(workspace: Workspace, wanted: str) -> CasePlace:
+def find_case_location(workspace: Workspace, name_or_folder: str) -> CaseLocation:
     """The case of that name, or the most recently used one; with a store, a folder can be named too."""
     cases = stored_cases(workspace)
-    if cases is not None and not (wanted and _is_folder(wanted)):
-        place = cases.place(cases.find(wanted))
-        if place is not None:  # it may have been removed since it was listed
-            return place
-    return FolderPlace(find_case_folder(wanted))
+    if cases is not None and not (name_or_folder and _is_folder(name_or_folder)):
+        location = cases.location(cases.find(name_or_folder))
+        if location is not None:  # it may have been removed since it was listed
+            return location
+    return FolderLocation(find_case_folder(name_or_folder))
 
 
-def case_exists(workspace: Workspace, wanted: str) -> bool:
+def case_exists(workspace: Workspace, name_or_folder: str) -> bool:
     """Whether there is a case of that name, or any case if no name is given."""
     with suppress(BadUsage):
-        find_case_place(workspace, wanted)
+        find_case_location(workspace, name_or_folder)
         return True
     return False
 
 
 @contextmanager
-def new_case_place(workspace: Workspace, wanted: str, name: str) -> Iterator[CasePlace]:
-    """A place for a new case, with the given name or named after a person; it is reserved once the case is started."""
+def new_case_location(workspace: Workspace, name_or_folder: str, name: str) -> Iterator[CaseLocation]:
+    """A location for a new case, with the given name or that of a person; it is reserved once the case is started."""
     cases = stored_cases(workspace)
     if cases is not None:
-        title = new_case_folder(wanted or name).name
+        title = new_case_folder(name_or_folder or name).name
         if not cases.is_free(title):
-            raise _already_there(f"There is a case {title!r} in the store already.", title, "give another name")
-        with cases.beginning(title) as (_, place):
-            yield place
+            raise _already_there(f"The store already has a case named {title!r}.", title, "choose another name")
+        with cases.beginning(title) as (_, location):
+            yield location
         return
-    folder = checked_folder(wanted) if wanted else new_case_folder(name)
+    folder = checked_folder(name_or_folder) if name_or_folder else new_case_folder(name)
     if (folder / CASE_FILE).exists():
-        raise _already_there(f"There is a case in {str(folder)!r} already.", str(folder), "name another folder")
+        raise _already_there(
+            f"The folder {str(folder)!r} already contains a case.", str(folder), "choose another folder"
+        )
     with beginning_in(folder):
-        yield FolderPlace(folder)
+        yield FolderLocation(folder)
 
 
 def _already_there(problem: str, case: str, otherwise: str) -> FolderTaken:
-    go_on = f"Go on with it: kiwiresearch kin run --case {shlex.quote(case)}"
-    return FolderTaken(problem, remedy=f"{go_on}; or {otherwise} with --case.")
+    go_on = f"To continue it: kiwiresearch kin run --case {shlex.quote(case)}"
+    return FolderTaken(problem, remedy=f"{go_on}. To start a new one, {otherwise} with --case.")
 
 
-def _is_folder(wanted: str) -> bool:
+def _is_folder(name_or_folder: str) -> bool:
     """Whether this path is a folder with a case; with a store, a bare name means a case in the store."""
-    folder = checked_folder(wanted)
-    return wanted != folder.name and (folder / CASE_FILE).is_file()
+    folder = checked_folder(name_or_folder)
+    return name_or_folder != folder.name and (folder / CASE_FILE).is_file()
 
 
 ASIDE = "moved-"
-NO_STORE = "Name one: 'store = \"postgresql://…\"' in settings.toml, or KIWIRESEARCH_STORE."
+NO_STORE = "Set 'store = \"postgresql://…\"' in settings.toml, or KIWIRESEARCH_STORE."
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,61 +295,55 @@ class MovedCase:
 
     title: str
     fingerprint: str
-    """The hash of all its rows, which was the same at both places."""
-    left: Path | None = None
-    """The original file, which was set aside."""
+    """The hash of all its rows, which was the same at both locations."""
+    old_file: Path | None = None
+    """The original file under its new name."""
 
 
-def move_into_store(workspace: Workspace, wanted: str, name: str = "") -> MovedCase:
+def move_into_store(workspace: Workspace, name_or_folder: str, name: str = "") -> MovedCase:
     """Move a case from a folder into the store; its file is set aside, so that nobody continues with it."""
-    cases, place = _cases(workspace), FolderPlace(find_case_folder(wanted))
-    title = new_case_folder(name or place.folder.absolute().name).name
-    with locked_folder(place.folder):
+    cases, location = _cases(workspace), FolderLocation(find_case_folder(name_or_folder))
+    title = new_case_folder(name or location.folder.absolute().name).name
+    with locked_folder(location.folder):
         if not cases.is_free(title):
-            raise title_taken(title)
-        fingerprint = cases.take_in(place, title)
-        return MovedCase(title, fingerprint, _set_aside(place))
+            raise title_taken_error(title)
+        fingerprint = cases.take_in(location, title)
+        return MovedCase(title, fingerprint, _rename_old_file(location))
 
 
-def move_out_of_store(workspace: Workspace, wanted: str, to: str) -> MovedCase:
+def move_out_of_store(workspace: Workspace, name_or_folder: str, to: str) -> MovedCase:
     """Move a case out of the store into a folder."""
-    cases, target = _cases(workspace), FolderPlace(checked_folder(to))
-    found = cases.find(wanted)
-    place = cases.place(found)
-    if place is None:
-        raise BadUsage(f"There is no case {wanted!r} in the store.")
+    cases, target = _cases(workspace), FolderLocation(checked_folder(to))
+    found = cases.find(name_or_folder)
+    location = cases.location(found)
+    if location is None:
+        raise BadUsage(f"The store has no case named {name_or_folder!r}.")
     if target.database.exists():
-        raise FolderTaken(f"There is a case in {to!r} already.", remedy="Name another folder with --to.")
-    with rewording_errors(place.with_title), beginning_in(target.folder), place.exclusive():
-        fingerprint = copy_case(place, target)
-        cases.drop(found, place)
+        raise FolderTaken(f"The folder {to!r} already contains a case.", remedy="Choose another folder with --to.")
+    with rewording_errors(location.with_title), beginning_in(target.folder), location.exclusive():
+        fingerprint = copy_case(location, target)
+        cases.drop(found, location)
     return MovedCase(target.title, fingerprint)
 
 
 def _cases(workspace: Workspace) -> StoredCases:
     cases = stored_cases(workspace)
     if cases is None:
-        raise BadUsage("The settings name no store.", remedy=NO_STORE)
+        raise BadUsage("No store is set up.", remedy=NO_STORE)
     return cases
 
 
-def _set_aside(place: FolderPlace) -> Path:
+def _rename_old_file(location: FolderLocation) -> Path:
     """Rename the file of a case so that no command recognises it as one."""
-    left = _free(place.database.with_name(f"{ASIDE}{CASE_FILE}"))
+    old_file = free_path(location.database.with_name(f"{ASIDE}{CASE_FILE}"), location.database.suffix)
     try:
         for ending in ("", *SIDE_FILE_ENDINGS):
-            file = place.database.with_name(f"{CASE_FILE}{ending}")
+            file = location.database.with_name(f"{CASE_FILE}{ending}")
             if file.exists():
-                file.replace(left.with_name(f"{left.name}{ending}"))
+                file.replace(old_file.with_name(f"{old_file.name}{ending}"))
     except OSError as problem:
         raise CannotWrite(
-            f"The case is in the store, and its file {str(place.database)!r} cannot be set aside: {problem.strerror}.",
-            remedy="Remove it by hand.",
+            f"The case was moved, but its old file {str(location.database)!r} cannot be renamed: {problem.strerror}.",
+            remedy="Delete the old file yourself.",
         ) from problem
-    return left
-
-
-def _free(file: Path) -> Path:
-    """The path, or the next free numbered one, so that files set aside earlier are not overwritten."""
-    names = (file.with_name(f"{file.stem}-{number}{file.suffix}") for number in count(2))
-    return next(one for one in chain([file], names) if not os.path.lexists(one))
+    return old_file

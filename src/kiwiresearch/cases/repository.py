@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kiwiresearch.cases.places import (
+from kiwiresearch.cases.case_location import (
     CASE_FILE,
     START_HINT,
-    CasePlace,
-    FolderPlace,
-    SchemaPlace,
+    CaseLocation,
+    FolderLocation,
+    SchemaLocation,
     beginning_in,
     case_folders,
     find_case_folder,
@@ -29,7 +28,9 @@ from kiwiresearch.cases.places import (
     rewording_errors,
 )
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, RunDamaged, RunError, StoreError
+from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin.store import LOCK, locked_folder
+from kiwiresearch.system import free_path, numbered
 from kiwiresearch.workspace import folder_name, store_of
 
 if TYPE_CHECKING:
@@ -46,20 +47,20 @@ class CaseRepository(Protocol):
     def ids(self) -> tuple[str, ...]:
         """All cases, the most recently used first."""
 
-    def place(self, wanted: str) -> CasePlace | None:
+    def location(self, case_id: str) -> CaseLocation | None:
         """Where the case with this id is stored; None for an unknown id."""
 
-    def find(self, words: str) -> str:
+    def find(self, name: str) -> str:
         """The id of the case with this name, or of the most recently used one."""
 
-    def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+    def begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         """Let `make` create a case under this name, with a number if the name is taken, and return its id."""
 
     def close(self) -> None:
         """Close connections that were opened to find cases."""
 
 
-def case_id(folder: Path) -> str:
+def case_id_of(folder: Path) -> str:
     """An anonymous id, since the folder is named after a person who may be living."""
     return hashlib.sha256(b"case " + os.fsencode(folder.name)).hexdigest()[:ID_LETTERS]
 
@@ -71,29 +72,29 @@ class FolderCases:
         self._root = root
 
     def ids(self) -> tuple[str, ...]:
-        return tuple(map(case_id, sorted(self._folders(), key=last_changed, reverse=True)))
+        return tuple(map(case_id_of, sorted(self._folders(), key=last_changed, reverse=True)))
 
-    def place(self, wanted: str) -> FolderPlace | None:
-        found = next((one for one in self._folders() if case_id(one) == wanted), None)
-        return None if found is None else FolderPlace(found)
+    def location(self, case_id: str) -> FolderLocation | None:
+        found = next((one for one in self._folders() if case_id_of(one) == case_id), None)
+        return None if found is None else FolderLocation(found)
 
-    def find(self, words: str) -> str:
-        if not words:
-            return case_id(find_case_folder(cases=self._root))
+    def find(self, name: str) -> str:
+        if not name:
+            return case_id_of(find_case_folder(cases=self._root))
         for one in self._folders():
-            if words in (case_id(one), one.name, str(one)) or folder_name(words) == one.name:
-                return case_id(one)
+            if name in (case_id_of(one), one.name, str(one)) or folder_name(name) == one.name:
+                return case_id_of(one)
         raise BadUsage(
-            f"The server has no case {words!r}.",
-            remedy=f"Its cases are those in {str(self._root)!r}: begin one at the desk, or name the folder "
-            "that holds yours in 'cases' below [serve] in the settings.",
+            f"The case {name!r} was not found on this server.",
+            remedy=f"The server uses the cases in {str(self._root)!r}. Start one in the web interface, or set 'cases' "
+            "under [serve] in your settings to the folder with your cases.",
         )
 
-    def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
-        place = FolderPlace(_free(new_case_folder(name, cases=self._root)))
-        with rewording_errors(place.without_names), beginning_in(place.folder):
-            make(place)
-        return case_id(place.folder)
+    def begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
+        location = FolderLocation(free_path(new_case_folder(name, cases=self._root)))
+        with rewording_errors(location.without_names), beginning_in(location.folder):
+            make(location)
+        return case_id_of(location.folder)
 
     def close(self) -> None:
         """Nothing to close."""
@@ -103,19 +104,8 @@ class FolderCases:
         return [one for one in case_folders(self._root) if not one.is_symlink() and not (one / CASE_FILE).is_symlink()]
 
 
-def _free(folder: Path) -> Path:
-    """The folder, or the next numbered one if something exists there."""
-    number, found = 1, folder
-    while os.path.lexists(found):
-        number += 1
-        found = folder.with_name(f"{folder.name}-{number}")
-    return found
-
-
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
 NEW = ".new-"
-MIN_ID_LETTERS = 4
-"""How many characters of an id are enough to name a case, if they are unique."""
 
 
 class StoredCases:
@@ -142,93 +132,108 @@ class StoredCases:
 
     def all(self) -> list[CaseEntry]:
         """All cases with their owner's names for them, the most recently used first."""
-        return sorted(self._store.cases.all(), key=lambda one: one.changed_at, reverse=True)
+        return sorted(self._shown(), key=lambda one: one.changed_at, reverse=True)
 
-    def place(self, wanted: str) -> CasePlace | None:
-        found = self._store.cases.get(wanted) if ID.fullmatch(wanted) else None
-        return None if found is None else self._place(found.id, found.name, found.place)
+    def _shown(self) -> list[CaseEntry]:
+        deleted = self._store.removed.deleted("family")
+        return [one for one in self._store.cases.all() if one.id not in deleted]
 
-    def find(self, words: str) -> str:
-        found = self._named(words) if words else next(iter(self.all()), None)
+    def location(self, case_id: str) -> CaseLocation | None:
+        found = self._store.cases.get(case_id) if ID.fullmatch(case_id) else None
+        if found is None or found.id in self._store.removed.deleted("family"):
+            return None
+        return self._location(found.id, found.name, found.place)
+
+    def find(self, name: str) -> str:
+        found = self._named(name) if name else next(iter(self.all()), None)
         if found is None:
-            what = f"There is no case {words!r} in the store." if words else "There is no case in the store yet."
-            raise BadUsage(what, remedy=f"{START_HINT}; a case in a folder is named by its path, such as cases/darwin.")
+            what = f"The store has no case named {name!r}." if name else "The store has no cases yet."
+            raise BadUsage(
+                what, remedy=f"{START_HINT}. To use a case in a folder, enter its path, for example cases/darwin."
+            )
         return found.id
 
-    def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
+    def begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         with (
-            self.beginning(new_case_folder(name).name, is_numbered=True) as (case_id, place),
-            rewording_errors(place.without_names),
+            self.beginning(new_case_folder(name).name, is_numbered=True) as (case_id, location),
+            rewording_errors(location.without_names),
         ):
-            make(place)
+            make(location)
         return case_id
 
     @contextmanager
-    def beginning(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CasePlace]]:
-        """The id of a new case and a place to create it; it is moved into the store if no error is raised."""
+    def beginning(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CaseLocation]]:
+        """The id of a new case and a location to create it; it is moved into the store if no error is raised."""
         self._sweep()
         folder = self._root / f"{NEW}{secrets.token_hex(8)}"
         case_id = secrets.token_hex(ID_LETTERS // 2)
         try:
             with locked_folder(folder):
-                place = FolderPlace(folder, title)
-                yield case_id, place
-                self.take_in(place, title, case_id, is_numbered=is_numbered)
+                location = FolderLocation(folder, title)
+                yield case_id, location
+                self.take_in(location, title, case_id, is_numbered=is_numbered)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def take_in(self, source: CasePlace, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
+    def take_in(self, source: CaseLocation, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
         """Copy a case into the store under a free name, and return the fingerprint that proves the copy."""
         case_id = case_id or secrets.token_hex(ID_LETTERS // 2)
-        where = self._opened.schema(case_id) if self._store.is_shared else case_id
-        target = self._place(case_id, title, where)
+        stored_at = self._opened.schema(case_id) if self._store.is_shared else case_id
+        target = self._location(case_id, title, stored_at)
         try:
             fingerprint = copy_case(source, target)
-            self._add(case_id, _names(title) if is_numbered else iter([title]), where)
+            self._add(case_id, numbered(title) if is_numbered else iter([title]), stored_at)
         except BaseException:
             with suppress(KiwiError):
                 _discard(target)
             raise
         return fingerprint
 
-    def _add(self, case_id: str, names: Iterator[str], where: str) -> None:
+    def _add(self, case_id: str, names: Iterator[str], stored_at: str) -> None:
         from kiwiresearch.store import CaseEntry
 
         now = self._now()
         for name in names:
-            if self._store.cases.add(CaseEntry(case_id, name, where, now, now)):
+            if self._store.cases.add(CaseEntry(case_id, name, stored_at, now, now)):
                 return
-        raise title_taken(name)
+        raise title_taken_error(name)
 
     def remove(self, case_id: str) -> None:
         """Remove a case for good while nobody works on it, even if parts of it are already gone."""
-        place = self.place(case_id)
-        if place is None:
+        location = self.location(case_id)
+        if location is None:
             return
         with ExitStack() as held:
             with suppress(RunDamaged):  # its tables are already gone
-                held.enter_context(place.exclusive())
-            self.drop(case_id, place)
+                held.enter_context(location.exclusive())
+            self.drop(case_id, location)
 
-    def drop(self, case_id: str, place: CasePlace) -> None:
+    def drop(self, case_id: str, location: CaseLocation) -> None:
         """Remove a case that the caller has locked."""
-        _discard(place)
+        _discard(location)
         self._store.cases.remove(case_id)
 
     def is_free(self, title: str) -> bool:
-        return all(one.name != title for one in self._store.cases.all())
+        """Whether no case has this name; FolderTaken if it is that of one in the trash."""
+        same = next((one for one in self._store.cases.all() if one.name == title), None)
+        if same is not None and same.id in self._store.removed.deleted("family"):
+            raise FolderTaken(
+                f"A deleted case has the name {title!r}.",
+                remedy="Choose another name, or restore or empty the trash in the web interface, at /archive.",
+            )
+        return same is None
 
-    def _named(self, words: str) -> CaseEntry | None:
-        rows = self._store.cases.all()
-        called = [one for one in rows if one.name in (words, folder_name(words))]
-        begun = [one for one in rows if len(words) >= MIN_ID_LETTERS and one.id.startswith(words)]
+    def _named(self, name: str) -> CaseEntry | None:
+        rows = self._shown()
+        called = [one for one in rows if one.name in (name, folder_name(name))]
+        begun = [one for one in rows if is_start_of_id(name, one.id)]
         return next(iter(called), begun[0] if len(begun) == 1 else None)
 
-    def _place(self, case_id: str, name: str, place: str) -> CasePlace:
+    def _location(self, case_id: str, name: str, stored_at: str) -> CaseLocation:
         touch = partial(self._touch, case_id)
         if self._store.is_shared:
-            return SchemaPlace(self._opened, self._store.files, place, name, self._root / case_id, touch)
-        return FolderPlace(self._beside / place, name, touch)
+            return SchemaLocation(self._opened, self._store.files, stored_at, name, self._root / case_id, touch)
+        return FolderLocation(self._beside / stored_at, name, touch)
 
     def _touch(self, case_id: str) -> None:
         with suppress(StoreError):  # the case itself is unchanged
@@ -259,16 +264,16 @@ class StoredCases:
             with suppress(RunError, OSError):
                 if any(file.name != LOCK for file in folder.iterdir()):
                     with locked_folder(folder):
-                        FolderPlace(folder).discard()
+                        FolderLocation(folder).discard()
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _discard(place: CasePlace) -> None:
-    place.discard()
-    shutil.rmtree(place.folder, ignore_errors=True)
+def _discard(location: CaseLocation) -> None:
+    location.discard()
+    shutil.rmtree(location.folder, ignore_errors=True)
 
 
-def copy_case(source: CasePlace, target: CasePlace) -> str:
+def copy_case(source: CaseLocation, target: CaseLocation) -> str:
     """Copy a case, verify that the copy is the same, and return its fingerprint."""
     from kiwiresearch.kin.store import CaseStore
 
@@ -280,17 +285,11 @@ def copy_case(source: CasePlace, target: CasePlace) -> str:
     if after != before:
         target.discard()
         raise RunDamaged(
-            "The copy of the case is not the same as the case, so it was not kept.",
-            remedy="Prove the case with 'kiwiresearch kin verify', then try again.",
+            "The copy of the case was not identical to the original, so it was discarded.",
+            remedy="Check the case with 'kiwiresearch kin verify', then try again.",
         )
     return before
 
 
-def title_taken(title: str) -> FolderTaken:
-    return FolderTaken(f"There is a case {title!r} in the store already.", remedy="Give it another name.")
-
-
-def _names(title: str) -> Iterator[str]:
-    yield title
-    for number in count(2):
-        yield f"{title}-{number}"
+def title_taken_error(title: str) -> FolderTaken:
+    return FolderTaken(f"The store already has a case named {title!r}.", remedy="Choose another name.")

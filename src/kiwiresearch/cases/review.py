@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, PersonName, SeparatedRecord, WaitingRecord
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import LivingStatus, PersonId, row_id
 from kiwiresearch.kin.loop import forbidden_pairs
 from kiwiresearch.kin.privacy import LIVING_NAME
@@ -29,9 +30,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
     """Record what the user says about a person; it overrides every rule until the user changes it."""
     known = next((one for one in get_args(LivingStatus) if one == status), None)
     if known is None:
-        raise BadUsage(
-            f"{status!r} says nothing of a life.", remedy=f"Use one of: {', '.join(get_args(LivingStatus))}."
-        )
+        raise BadUsage(f"{status!r} is not a valid status.", remedy=f"Use one of: {', '.join(get_args(LivingStatus))}.")
     store = case.store
     with store.step("user"):
         store.set_state(OVERRIDES_KEY, {**(store.state(OVERRIDES_KEY) or {}), person: known})
@@ -42,7 +41,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LivingRecord(Record):
-    """Whether a person is taken for living, and why."""
+    """Whether a person counts as living, and why."""
 
     id: str
     name: str
@@ -59,13 +58,12 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
     why = Message(f"{verdict.why[:1].upper()}{verdict.why[1:]}", verdict.why.kind, **verdict.why.values)
     reason = (case.store.state(REASONS_KEY) or {}).get(person, "").rstrip(".: ") if by_user else ""
     if reason:
-        why = Message(f"The user says so: {reason}", "living.user_says_why", words=reason)
+        why = Message(f"Set by hand: {reason}", "living.user_says_why", words=reason)
     return LivingRecord(person, withheld.tree.persons[person].name, verdict.status, why, by_user)
 
 
 SHORT = 8
-MIN_ID_CHARS = 4
-SAYS_SO = "The user says so."
+SAYS_SO = "Set by the user."
 UNDONE = re.compile(r"the merge \S+ was undone")
 """The reason stored when the user gave none."""
 
@@ -106,14 +104,14 @@ def pending_merges(case: Case) -> tuple[MergeToReview, ...]:
         if ordered_pair(first, second) in apart:
             continue
         name = row_id("proposal", *sorted((first, second)))
-        told = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
-        found.setdefault(name, MergeToReview(name, (first, second), *told))
+        values = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
+        found.setdefault(name, MergeToReview(name, (first, second), *values))
     return tuple(sorted(found.values(), key=lambda one: (-one.score, one.id)))
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     """Merge two records by the user's decision, and return the id of the merge."""
-    one = _chosen(wanted, pending_merges(case), "proposal")
+    one = _chosen(wanted, pending_merges(case), "possible duplicate")
     first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
     with case.store.step("user"):
         merge = case.store.merges.merge(
@@ -131,7 +129,7 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
 
 def reject_merge(case: Case, wanted: str, why: str = "") -> MergeToReview:
     """Separate two records by the user's decision; they are not proposed again."""
-    one = _chosen(wanted, pending_merges(case), "proposal")
+    one = _chosen(wanted, pending_merges(case), "possible duplicate")
     with case.store.step("user"):
         case.store.merges.forbid(*one.pair, why or SAYS_SO, "user")
         case.reevaluate()
@@ -152,7 +150,7 @@ def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
 
 def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     """Allow a separated pair, given by id prefix, to be proposed again."""
-    one = _chosen(wanted, separated_pairs(case), "pair that is kept apart")
+    one = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
     with case.store.step("user"):
         case.store.merges.allow(*one.pair, why)
         case.reevaluate()
@@ -231,10 +229,10 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
 
 def _chosen(wanted: str, among: Sequence[Reviewable], what: str) -> Reviewable:
     given = wanted.strip().lower()
-    found = [one for one in among if len(given) >= MIN_ID_CHARS and one.id.startswith(given)]
+    found = [one for one in among if is_start_of_id(given, one.id)]
     if len(found) == 1:
         return found[0]
     if not found:
-        raise BadUsage(f"There is no {what} {wanted!r}.", remedy="'kiwiresearch kin merges' shows them all.")
+        raise BadUsage(f"No {what} has the ID {wanted!r}.", remedy="To list all IDs: kiwiresearch kin merges")
     several = ", ".join(one.id[:SHORT] for one in found)
-    raise BadUsage(f"{wanted!r} may be {len(found)} of them: {several}.", remedy="Give more of the id.")
+    raise BadUsage(f"{wanted!r} matches {len(found)} IDs: {several}.", remedy="Use more characters of the ID.")

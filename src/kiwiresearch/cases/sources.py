@@ -55,10 +55,10 @@ class OpenSources:
         """Let the user sign in to a source; `tell` receives the address to open."""
         found = self.sign_ins.get(name)
         if found is None:
-            those = f" Those are: {', '.join(sorted(self.sign_ins))}." if self.sign_ins else ""
+            those = f" Available: {', '.join(sorted(self.sign_ins))}." if self.sign_ins else ""
             raise BadUsage(
-                f"{name!r} is no source of this case that wants a sign-in.",
-                remedy=f"Only what is switched on is asked.{those}",
+                f"This case has no source {name!r} that is turned on and needs a sign-in.",
+                remedy=f"To turn a source on: kiwiresearch kin plugins on ID.{those}",
             )
         found.run_locally(tell)
 
@@ -73,7 +73,9 @@ def set_plugin(
     """Switch a plugin on or off for the case."""
     name = known.plugin.plugin_id
     if name == BOOKS:
-        raise BadUsage("Your books are always asked, and ask nobody.", remedy="Choose the books with --book.")
+        raise BadUsage(
+            "Your books are always used and cannot be turned on or off.", remedy="Choose the books with --book."
+        )
     before = Switches.of(store)
     others = {one for one in before.on if one != name}
     agreed = {one for one in before.terms if one != name}
@@ -117,9 +119,11 @@ def open_case_sources(
 def _checked_endpoint(known: KnownPlugin, endpoint: str) -> str:
     parts = urlsplit(endpoint)
     if known.plugin.kind != "sparql":
-        raise BadUsage(f"The plugin {known.plugin.plugin_id!r} has no endpoint of yours.", remedy="Leave it out.")
+        raise BadUsage(
+            f"The plugin {known.plugin.plugin_id!r} cannot use another endpoint.", remedy="Remove --endpoint."
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadUsage(f"{endpoint!r} is no address.", remedy="Such as: --endpoint http://localhost:7878/query")
+        raise BadUsage(f"{endpoint!r} is not a web address.", remedy="Example: --endpoint http://localhost:7878/query")
     return endpoint
 
 
@@ -152,7 +156,7 @@ def open_gate(
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord(Record):
-    """A source: what it is, whether the case may ask it, and what is asked of whom."""
+    """A source: what it is, whether the case may use it, and what it receives."""
 
     id: str
     name: str
@@ -162,16 +166,16 @@ class PluginRecord(Record):
     hosts: tuple[str, ...]
     asked: str
     terms: str
-    """What its terms say of programs."""
+    """What its terms say about automated access."""
     terms_url: str
     terms_acknowledged: bool
     key: str
-    """The variable that holds the user's key; empty where none is needed."""
+    """The environment variable with the user's key; empty if none is needed."""
     sign_in: bool
     note: str
-    requests_per_minute: float
+    requests_per_minute: int
     quarantine: str
-    """Why it was put aside, if it was."""
+    """Why it was disabled, if it was."""
     shipped: bool
 
 
@@ -194,7 +198,7 @@ def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | No
         on=is_books or plugin.plugin_id in switches.on,
         network=not is_books,
         hosts=() if is_books else _hosts(plugin, switches),
-        asked="" if is_books else "Names and years of people who are known to be dead; nothing of anybody else.",
+        asked="" if is_books else "Names and years of people known to have died, and nothing about anyone else.",
         terms=rules.tos_automation,
         terms_url=rules.tos_url,
         terms_acknowledged=plugin.plugin_id in switches.terms,

@@ -52,7 +52,7 @@ def verify_case(
     """
     found = CaseVerification(head=case.store.head)
     found.proved["audit rows"] = len(case.store.audit())
-    found.failures += [f"audit log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
+    found.failures += [f"log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
     tree = case.store.tree(everything=True)
     with reading():
         texts = _prove_sources(case, tree, found)
@@ -84,8 +84,8 @@ def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str,
         away += not _prove_page(case, source, texts[source.id], found)
     if away:
         found.notes.append(
-            f"{count_of(away, 'source')} could be compared with the text that was kept only: "
-            "the book, file or site is not at hand."
+            f"{count_of(away, 'source')} could only be compared with the saved text, "
+            "because the book, file or site is not available."
         )
     return texts
 
@@ -100,14 +100,14 @@ def _prove_page(case: Case, source: Source, text: str, found: CaseVerification) 
         return False
     digest = "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     if digest != source.content_hash:
-        found.failures.append(f"source {source.id}: the text that was kept is not the one that was read.")
+        found.failures.append(f"source {source.id}: the saved text is not the text that was read.")
     try:
         page = open_page(open_book.archive, path)
     except KiwiError as problem:
         found.failures.append(f"source {source.id}: {problem.message}")
         return True
     if page.text != text:
-        found.failures.append(f"source {source.id}: the page of the book is not the text that was kept.")
+        found.failures.append(f"source {source.id}: the page in the book differs from the saved text.")
     return True
 
 
@@ -118,9 +118,9 @@ def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: C
     elif text is None or not text:
         return  # a source without text of its own is quoted from the file that names it
     elif evidence.start >= 0 and text[evidence.start : evidence.end] != evidence.snippet:
-        found.failures.append(f"evidence {evidence.id}: its source does not say that at its place.")
+        found.failures.append(f"evidence {evidence.id}: its source does not contain the quote at that position.")
     elif evidence.start < 0 and evidence.snippet not in text:
-        found.failures.append(f"evidence {evidence.id}: its source does not say that.")
+        found.failures.append(f"evidence {evidence.id}: its source does not contain the quote.")
     else:
         found.proved["quotes"] += 1
 
@@ -141,7 +141,7 @@ def _prove_gedcom(case: Case, found: CaseVerification) -> None:
             if len(read.tree.persons) != len(tree.persons):
                 found.failures.append(f"{form}: it has {len(read.tree.persons)} of {len(tree.persons)} people.")
             if _parents(read.tree) != _parents(tree):
-                found.failures.append(f"{form}: it has {_parents(read.tree)} of {_parents(tree)} ties to parents.")
+                found.failures.append(f"{form}: it has {_parents(read.tree)} of {_parents(tree)} parent relationships.")
             found.failures += [f"{form}: {problem}" for problem in read.problems]
     found.proved["people"] = len(tree.persons)
 

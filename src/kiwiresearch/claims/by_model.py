@@ -94,7 +94,7 @@ class ClaimReader:
         self._options = replace(self._options, max_tokens=max(min(REPLY_TOKENS, context // 4), 1))
         room = context - self._options.max_tokens - SCHEMA_TOKENS - estimate_prompt(message.text for message in around)
         if room < MIN_ROOM_TOKENS:
-            self._give_up(f"it reads {context:,} tokens at once, which is too little for a section")
+            self._give_up(f"it can read only {context:,} tokens at once, which is too few for a section")
         return min(room, MAX_CHUNK_TOKENS)
 
     def _chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | DroppedClaim]:
@@ -119,10 +119,10 @@ class ClaimReader:
         if isinstance(problem, ModelUnreachable):
             self._give_up(printable(problem.message))
         elif self._failures == MAX_FAILURES:
-            self._give_up(f"{MAX_FAILURES} times in a row it gave no reply that can be used")
+            self._give_up(f"{MAX_FAILURES} of its replies in a row could not be used")
 
     def _give_up(self, why: str) -> None:
-        self.note = f"{model_label(self._model)} was given up, and the rules alone found the other claims: {why}"
+        self.note = f"{model_label(self._model)} was not used any further, so rules found the remaining claims: {why}"
         self.note = self.note.rstrip(".") + "."
         self._log(self.note)
 

@@ -78,6 +78,7 @@ def _rows_with_headings(box: Infobox) -> Iterator[tuple[InfoboxRow, str]]:
     """Each row of an infobox, with the heading it appears under.
 
     A row that starts with a dash belongs to the last row that does not: 'Population', '- Total', 'GDP', '- Total'.
+    `ask.page_units` has its own rules: there a heading only adds words to match, here it is part of what is claimed.
     """
     group = heading = ""
     group_has_dashes = False
@@ -244,7 +245,7 @@ class _SentenceClaims:
                 yield typed
             if sentence.text.endswith(":"):
                 yield from self._statements.from_list(number)
-            elif typed is None or typed.put_in or (number == first and sentence != full_first):
+            elif typed is None or typed.inserted_name_from or (number == first and sentence != full_first):
                 full = full_first if full_first and number == first else sentence
                 statement = self._statements.from_sentence(number, full)
                 if statement is not None:
@@ -301,7 +302,7 @@ class _SentenceClaims:
             signals,
             hedges,
             points=typed.points,
-            put_in=name_source,
+            inserted_name_from=name_source,
             length=len(text),
             about_the_page=is_about_page,
             has_name=has_name(text),
@@ -322,7 +323,7 @@ class _SentenceClaims:
             not name_source and self._grammar.pronoun_second.match(text)
         )
         depends_on: DependsOn = "previous" if needs_previous else ""
-        return replace(claim, also=typed.also, scope=scope, put_in=name_source, depends_on=depends_on)
+        return replace(claim, also=typed.also, scope=scope, inserted_name_from=name_source, depends_on=depends_on)
 
 
 def _quotes(page: PageDoc, sentence: PageSentence, standalone: StandaloneSentence) -> tuple[Quote, ...]:

@@ -6,15 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import sha256
 from typing import Any, Literal, NamedTuple, NewType, get_args
 
-from kiwiresearch.codec import Record
+from kiwiresearch.codec import JsonDict, Record
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
-from kiwiresearch.ids import BookId
+from kiwiresearch.ids import BookId, short_hash
 from kiwiresearch.search import Score, ScoreTerm
-from kiwiresearch.text import Hedge, Quantity
+from kiwiresearch.text import Hedge, HedgeKind, Quantity
 from kiwiresearch.text.dates import DateMention, DateRange
 from kiwiresearch.zim import EntryRef
 
@@ -87,7 +86,7 @@ class Claim:
     score: Score = NO_SCORE
     """How credible it is, in log-odds."""
     origin: Literal["rule", "model"] = "rule"
-    put_in: NameSource = ""
+    inserted_name_from: NameSource = ""
     depends_on: DependsOn = ""
     """The context it needs, if it cannot be understood alone."""
     id: ClaimId = field(init=False, repr=False, compare=False)
@@ -95,7 +94,9 @@ class Claim:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.quotes) <= MAX_QUOTES:
-            raise QuoteNotFound(f"A claim has one to three quotes, {self.text[:60]!r} has {len(self.quotes)}.")
+            raise QuoteNotFound(
+                f"A claim must have one to three quotes, but {self.text[:60]!r} has {len(self.quotes)}."
+            )
         object.__setattr__(self, "id", self._hash())
 
     @property
@@ -106,7 +107,7 @@ class Claim:
         ref = self.quotes[0].ref
         places = "".join([f"\n{start}-{end}\n{text}" for _, start, end, text in self.quotes])
         content = f"{ref.book}\n{ref.path}\n{self.type}\n{self.text}{places}"
-        return ClaimId("sha256:" + sha256(content.encode("utf-8", "replace")).hexdigest()[:32])
+        return ClaimId(short_hash(content))
 
     @property
     def confidence(self) -> float:
@@ -128,28 +129,23 @@ def confidence_of(score: Score) -> float:
     return round(1 / (1 + math.exp(-max(min(score.total, 30.0), -30.0))), 2)
 
 
-FLAGS = ("may", "some", "debated", "uncertain")
-
-
 @dataclass(frozen=True, slots=True)
 class ClaimRecord(Record):
-    """One thing that a page or a text says; the reference of claims tells what its fields mean."""
+    """One thing that a page or a text says; docs/reference/claims.md describes its fields."""
 
     claim_id: str
     claim: str
-    """The claim in words that stand alone."""
+    """The claim, as a sentence that makes sense on its own."""
     claim_type: ClaimType
     also: tuple[ClaimType, ...]
     """What else it is."""
     subject: str
     name_put_in: NameSource
-    """Where a name comes from that stands in place of a pronoun: the `title` of the page, or the sentence `before`;
-    empty where none was put in.
+    """Where the name that replaces a pronoun comes from: the `title` of the page, or the sentence `before`; empty if
+    no pronoun was replaced.
     """
     depends_on: DependsOn
-    """What it can only be read with: the `subject` of its page, or the `previous` sentence; empty where it can be read
-    by itself.
-    """
+    """What is needed to understand it: the `subject` of its page, or the `previous` sentence; empty if nothing is."""
     scope: str
     names: tuple[str, ...]
     topic_tags: tuple[str, ...]
@@ -169,15 +165,20 @@ class ClaimRecord(Record):
     section: str
     section_heading: str
     headings: tuple[str, ...]
-    """The headings it stands below, the outermost first."""
+    """The headings above it, outermost first."""
     anchor: str
     spans: tuple[dict[str, Any], ...]
-    """Where its words stand in the `plain_text` of the page."""
+    """Its position in the `plain_text` of the page."""
     support_snippets: tuple[str, ...]
-    """These words, letter by letter."""
+    """This text, letter by letter."""
+
+    @classmethod
+    def of(cls, claim: Claim) -> ClaimRecord:
+        values: Mapping[str, Any] = claim_record(claim)
+        return cls(**values)
 
 
-def claim_record(claim: Claim) -> dict[str, Any]:
+def claim_record(claim: Claim) -> JsonDict:
     """A claim as `claims.jsonl` has it."""
     kinds = {hedge.kind for hedge in claim.hedges}
     signals, ref = claim.signals, claim.quotes[0].ref
@@ -204,9 +205,9 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         },
         "headings": list(claim.headings),
         "hedging": [{"cue": cue, "end": end, "kind": kind, "start": start} for start, end, cue, kind in claim.hedges],
-        "hedging_flags": {flag: flag in kinds for flag in FLAGS},
+        "hedging_flags": {flag: flag in kinds for flag in get_args(HedgeKind)},
         "measures": [_measure(measure) for measure in claim.measures],
-        "name_put_in": claim.put_in,
+        "name_put_in": claim.inserted_name_from,
         "names": list(claim.names),
         "origin": claim.origin,
         "page_title": claim.page_title,
@@ -250,13 +251,13 @@ def claim_from_record(row: Mapping[str, Any]) -> Claim:
         score=Score(tuple(ScoreTerm(**line) for line in row["confidence_terms"])),
         origin=row["origin"],
         headings=tuple(row["headings"]),
-        put_in=row["name_put_in"],
+        inserted_name_from=row["name_put_in"],
         depends_on=row["depends_on"],
     )
 
 
 @lru_cache(maxsize=4_096)
-def date_record(when: DateRange) -> Mapping[str, Any]:
+def date_record(when: DateRange) -> Mapping[str, str | int | bool]:
     """A date as plain data, also in EDTF, which other programs read."""
     return {
         "edtf": when.edtf(),
@@ -274,9 +275,9 @@ def date_from_record(row: Mapping[str, Any]) -> DateRange:
     return DateRange(**{name: row[name] for name in names})
 
 
-def _measure(measure: Measure) -> dict[str, Any]:
+def _measure(measure: Measure) -> JsonDict:
     """A measure without `of`: that is the claim's subject, which its record has."""
-    quantity = dict(zip(Quantity._fields, measure.quantity, strict=True))
+    quantity: JsonDict = dict(zip(Quantity._fields, measure.quantity, strict=True))
     return quantity | {"what": measure.what, "when": date_record(measure.when) if measure.when else None}
 
 

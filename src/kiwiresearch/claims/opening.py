@@ -11,6 +11,7 @@ from typing import NamedTuple
 from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page import PageDoc
+from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 MIN_GENDER_SHARE = 0.6
@@ -214,13 +215,10 @@ def _comma_after(text: str, start: int) -> int:
     return -1
 
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 DATED = re.compile(
     r"(?:In|By|Since|During|Until|From|On|At|After|Before|Around)\s+(?:the\s+|about\s+|c\.\s*)?"
-    rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(MONTHS)})\s+(?:\d{{1,2}},\s+)?)?[\w–-]*\d[\w–-]*"
+    rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(ENGLISH_MONTHS)})\s+(?:\d{{1,2}},\s+)?)?"
+    r"[\w–-]*\d[\w–-]*"
     r"(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
 )
 # A phrase of up to seven words before a pronoun: 'In the Near East it'.
@@ -233,7 +231,7 @@ def _short_introduction(text: str, start: int, end: int, grammar: Grammar) -> in
     if found:
         word = WORD.match(text, found.end())
         starts = word is not None and (word[0].lower() in grammar.genders or word[0] in ("the", "a", "an"))
-        if word and word[0] not in MONTHS and (starts or word[0][0].isupper()):
+        if word and word[0] not in ENGLISH_MONTHS and (starts or word[0][0].isupper()):
             return found.end()
     found = PLACED.match(text, start, end)
     if found and text[start].isupper() and verb_after(text[start : found.end()], 0, grammar) < 0:

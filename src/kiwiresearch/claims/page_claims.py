@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimRecord, ClaimType, claim_record
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimRecord, ClaimType
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
@@ -35,20 +35,20 @@ class PageClaims:
 
     def record(self) -> PageClaimsRecord:
         """The record that `--json` prints."""
-        claims = tuple(ClaimRecord(**claim_record(claim)) for claim in self.claims)
+        claims = tuple(map(ClaimRecord.of, self.claims))
         return PageClaimsRecord(self.page.title, self.page.ref.book, self.page.ref.path, claims, self.hedges)
 
 
 @dataclass(frozen=True, slots=True)
 class PageClaimsRecord(Record):
-    """What a page or a text claims, in its order."""
+    """The claims of a page or a text, in its order."""
 
     title: str
     book: str
     path: str
     claims: tuple[ClaimRecord, ...]
     hedges: tuple[str, ...]
-    """The words anywhere in it that hold back."""
+    """All hedging words in it."""
 
 
 def claims_of_page(page: PageDoc, book_name: str = "") -> PageClaims:
@@ -63,7 +63,7 @@ def claims_of_text(text: str, title: str = "", language: str = "eng") -> PageCla
     page = page_from_text(text, title, language)
     claims: Sequence[Claim] = claims_of(page)
     if not title.strip():
-        claims = [claim for claim in claims if claim.put_in != "title"]
+        claims = [claim for claim in claims if claim.inserted_name_from != "title"]
     return PageClaims(page, tuple(claims), _cues(text, language))
 
 
@@ -71,7 +71,7 @@ def checked_claim_type(wanted: str) -> str:
     """The claim type in lower case, empty if none is wanted; BadUsage if it is unknown."""
     name = wanted.strip().lower()
     if wanted and name not in get_args(ClaimType):
-        raise BadUsage(f"There is no type {wanted!r} of claims.", remedy=f"The types are: {', '.join(CLAIM_TYPES)}.")
+        raise BadUsage(f"{wanted!r} is not a type of claim.", remedy=f"Choose one of: {', '.join(CLAIM_TYPES)}.")
     return name
 
 

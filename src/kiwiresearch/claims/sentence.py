@@ -205,7 +205,7 @@ STUB = -0.2
 HEDGED = {"may": -0.05, "some": -0.2, "debated": -0.8, "uncertain": -0.2}
 NAME_PUT_IN = -0.05
 NAME_FOUND_BEFORE = -1.1
-PUT_IN = {
+INSERTED_NAME_TERMS = {
     "title": ("pronoun named by the page's title", NAME_PUT_IN),
     "before": ("pronoun named by a sentence before", NAME_FOUND_BEFORE),
 }
@@ -222,7 +222,7 @@ def claim_score(
     hedges: tuple[Hedge, ...],
     *,
     points: float = 0.0,
-    put_in: NameSource = "",
+    inserted_name_from: NameSource = "",
     table: bool = False,
     length: int = 0,
     about_the_page: bool = False,
@@ -243,8 +243,8 @@ def claim_score(
     if signals.stub:
         terms.append(("the page is a stub", STUB))
     terms += [(f"hedged ({kind})", HEDGED[kind]) for kind in sorted({hedge.kind for hedge in hedges})]
-    if put_in:
-        terms.append(PUT_IN[put_in])
+    if inserted_name_from:
+        terms.append(INSERTED_NAME_TERMS[inserted_name_from])
     if points >= CLEAR_POINTS:
         terms.append(("clear type", CLEAR))
     if length > LONG_CHARS:

@@ -10,7 +10,9 @@ from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.opening import PageTheme, SentenceOpening, opening_of, singular, theme_of
 from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page import PageDoc
+from kiwiresearch.text import LEADING_ARTICLE
 from kiwiresearch.text import WORD as ANY_WORD
+from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 PRONOUN = re.compile(r"\b(?:he|she|his|her|him|it|its|they|their)\b", re.IGNORECASE)
 DEFINITE = re.compile(r"(?:The|the|This|this|These|these|That|that)\s+(?:[a-z-]+\s+)?([a-z]+)")
@@ -21,7 +23,6 @@ ADVERB = re.compile(
     r"\s+(?:also|still|then|never|always|often|usually|generally|only|first|later|soon|both|all|each|"
     r"itself|himself|herself|[a-z]+ly)$"
 )
-ARTICLE = re.compile(r"^(?:an?|the)\s+")
 OWNED = re.compile(r"(.+?)['’]s?\s")
 # The name after a closing quotation mark: '", wrote Darwin'.
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
@@ -104,7 +105,10 @@ class Subjects:
             return None  # 'With the siege lifted he left': it is unclear where the subject starts
         if self._is_theme(words):
             is_short = self.theme.is_person and words in self.theme.short and words != self.theme.name
-            goes_on = text[opening.subject + len(words) :].startswith((",", " ("))
+            rest = text[opening.subject + len(words) :]
+            goes_on = rest.startswith((",", " ("))
+            if is_short and self._is_relative(rest):
+                return NamedSubject(words)
             if is_short and text.startswith(words, opening.subject) and not goes_on:
                 return NamedSubject(self.theme.name, opening.subject, opening.subject + len(words))
             return NamedSubject(self.theme.name)
@@ -112,6 +116,17 @@ class Subjects:
         if possessive and self._is_theme(possessive[1]):
             return NamedSubject(self.theme.name)
         return self._by_pronoun(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
+
+    def _is_relative(self, rest: str) -> bool:
+        """Whether a surname is that of a relative: 'Hamilton died, and she survived him' on his wife's page.
+
+        A pronoun of the other gender must then refer to it, since no other name comes before that pronoun.
+        """
+        for found in PRONOUN.finditer(rest):
+            gender = self._grammar.genders.get(found[0].lower())
+            if gender in ("male", "female") and gender != self.theme.gender:
+                return not any(name[0] not in ENGLISH_MONTHS for name in NAME.finditer(rest, 0, found.start()))
+        return False
 
     def _first_words(self, text: str, opening: SentenceOpening) -> str:
         """The first words of a sentence, if no verb shows where its subject ends."""
@@ -139,7 +154,7 @@ class Subjects:
             return True
         if self.theme.is_person and self.theme.ends <= set(words.split()):
             return True  # 'Charles Robert Darwin'
-        bare = ARTICLE.sub("", words.lower())
+        bare = LEADING_ARTICLE.sub("", words.lower())
         name = self.theme.name.lower()
         return bare == name or singular(bare) == singular(name) or bare.startswith((f"{name} or ", f"{name} and "))
 

@@ -1,8 +1,9 @@
-"""The commands for users, their tokens and limits, and for the audit."""
+"""The commands for users, their passwords, tokens, sign-in links and limits, and for the audit."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,38 +17,45 @@ if TYPE_CHECKING:
 
 users = typer.Typer(
     name="users",
-    help="Who may use the server where 'serve.users' is set: names, roles, limits and tokens.",
+    help="Manage the users of the server. They sign in with a password, a token or a link if 'serve.users' is set.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 Name = Annotated[str, typer.Argument(help="The user's name.", metavar="NAME")]
 Role = Annotated[str, typer.Option("--role", help="'reader', 'researcher' or 'owner'.", metavar="ROLE")]
-Label = Annotated[str, typer.Option("--label", help="What the token is for, such as 'library PC'.", metavar="WORDS")]
-SHOWN_ONCE = "It is shown this once: give it to the user, and keep it from others."
+Label = Annotated[
+    str, typer.Option("--label", help="What the token is for, for example 'library PC'.", metavar="WORDS")
+]
+SHOWN_ONCE = "The token is shown only once. Give it to the user and to nobody else."
 
 
 @users.command("list")
 def list_users(*, json: JsonOption = False) -> None:
-    """Show all users, their roles, limits and tokens."""
+    """Show all users with their roles, limits, tokens and sign-in links, and when their passwords were set."""
     register = _register()
     rows = [register.with_tokens(user) for user in register.all()]
     if json:
         print_json({"users": rows})
         return
     if not rows:
-        print("There are no users yet. Make the first: kiwiresearch users add NAME --role owner")
+        print("No users yet. To add the first: kiwiresearch users add NAME --role owner")
     for row in rows:
         limits = ", ".join(f"{name} {value}" for name, value in row.limits.items())
-        print(f"{_plain(row.name)}  {row.role}{f'  ({limits})' if limits else ''}")
+        password = f"  password set {row.password_at}" if row.password_at else ""
+        print(f"{_plain(row.name)}  {row.role}{f'  ({limits})' if limits else ''}{password}")
         for token in row.tokens:
-            state = f"revoked {token.revoked_at}" if token.revoked_at else f"last used {token.used_at or '-'}"
-            print(f"    {token.id}  {_plain(token.label) or '-'}  made {token.made_at}  {state}")
+            used = f"last used {token.used_at}" if token.used_at else "never used"
+            state = f"revoked {token.revoked_at}" if token.revoked_at else used
+            print(f"    {token.id}  {_plain(token.label) or '-'}  created {token.made_at}  {state}")
+        for row_link in row.links:
+            used = f"used {row_link.used_at}" if row_link.used_at else f"valid until {row_link.expires_at}"
+            print(f"    {row_link.id}  sign-in link  created {row_link.made_at}  {used}")
 
 
 @users.command()
 def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOption = False) -> None:
-    """Make a user, and a first token, which is shown this once."""
+    """Add a user and create their first token, which is shown only once."""
     from kiwiresearch.workspace import checked_label
 
     register = _register()
@@ -57,19 +65,19 @@ def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOptio
     if json:
         print_json({"name": user.name, "role": user.role, "token": token.text, "token_id": token.id})
         return
-    print(f"{_plain(user.name)} may come in as {user.role}. The token: {token.text}", flush=True)
+    print(f"Added {_plain(user.name)} as {user.role}. Token: {token.text}", flush=True)
     say(SHOWN_ONCE)
     if not user_workspace().settings.serve.users:
-        say("The server asks nobody who they are until 'users = true' stands below [serve] in the settings.")
+        say("The server will not ask for tokens until you set 'users = true' under [serve] in the settings.")
 
 
 @users.command()
 def role(
     name: Name, role: Annotated[str, typer.Argument(help="The new role.", metavar="ROLE")], *, json: JsonOption = False
 ) -> None:
-    """Give a user another role; it counts from the next request on."""
+    """Change a user's role. The new role applies from their next request."""
     user = _register().set_role(name, role)
-    _report(f"{user.name} is {user.role} now.", {"name": user.name, "role": user.role}, as_json=json)
+    _report(f"{user.name} now has the role {user.role!r}.", {"name": user.name, "role": user.role}, as_json=json)
 
 
 @users.command()
@@ -77,46 +85,122 @@ def limit(
     name: Name,
     limits: Annotated[
         list[str],
-        typer.Argument(help="Such as 'questions_a_day=20'; 'queued=' takes back that of the role.", metavar="LIMIT…"),
+        typer.Argument(help="For example 'questions_a_day=20'; 'queued=' restores the role's limit.", metavar="LIMIT…"),
     ],
     *,
     json: JsonOption = False,
 ) -> None:
-    """Give a user limits that differ from those of the role; 0 sets none."""
+    """Set limits for one user that replace those of their role. 0 means no limit."""
     user = _register().set_limits(name, dict(_limit(text) for text in limits))
     limits_words = ", ".join(f"{key} {value}" for key, value in user.limits.items())
-    words = f"{user.name}: {limits_words or 'the limits of the role'}."
+    words = f"{user.name}: {limits_words or 'same limits as the role'}."
     _report(words, {"name": user.name, "limits": dict(user.limits)}, as_json=json)
 
 
 @users.command()
 def token(name: Name, label: Label = "", *, json: JsonOption = False) -> None:
-    """Make another token for a user, which is shown this once."""
+    """Create another token for a user, which is shown only once."""
     made = _register().new_token(name, label)
     if json:
         print_json({"name": name, "token": made.text, "token_id": made.id})
         return
-    print(f"The token {made.id} of {_plain(name)}: {made.text}", flush=True)
+    print(f"New token {made.id} for {_plain(name)}: {made.text}", flush=True)
     say(SHOWN_ONCE)
+
+
+@users.command()
+def password(
+    name: Name,
+    *,
+    generate: Annotated[bool, typer.Option("--generate", help="Generate a readable password and print it.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the password.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Set a user's password. You are asked for it twice, and it is not shown while you type.
+
+    The user is signed out wherever they signed in with the previous password or a link. In a script, send the
+    password on standard input.
+    """
+    if generate and remove:
+        raise BadUsage("--generate and --remove cannot be used together.", remedy="Use one of them.")
+    register = _register()
+    user = register.get(name)
+    if remove:
+        register.remove_password(user.name)
+        _report(f"Removed the password of {user.name}.", {"name": user.name, "password": None}, as_json=json)
+    elif generate:
+        made = register.generate_password(user.name)
+        emit(made, lambda: print(f"Password for {_plain(user.name)}: {made.password}", flush=True), as_json=json)
+        say("The password is shown only once. Give it to the user and keep it secret.")
+    else:
+        register.set_password(user.name, _typed_password(user.name))
+        _report(f"Set the password of {user.name}.", {"name": user.name, "password": None}, as_json=json)
+
+
+def _typed_password(name: str) -> str:
+    """The password from the keyboard, without echo; or the first line of standard input in a script."""
+    from kiwiresearch.store import check_password
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    typed: str = typer.prompt(f"New password for {_plain(name)}", hide_input=True, err=True)
+    check_password(typed, name)  # checked first, so that nobody types a password twice that is refused
+    if typer.prompt("Confirm password", hide_input=True, err=True) != typed:
+        raise BadUsage("The two passwords are not the same.", remedy="Run the command again.")
+    return typed
+
+
+@users.command()
+def link(
+    name: Name,
+    *,
+    valid: Annotated[
+        str, typer.Option("--valid", help="How long it can be used: 'hour', 'day' or 'week'.", metavar="TIME")
+    ] = "day",
+    json: JsonOption = False,
+) -> None:
+    """Create a link that signs a user in once, without a password. It is shown only once.
+
+    It replaces an earlier unused link, and stops working when the user's password is changed.
+    """
+    from kiwiresearch.web import address_for_hosts
+    from kiwiresearch.workspace import LINK_PATH, checked_link_time
+
+    time, serve = checked_link_time(valid), user_workspace().settings.serve
+    made = _register().new_link(name, time)
+    address = f"{address_for_hosts(serve, serve.port)}{LINK_PATH}{made.secret}"
+    if json:
+        print_json({"name": made.user, "link": address, "link_id": made.id, "expires_at": made.expires_at})
+        return
+    print(f"Sign-in link {made.id} for {_plain(made.user)}: {address}", flush=True)
+    say(f"It works once and expires at {made.expires_at}.")
+    say("The link is shown only once. Give it to the user and to nobody else.")
+    if not serve.users:
+        say("The link will not work until you set 'users = true' under [serve] in the settings.")
 
 
 @users.command()
 def revoke(
     name: Name,
-    token_id: Annotated[str, typer.Argument(help="As 'users list' names it.", metavar="TOKEN-ID")],
+    credential: Annotated[
+        str, typer.Argument(help="The ID of the token or sign-in link, from 'users list'.", metavar="ID")
+    ],
     *,
     json: JsonOption = False,
 ) -> None:
-    """Take a token back: whoever is in with it is out at once."""
-    _register().revoke(name, token_id)
-    _report(f"The token {token_id} lets nobody in any more.", {"name": name, "revoked": token_id}, as_json=json)
+    """Revoke a token or a sign-in link. Anyone signed in with it is signed out at once."""
+    register = _register()
+    is_link = credential in {row.id for row in register.links(name)}
+    (register.revoke_link if is_link else register.revoke)(name, credential)
+    what = "sign-in link" if is_link else "token"
+    _report(f"Revoked {what} {credential}.", {"name": name, "revoked": credential}, as_json=json)
 
 
 @users.command()
 def remove(name: Name, *, json: JsonOption = False) -> None:
-    """Remove a user, who is out at once; runs and notes stay."""
+    """Remove a user and sign them out at once. Their research and notes are not deleted."""
     _register().remove(name)
-    _report(f"{name} is removed.", {"removed": name}, as_json=json)
+    _report(f"Removed {name}.", {"removed": name}, as_json=json)
 
 
 def _report(words: str, record: dict[str, object], *, as_json: bool) -> None:
@@ -126,7 +210,7 @@ def _report(words: str, record: dict[str, object], *, as_json: bool) -> None:
 def _limit(text: str) -> tuple[str, int | None]:
     name, mark, value = text.partition("=")
     if not mark or (value and not (value.isascii() and value.isdigit() and len(value) < 10)):
-        raise BadUsage(f"{text!r} is no limit.", remedy="Write it like 'questions_a_day=20'.")
+        raise BadUsage(f"{text!r} is not a valid limit.", remedy="Example: questions_a_day=20")
     return name.strip(), int(value) if value else None
 
 
@@ -145,28 +229,32 @@ def _plain(text: str) -> str:
 
 PAGE = 1_000
 HASH = re.compile("[0-9a-f]{64}")
-NOTHING = "Nothing was written down yet: servers do that where 'users' is set below [serve]."
+NOTHING = "The audit log is empty. Servers write to it if 'users' or 'audit' is set under [serve] in the settings."
 
 
 def audit(
     *,
-    user: Annotated[str, typer.Option("--user", help="Only what this user did.", metavar="NAME")] = "",
-    action: Annotated[str, typer.Option("--action", help="Only this, such as 'login' or 'ask'.", metavar="WORD")] = "",
-    since: Annotated[str, typer.Option("--since", help="From this day or moment on.", metavar="DATE")] = "",
-    check: Annotated[bool, typer.Option("--check", help="Prove that no row was changed or taken out.")] = False,
-    head: Annotated[
-        str, typer.Option("--head", help="With --check: a hash that an earlier check told.", metavar="HASH")
+    user: Annotated[str, typer.Option("--user", help="Only actions by this user.", metavar="NAME")] = "",
+    action: Annotated[
+        str, typer.Option("--action", help="Only this action, for example 'login' or 'ask'.", metavar="WORD")
     ] = "",
-    json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row.")] = False,
+    since: Annotated[str, typer.Option("--since", help="Only from this date or time on.", metavar="DATE")] = "",
+    check: Annotated[bool, typer.Option("--check", help="Check that no row was changed or deleted.")] = False,
+    head: Annotated[
+        str, typer.Option("--head", help="With --check: the hash that an earlier check printed.", metavar="HASH")
+    ] = "",
+    json: Annotated[bool, typer.Option("--json", help="Print each row as a line of JSON.")] = False,
 ) -> None:
-    """Show who did what on the server, the oldest first; --check proves that it is all still there."""
+    """Show who did what on the server, oldest first. --check shows whether rows were changed or deleted."""
     from kiwiresearch.workspace import store_of, utc_moment
 
     store = store_of(user_workspace())
     if head and not check:
-        raise BadUsage("'--head' says nothing by itself.", remedy="Give it together with --check.")
+        raise BadUsage("--head works only together with --check.", remedy="Add --check.")
     if head and not HASH.fullmatch(head.strip()):
-        raise BadUsage(f"{head[:80]!r} is no hash of a row.", remedy="Give all 64 characters that a check told.")
+        raise BadUsage(
+            f"{head[:80]!r} is not the hash of a row.", remedy="Enter all 64 characters that an earlier check printed."
+        )
     if check:
         _check_audit(store, head.strip(), json=json)
         return
@@ -177,7 +265,7 @@ def audit(
             _show_row(row, json=json)
         last = rows[-1].seq
     if not last:
-        say("Nothing like that was written down." if user or action or since else NOTHING)
+        say("No matching rows." if user or action or since else NOTHING)
 
 
 def _check_audit(store: Store, head: str, *, json: bool) -> None:
@@ -186,14 +274,14 @@ def _check_audit(store: Store, head: str, *, json: bool) -> None:
     if json:
         print_json(proof)
     elif proof.holds:
-        print("The audit is whole: every row is as it was written.")
-        print(f"Its last row has the hash {proof.head}")
+        print("The audit log is complete and unchanged.")
+        print(f"Hash of the last row: {proof.head}")
     if proof.holds:
         return
     if not json:
         raise KiwiError(
-            f"The audit does not hold at row {proof.row}: {proof.why}.",
-            remedy="Compare the store with a copy of before.",
+            f"The audit log was changed at row {proof.row}: {proof.why}.",
+            remedy="Compare the store with a backup.",
         )
     raise typer.Exit(1)
 

@@ -19,7 +19,7 @@ from kiwiresearch.text import count_of, printable
 from kiwiresearch.verify import Verification
 
 SNIPPET = 300
-INSTEAD = "Instead of a model's words, the pages' own, with numbers of their own:"
+INSTEAD = "The model's answer was not used. Here is what the pages say, with new source numbers:"
 
 
 def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = False) -> Answer:
@@ -134,7 +134,7 @@ def _explained(answer: Answer) -> None:
         text = " ".join(passage.text.split())
         line(f"  {printable(passage.title)} — {printable(section)}: {printable(text[:SNIPPET])}")
     for dropped in answer.dropped:
-        line(f"  left out ({printable(dropped.reason)}): {printable(dropped.text)}")
+        line(f"  removed ({printable(dropped.reason)}): {printable(dropped.text)}")
 
 
 MAX_SHOWN = 40
@@ -156,16 +156,16 @@ def _claim(claim: Claim) -> None:
     line(f"  {claim.type}{also}, {claim.confidence:.2f}: {printable(claim.text)}")
     if claim.hedges:
         cues = dict.fromkeys(hedge.cue for hedge in claim.hedges)
-        line(f"      hedged by {', '.join(f'“{printable(cue)}”' for cue in cues)}")
+        line(f"      hedged: the page says {', '.join(f'“{printable(cue)}”' for cue in cues)}")
     for quote in claim.quotes:
         words = "" if quote.text == claim.text else f" “{printable(quote.text)}”"
-        line(f"      at characters {quote.start}–{quote.end}{words}")
+        line(f"      characters {quote.start}–{quote.end}{words}")
 
 
 def contradiction_list(found: Sequence[RunContradiction]) -> None:
     """Contradictions, with both sides and their locations."""
     if not found:
-        line("The pages of this run do not contradict each other, as far as the rules see.")
+        line("No contradictions found between the pages of this run.")
     for number, one in enumerate(found, start=1):
         why = f": {printable(one.why)}" if one.why else ""
         line(f"{number}. {printable(one.about)} ({one.kind}{why})")
@@ -182,12 +182,12 @@ def proof(found: Verification) -> None:
             unbroken_line(f"✗ {printable(str(failure))}")
     for file, count in shown.items():
         if count > MAX_SHOWN:
-            line(f"✗ {file}: {count - MAX_SHOWN:,} more, which --json lists.")
-    line(f"Proved: {found.summary}.")
-    line("Everything holds." if found.holds else f"{count_of(len(found.failures), 'thing')} did not hold.")
+            line(f"✗ {file}: {count - MAX_SHOWN:,} more. Use --json to see all.")
+    line(f"Checked: {found.summary}.")
+    line("Everything checks out." if found.holds else f"{count_of(len(found.failures), 'problem')} found.")
 
 
-DIFFERENCE_HEADINGS = {"numbers": "Other numbers", "changed": "Other words", "new": "New", "gone": "Gone"}
+DIFFERENCE_HEADINGS = {"numbers": "Different numbers", "changed": "Reworded", "new": "New", "gone": "Removed"}
 
 
 def comparison(found: Comparison) -> None:
@@ -196,12 +196,15 @@ def comparison(found: Comparison) -> None:
         line(_book(pair))
     for setting in found.settings:
         line(f"{setting.name}: {_value(setting.old)} → {_value(setting.new)}")
-    pages = f"{found.pages_both:,} in both, {len(found.pages_new):,} new, {len(found.pages_gone):,} gone"
+    pages = (
+        f"{found.pages_both:,} in both, {len(found.pages_new):,} read only for the new run, "
+        f"{len(found.pages_gone):,} only for the old run"
+    )
     line(f"Pages: {pages}")
     for kind in DIFFERENCE_KINDS:
         _differences(kind, differences(found, kind))
     _statements("New in the brief", [one.text for one in found.statements_new])
-    _statements("Gone from the brief", [one.text for one in found.statements_gone])
+    _statements("No longer in the brief", [one.text for one in found.statements_gone])
     line("")
     counts = difference_counts(found)
     claims = ", ".join(f"{counts[kind]:,} {DIFFERENCE_HEADINGS[kind].lower()}" for kind in DIFFERENCE_KINDS)
@@ -212,7 +215,7 @@ def _book(pair: BookPair) -> str:
     book = pair.new or pair.old
     title = printable(book.title or book.name or book.id) if book else ""
     if pair.kind == "snapshot" and pair.old and pair.new:
-        return f"Book: {title}, snapshots of {printable(pair.old.date)} and {printable(pair.new.date)}"
+        return f"Book: {title}, editions of {printable(pair.old.date)} and {printable(pair.new.date)}"
     where = {"same": "the same in both", "only old": "only in the old run", "only new": "only in the new run"}
     return f"Book: {title}, {where.get(pair.kind, '')}"
 
@@ -235,7 +238,7 @@ def _differences(kind: str, rows: list[Difference]) -> None:
 
 
 def _page(row: Difference) -> str:
-    which = "" if row.page_in_both else f" (read by the {'new' if row.new else 'old'} run only)"
+    which = "" if row.page_in_both else f" (read only for the {'new' if row.new else 'old'} run)"
     return printable(row.claim.page_title) + which
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -30,44 +31,60 @@ NOT_ANSWERED = 3
 
 
 def ask(
-    words: Annotated[list[str] | None, typer.Argument(help="The question.", metavar="QUESTION")] = None,
+    words: Annotated[list[str] | None, typer.Argument(help="Your question.", metavar="QUESTION")] = None,
     book: BookOption = None,
-    page: Annotated[str, typer.Option("--page", help="Answer from this page alone.", metavar="TITLE")] = "",
+    page: Annotated[str, typer.Option("--page", help="Answer from this page only.", metavar="TITLE")] = "",
     mode: Annotated[
-        str, typer.Option("--mode", help="How a model words it: default, eli10, advanced or quiz.", metavar="MODE")
+        str,
+        typer.Option(
+            "--mode",
+            help="How a language model writes the answer: default, eli10 (for a ten-year-old), advanced or quiz.",
+            metavar="MODE",
+        ),
     ] = "default",
     passages: Annotated[
-        int, typer.Option("--passages", "-k", help="How many passages to take it from.", metavar="N")
+        int,
+        typer.Option(
+            "--passages", "-k", help="How many passages to use; 0 uses the number in the settings.", metavar="N"
+        ),
     ] = 0,
     after: Annotated[
         list[str] | None,
-        typer.Option("--after", help="An earlier question of the conversation; may be given more than once."),
+        typer.Option(
+            "--after", help="An earlier question in the conversation. You can repeat this option.", metavar="QUESTION"
+        ),
     ] = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Choose sentences by words alone, without reading them.")
+    fast: Annotated[bool, typer.Option("--fast", help="Match words only; skip the reading model.")] = False,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Answer without the language model, in the books' own sentences.")
     ] = False,
-    no_model: Annotated[bool, typer.Option("--no-model", help="Only the books' own words.")] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show the score of the answer, and the passages and pages that were looked at."),
+        typer.Option(
+            "--explain", help="Show how the answer was scored, and the pages and passages it was chosen from."
+        ),
     ] = False,
     batch: Annotated[
         str,
-        typer.Option("--batch", help="A file of JSON lines, each with a question; '-' is standard input."),
+        typer.Option(
+            "--batch", help="A file of JSON lines, each with a question ('-' for standard input).", metavar="FILE"
+        ),
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Answer a question from the books: citations first, then their words, or an honest 'not here'."""
-    from kiwiresearch.ask import MODES, AskOptions, ConversationTurn
+    """Answer a question from your books, with citations. If the books have no answer, the command says so."""
+    from kiwiresearch.ask import ASK_MODES, AskOptions, ConversationTurn
     from kiwiresearch.workspace import Asker, Finder
 
     question = " ".join(words or [])
     if bool(question.strip()) == bool(batch):
-        raise BadUsage("Give either a question or --batch FILE.", remedy="Such as: kiwiresearch ask 'What is a comet?'")
-    if mode not in MODES:
-        raise BadUsage(f"There is no mode {mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+        raise BadUsage(
+            "Enter either a question or --batch FILE.", remedy="Example: kiwiresearch ask 'What is a comet?'"
+        )
+    if mode not in ASK_MODES:
+        raise BadUsage(f"Unknown mode {mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
     turns = tuple(ConversationTurn(earlier) for earlier in after or [])
-    chosen = next(known for known in MODES if known == mode)
+    chosen = next(known for known in ASK_MODES if known == mode)
     options = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
@@ -77,10 +94,10 @@ def ask(
 
             raise typer.Exit(each_question(batch, asker, finder, options))
         if json:
-            from kiwiresearch.ask import record_of
+            from kiwiresearch.ask import answer_record
 
             answer = asker.ask(question, options)
-            print_json(record_of(answer, finder.citation_url))
+            print_json(answer_record(answer, finder.citation_url))
             report_missing(answer.missing)
         else:
             from kiwiresearch.cli.answer_output import show_answer
@@ -105,32 +122,13 @@ def _kin_commands() -> typer.Typer:
 
 app = typer.Typer(
     name="kiwiresearch",
-    help="An offline research desk over Kiwix ZIM files. 'kiwiresearch TOPIC' researches a topic.",
+    help="Offline research in Kiwix ZIM files. To research a topic: kiwiresearch TOPIC",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help, so that asking for it does not import rich
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(atlas, name="atlas")
-app.add_typer(books, name="books")
-app.add_typer(_kin_commands(), name="kin")
-app.add_typer(users, name="users")
-app.add_typer(jobs, name="jobs")
-app.add_typer(hosts, name="hosts")
-app.command("ask")(ask)
-app.command("audit")(accounts.audit)
-app.command("bulk")(bulk)
-app.command("mcp")(server.mcp)
-app.command("research")(runs.research)
-app.command("serve")(server.serve)
-app.command("worker")(server.worker)
-app.command("export")(runs.export)
-app.command("claims")(claims.claims)
-app.command("conflicts")(claims.conflicts)
-app.command("verify")(claims.verify)
-app.command("compare")(claims.compare)
-app.command("diff")(diff)
 
 
 def _version(value: bool) -> None:
@@ -148,24 +146,23 @@ def _root(
     del version
 
 
-@app.command()
 def page(
-    title: Annotated[str, typer.Argument(help="The page's title or path.")],
+    title: Annotated[str, typer.Argument(help="The title or path of the page.")],
     book: BookOption = None,
     section: Annotated[
         str,
-        typer.Option("--section", "-s", help="Only the section of this heading.", metavar="HEADING"),
+        typer.Option("--section", "-s", help="Show only the section with this heading.", metavar="HEADING"),
     ] = "",
-    links: Annotated[bool, typer.Option("--links", help="Show where the page links to.")] = False,
+    links: Annotated[bool, typer.Option("--links", help="Also list the links on the page.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Read a page: its text, sections, facts, links and signals."""
+    """Read a page: its text, sections, infoboxes and links."""
     from kiwiresearch.cli import output
     from kiwiresearch.page import page_record
     from kiwiresearch.workspace import find_page, sections_named
 
     if not title.strip():
-        raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
+        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Sunset'.")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
@@ -177,33 +174,41 @@ def page(
         )
 
 
-@app.command()
 def search(
     words: Annotated[
         list[str] | None,
-        typer.Argument(help="What to look for: a title, some words or a question.", metavar="QUERY"),
+        typer.Argument(help="What to search for: a title, some words or a question.", metavar="QUERY"),
     ] = None,
     book: BookOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many pages to show.", metavar="N")] = 10,
     focus: Annotated[
-        str, typer.Option("--focus", help="A hint that decides between senses, such as 'planet'.", metavar="WORDS")
+        str,
+        typer.Option(
+            "--focus", help="Which meaning you want if a name has several, for example 'planet'.", metavar="WORDS"
+        ),
     ] = "",
-    fast: Annotated[bool, typer.Option("--fast", help="Titles and the books' own indexes; read no page.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Search titles and the books' own indexes without reading pages.")
+    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each result was scored.")] = False,
     batch: Annotated[
         str,
-        typer.Option("--batch", help="A file of JSON lines, each with a query; '-' is standard input.", metavar="FILE"),
+        typer.Option(
+            "--batch", help="A file of JSON lines, each with a query ('-' for standard input).", metavar="FILE"
+        ),
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Find the right page for a title, some words or a question."""
+    """Search your books for a title, some words or a question."""
     from kiwiresearch.cli import output
     from kiwiresearch.search import SearchOptions
     from kiwiresearch.workspace import Finder, search_record
 
     query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
-        raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
+        raise BadUsage(
+            "Enter either something to search for or --batch FILE.", remedy="Example: kiwiresearch search 'Bronze Age'"
+        )
     options = SearchOptions(limit=limit, fast=fast, focus=focus)
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
@@ -216,14 +221,13 @@ def search(
         if json:
             print_json(search_record(found, finder))
         if not found.hits:
-            raise finder.nothing_found(query)
+            raise finder.nothing_found_error(query)
         if not json:
             output.hits(found, finder, explain=explain)
 
 
-@app.command()
 def doctor(json: JsonOption = False) -> None:
-    """Look for books and servers, and say what works and what to do about the rest."""
+    """Check your setup: find problems with settings, books and the language model, and ZIM files that you could add."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import Diagnosis, diagnose
 
@@ -235,6 +239,39 @@ def doctor(json: JsonOption = False) -> None:
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 
+
+# Help lists them in this order: what most people need comes first.
+COMMANDS: dict[str, Callable[..., None]] = {
+    "research": runs.research,
+    "ask": ask,
+    "search": search,
+    "page": page,
+    "claims": claims.claims,
+    "conflicts": claims.conflicts,
+    "verify": claims.verify,
+    "export": runs.export,
+    "worksheet": runs.worksheet,
+    "compare": claims.compare,
+    "diff": diff,
+    "bulk": bulk,
+    "serve": server.serve,
+    "mcp": server.mcp,
+    "worker": server.worker,
+    "audit": accounts.audit,
+    "doctor": doctor,
+}
+GROUPS = {
+    "books": books,
+    "kin": _kin_commands(),
+    "atlas": atlas,
+    "jobs": jobs,
+    "users": users,
+    "hosts": hosts,
+}
+for name, command in COMMANDS.items():
+    app.command(name)(command)
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)
 
 program = typer.main.get_command(app)
 """All commands, assembled once: that takes longer than many of them run."""

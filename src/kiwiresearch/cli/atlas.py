@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
 
     from kiwiresearch.atlas import Atlas, PolicyFilter, Recipe, ResultWindow
 
-HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bulk' has written.
+HELP = """Explore a whole book that you have written into tables with 'kiwiresearch bulk'.
 
-'kiwiresearch atlas FOLDER' alone shows the book at a glance. What is worked out is kept: the next question is quick.
+'kiwiresearch atlas FOLDER' shows an overview. Results are calculated once and then saved.
 """
-Folder = Annotated[str, typer.Argument(help="The folder that 'kiwiresearch bulk' has written.", metavar="FOLDER")]
+Folder = Annotated[str, typer.Argument(help="A folder written by 'kiwiresearch bulk'.", metavar="FOLDER")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many rows to show.", metavar="N")]
-Offset = Annotated[int, typer.Option("--offset", help="How many rows to leave out first.", metavar="N")]
-OnPage = Annotated[str, typer.Option("--page", help="Only on the page of this title or path.", metavar="TITLE")]
-Words = Annotated[str, typer.Option("--words", help="Only with these words.", metavar="WORDS")]
+Offset = Annotated[int, typer.Option("--offset", help="How many rows to skip first.", metavar="N")]
+OnPage = Annotated[str, typer.Option("--page", help="Only the page with this title or path.", metavar="TITLE")]
+Words = Annotated[str, typer.Option("--words", help="Only rows with these words.", metavar="WORDS")]
 
 
 class _DefaultToOverview(TyperGroup):
@@ -35,7 +34,7 @@ class _DefaultToOverview(TyperGroup):
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if args[1:] and not args[1].startswith("-"):
                 known = ", ".join(self.commands)
-                raise BadUsage(f"The atlas has no command {args[0]!r}.", remedy=f"The commands are: {known}.")
+                raise BadUsage(f"Unknown atlas command {args[0]!r}.", remedy=f"Use one of: {known}.")
             args = ["overview", *args]
         return list(super().parse_args(ctx, args))
 
@@ -45,7 +44,7 @@ atlas = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None, cls=
 
 @atlas.command()
 def overview(folder: Folder, *, json: JsonOption = False) -> None:
-    """Show the book at a glance: pages, links, claims, contradictions and people."""
+    """Show an overview of the book: pages, links, claims, contradictions and people."""
     from kiwiresearch.atlas import CONTRADICTIONS, GRAPH
     from kiwiresearch.atlas import overview as query
     from kiwiresearch.cli import book_output
@@ -68,14 +67,17 @@ def contradictions(
             metavar="KIND",
         ),
     ] = "",
-    what: Annotated[str, typer.Option("--of", help="Only of this: number or date.", metavar="WHAT")] = "",
+    what: Annotated[
+        str,
+        typer.Option("--of", help="Only contradictions between values of this kind: number or date.", metavar="WHAT"),
+    ] = "",
     words: Words = "",
     page: OnPage = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show numbers and dates of the same subject that disagree, with both quotes."""
+    """Show numbers and dates about the same subject that disagree, with both quotes."""
     from kiwiresearch.atlas import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
     from kiwiresearch.atlas.contradictions import contradictions as query
     from kiwiresearch.cli import book_output
@@ -87,7 +89,7 @@ def contradictions(
     window = _window(limit, offset)
     opened = _open_atlas(folder, CONTRADICTIONS)
     found = opened.screen.filter_page(query(opened.atlas, chosen, window))
-    emit(found.record(), lambda: book_output.contradictions(found), as_json=json)
+    emit(found, lambda: book_output.contradictions(found), as_json=json)
 
 
 @atlas.command()
@@ -97,15 +99,19 @@ def ranks(
     by: Annotated[
         str,
         typer.Option(
-            "--by", help="authority (PageRank), linked (links to it) or references (that it gives).", metavar="WHAT"
+            "--by",
+            help="'authority' (PageRank), 'linked' (links to the page) or 'references' (on the page).",
+            metavar="WHAT",
         ),
     ] = "authority",
-    words: Annotated[str, typer.Option("--words", help="Only titles with these words.", metavar="WORDS")] = "",
+    words: Annotated[
+        str, typer.Option("--words", help="Only pages with these words in their title.", metavar="WORDS")
+    ] = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show the pages that matter most: most authoritative, most linked, or best referenced."""
+    """Show the most important pages, by authority, links or references."""
     from kiwiresearch.atlas import GRAPH, RANK_ORDERS
     from kiwiresearch.atlas import ranked_pages as query
     from kiwiresearch.cli import book_output
@@ -114,7 +120,7 @@ def ranks(
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
     found = opened.screen.filter_page(query(opened.atlas, order, words, window))
-    emit(found.record(), lambda: book_output.ranks(found), as_json=json)
+    emit(found, lambda: book_output.ranks(found), as_json=json)
 
 
 @atlas.command()
@@ -125,8 +131,8 @@ def regions(
         str,
         typer.Option(
             "--of",
-            help="orphans (no page links there), islands (cut off together), stubs (thin pages that hang together) "
-            "or wanted (linked to, and not in the book).",
+            help="'orphans' (no page links to them), 'islands' (groups without links to the rest), "
+            "'stubs' (groups of short pages that link to each other) or 'wanted' (linked to, but not in the book).",
             metavar="WHAT",
         ),
     ] = "orphans",
@@ -134,7 +140,7 @@ def regions(
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show the edges of the book: orphans, islands, regions of stubs, and wanted pages."""
+    """Show gaps in the book: orphans, islands, groups of stubs, and missing pages."""
     from kiwiresearch.atlas import EDGE_KINDS, GRAPH
     from kiwiresearch.atlas import edge_pages as query
     from kiwiresearch.cli import book_output
@@ -143,25 +149,25 @@ def regions(
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
     found = opened.screen.filter_page(query(opened.atlas, which, window))
-    emit(found.record(), lambda: book_output.regions(which, found), as_json=json)
+    emit(found, lambda: book_output.regions(which, found), as_json=json)
 
 
 @atlas.command()
 def timeline(
     folder: Folder,
     *,
-    first: Annotated[
-        int | None, typer.Option("--from", help="From this year on; -1200 is 1200 BC.", metavar="Y")
+    first: Annotated[int | None, typer.Option("--from", help="The first year; -1200 is 1200 BC.", metavar="Y")] = None,
+    last: Annotated[
+        int | None, typer.Option("--to", help="The last year in which an event may start.", metavar="Y")
     ] = None,
-    last: Annotated[int | None, typer.Option("--to", help="What begins in this year or before.", metavar="Y")] = None,
-    subject: Annotated[str, typer.Option("--subject", help="Only about this.", metavar="WORDS")] = "",
+    subject: Annotated[str, typer.Option("--subject", help="Only claims about this subject.", metavar="WORDS")] = "",
     words: Words = "",
     page: OnPage = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show everything that the book dates, in the order of time."""
+    """Show the dated claims of the book, in chronological order."""
     from kiwiresearch.atlas import TimelineFilter
     from kiwiresearch.atlas import timeline as query
     from kiwiresearch.cli import book_output
@@ -170,22 +176,24 @@ def timeline(
     window = _window(limit, offset)
     opened = _open_atlas(folder)
     found = opened.screen.filter_page(query(opened.atlas, chosen, window))
-    emit(found.record(), lambda: book_output.timeline(found), as_json=json)
+    emit(found, lambda: book_output.timeline(found), as_json=json)
 
 
 @atlas.command("kin")
 def kin(
     folder: Folder,
     person: Annotated[str, typer.Argument(help="The title of a person's page.", metavar="[PERSON]")] = "",
-    other: Annotated[str, typer.Argument(help="Another person: how the two are tied.", metavar="[OTHER]")] = "",
+    other: Annotated[
+        str, typer.Argument(help="Another person, to see how the two are related.", metavar="[OTHER]")
+    ] = "",
     *,
-    ties: Annotated[int, typer.Option("--ties", help="How many ties away relatives may be.", metavar="N")] = 3,
+    ties: Annotated[int, typer.Option("--ties", help="How many relationships away relatives can be.", metavar="N")] = 3,
     privacy: Privacy = "",
     limit: Limit = 20,
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show the largest families, the relatives of a person, or how two people are tied."""
+    """Show the largest families, the relatives of a person, or how two people are related."""
     from kiwiresearch.atlas import FAMILIES, PrivacyView
     from kiwiresearch.atlas import relatives as people
     from kiwiresearch.cases import this_year
@@ -202,11 +210,11 @@ def kin(
         record = screen.relatives(people.relatives(found, person, view, steps=ties))
         rows = record["relatives"]
         some = rows[window.offset : window.offset + window.limit]
-        record |= {"relatives": some, "total": len(rows), "offset": window.offset}
-        emit(record, lambda: book_output.relatives(record), as_json=json)
+        shown = {**record, "relatives": some, "total": len(rows), "offset": window.offset}
+        emit(shown, lambda: book_output.relatives(shown), as_json=json)
     else:
         part = screen.filter_page(people.families(found, view, window))
-        emit(part.record(), lambda: book_output.families(part), as_json=json)
+        emit(part, lambda: book_output.families(part), as_json=json)
 
 
 class _Opened(NamedTuple):
@@ -219,14 +227,15 @@ class _Opened(NamedTuple):
 def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
     """The atlas of a folder; a message says if tables must be computed first."""
     from kiwiresearch.atlas import open_atlas
+    from kiwiresearch.system import expand_user
     from kiwiresearch.workspace import policy_filter_for
 
     workspace = user_workspace()
-    found = open_atlas(Path(folder).expanduser().absolute(), workspace.folders.cache)
+    found = open_atlas(expand_user(folder).absolute(), workspace.folders.cache)
     screen = policy_filter_for(found.book, workspace.settings.policy, workspace.shelf_file.books())
     for recipe in recipes:
         if found.has_tables(*recipe.needs) and not found.has(recipe):
-            say(f"Working out the {recipe.name} of {found.book.title or found.book.name!r}, once for all questions.")
+            say(f"Calculating the {recipe.name} of {found.book.title or found.book.name!r}. This happens only once.")
     return _Opened(found, screen)
 
 
@@ -239,5 +248,5 @@ def _window(limit: int, offset: int) -> ResultWindow:
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:
     if given not in known:
         choices = ", ".join(one for one in known if one)
-        raise BadUsage(f"{option} is {given!r}.", remedy=f"It must be one of: {choices}.")
+        raise BadUsage(f"{option} cannot be {given!r}.", remedy=f"Use one of: {choices}.")
     return given

@@ -45,16 +45,18 @@ def each_named(
 
 def rows_of(source: str) -> Iterator[tuple[int, str]]:
     """The lines of a file or of standard input that are not blank, with their numbers."""
+    from kiwiresearch.system import expand_user
+
     if source == "-":
         yield from ((number, line) for number, line in enumerate(sys.stdin, start=1) if line.strip())
         return
     try:
-        with Path(source).expanduser().open(encoding="utf-8-sig", errors="replace") as stream:
+        with expand_user(source).open(encoding="utf-8-sig", errors="replace") as stream:
             yield from ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
-    except (OSError, RuntimeError, ValueError) as problem:
+    except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise BadUsage(
-            f"The file {source!r} cannot be read: {reason}.", remedy="Give a file of JSON lines."
+            f"Could not read the file {source!r}: {reason}.", remedy="Enter a file with one JSON object per line."
         ) from problem
 
 
@@ -74,21 +76,24 @@ MAX_BYTES = 2**24
 
 def text_in(source: str) -> str:
     """The text of a file, or of standard input."""
+    from kiwiresearch.system import expand_user
+
     try:
-        raw = _standard_input() if source == "-" else _beginning(Path(source).expanduser())
-    except (OSError, RuntimeError, ValueError) as problem:
+        raw = _standard_input() if source == "-" else _beginning(expand_user(source))
+    except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
-        raise BadUsage(f"The file {source!r} cannot be read: {reason}.", remedy="Give a file of text.") from problem
+        remedy = "Enter the path of a text file."
+        raise BadUsage(f"Could not read the file {source!r}: {reason}.", remedy=remedy) from problem
     if len(raw) > MAX_BYTES:
-        raise BadUsage(f"The text {source!r} is too long.", remedy=f"Give at most {MAX_BYTES // 2**20} MB at once.")
+        raise BadUsage(f"The file {source!r} is too large.", remedy=f"Use a file of {MAX_BYTES // 2**20} MB or less.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise BadUsage(f"The file {source!r} is no text in UTF-8.", remedy="Save it as plain text first.")
+        raise BadUsage(f"The file {source!r} is not UTF-8 text.", remedy="Save it as plain text in UTF-8 first.")
     if not text.strip():
-        raise BadUsage(f"The file {source!r} is empty.", remedy="Give a file that holds some sentences.")
+        raise BadUsage(f"The file {source!r} is empty.", remedy="Enter a file that contains text.")
     return text
 
 
@@ -146,15 +151,17 @@ class _Row:
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as problem:
-            raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
+            raise BadUsage(
+                f"Line {number} is not JSON: {problem}.", remedy="Write one JSON object per line."
+            ) from problem
         if not isinstance(values, dict):
-            raise BadUsage(f"Line {number} is no JSON object.", remedy="Write one JSON object a line.")
+            raise BadUsage(f"Line {number} is not a JSON object.", remedy="Write one JSON object per line.")
         return cls(number, values)
 
     def words(self, key: str) -> str:
         words = self.values.get(key)
         if not isinstance(words, str) or not words.strip():
-            raise BadUsage(f"Line {self.number} has no {key!r}.", remedy=f"Give it some words under the key {key!r}.")
+            raise BadUsage(f"Line {self.number} has no {key!r}.", remedy=f"Add the key {key!r} with some text.")
         return words
 
     def title(self) -> str:
@@ -162,5 +169,5 @@ class _Row:
         if title is None:
             return ""
         if not isinstance(title, str):
-            raise BadUsage(f"The title of line {self.number} is no text.", remedy="Give it words, or leave it out.")
+            raise BadUsage(f"The title on line {self.number} is not text.", remedy="Use text, or remove the title.")
         return title

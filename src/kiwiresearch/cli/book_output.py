@@ -27,8 +27,8 @@ def overview(record: Mapping[str, Any]) -> None:
         line(f"Pages: {kinds}; {_counts(pages, words='word', references='reference', stubs='stub')}")
     if "links" in record:
         links = record["links"]
-        line(f"Links: {links['links']:,}; {_counts(links, orphans='orphan', wanted='wanted page')}")
-        line(f"First by authority: {', '.join(printable(one['title']) for one in links['first'])}")
+        line(f"Links: {links['links']:,}; {_counts(links, orphans='orphan', wanted='missing page')}")
+        line(f"Most important pages: {', '.join(printable(one['title']) for one in links['first'])}")
         _hidden(links["hidden"], "page")
     if "claims" in record:
         claims = record["claims"]
@@ -66,48 +66,48 @@ def contradictions(found: ResultPage) -> None:
             line(f"     - {_short(side['text'])}")
             section = f" § {printable(side['section'])}" if side["section"] else ""
             line(f"       {printable(side['title'] or side['path'])}{section}")
-    _footer(found, "No such contradictions were found.")
+    _footer(found, "No contradictions found.")
 
 
 def ranks(found: ResultPage) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         line(
             f"{number:3}. {printable(row['title'])}  authority {row['rank']:.2f}, linked from {row['linked']:,}, "
-            f"{row['references']:,} references"
+            f"{count_of(row['references'], 'reference')}"
         )
-    _footer(found, "No page has these words in its title.")
+    _footer(found, "No page with these words in its title.")
 
 
 def regions(of: EdgeKind, found: ResultPage) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         if of == "orphans":
-            line(f"{number:3}. {printable(row['title'])}  {row['words']:,} words")
+            line(f"{number:3}. {printable(row['title'])}  {count_of(row['words'], 'word')}")
         elif of == "wanted":
-            line(f"{number:3}. {printable(row['title'])}  named by {row['pages']:,} pages")
+            line(f"{number:3}. {printable(row['title'])}  linked from {count_of(row['pages'], 'page')}")
         else:
             named = ", ".join(printable(one["title"]) for one in row["named"])
             hub = row.get("hub")
             around = f", around {printable(hub['title'])}" if hub else ""
-            line(f"{number:3}. {row['pages']:,} pages, {row['words']:,} words{around}: {named}")
-    _footer(found, f"There are no {NONE_OF[of]}.")
+            line(f"{number:3}. {count_of(row['pages'], 'page')}, {count_of(row['words'], 'word')}{around}: {named}")
+    _footer(found, f"No {NONE_OF[of]} found.")
 
 
 NONE_OF: dict[EdgeKind, str] = {
-    "orphans": "orphans", "islands": "islands", "stubs": "regions of stubs", "wanted": "wanted pages",
+    "orphans": "orphans", "islands": "islands", "stubs": "groups of stubs", "wanted": "missing pages",
 }  # fmt: skip
 
 
 def timeline(found: ResultPage) -> None:
     for row in found.rows:
         line(f"{printable(row['when'])}: {_short(row['claim'])} ({printable(row['title'])})")
-    _footer(found, "No claim that fits has a date.")
+    _footer(found, "No matching claim has a date.")
 
 
 def families(found: ResultPage) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         named = "; ".join(map(_called, row["named"]))
-        line(f"{number:3}. {row['people']:,} people, {row['pages']:,} with pages: {named or 'none that may be named'}")
-    _footer(found, "No page of this book tells of relatives.")
+        line(f"{number:3}. {row['people']:,} people, {row['pages']:,} with pages: {named or 'names hidden'}")
+    _footer(found, "No page of this book mentions relatives.")
 
 
 def relatives(record: Mapping[str, Any]) -> None:
@@ -118,13 +118,11 @@ def relatives(record: Mapping[str, Any]) -> None:
             line(f"    {_short(row['quote'])}")
     _hidden(record["hidden"], "relative")
     if record["total"] or not record["hidden"]:
-        _footer(
-            ResultPage(tuple(record["relatives"]), record["total"], record["offset"]), "  No relatives are told of."
-        )
+        _footer(ResultPage(tuple(record["relatives"]), record["total"], record["offset"]), "  No relatives found.")
 
 
 def relation(record: Mapping[str, Any]) -> None:
-    line(f"{_person(record['second'])} is to {_person(record['first'])}: {record['kinship']}")
+    line(f"How {_person(record['second'])} is related to {_person(record['first'])}: {record['kinship']}")
     for step in record["way"]:
         line(f"  {step['kind'] + ': ' if step['kind'] else ''}{_person(step)}")
 
@@ -149,7 +147,7 @@ def _short(text: str) -> str:
 
 def _hidden(count: int, what: str) -> None:
     if count:
-        line(HiddenPages(count, "the policy of this desk").sentence(what))
+        line(HiddenPages(count, "this server's policy").sentence(what))
 
 
 def _called(person: Mapping[str, Any]) -> str:
@@ -164,14 +162,14 @@ def _footer(found: ResultPage, none: str) -> None:
     if not found.total:
         line(none)
     elif not asked:
-        line(f"There are {found.total:,} in all; begin with a lower --offset.")
+        line(f"There are only {found.total:,} rows. Use a lower --offset.")
     elif found.offset + asked < found.total:
         shown = f"{found.offset + 1:,} to {found.offset + asked:,} of {found.total:,}"
-        line(f"{shown}. The next: --offset {found.offset + asked}")
+        line(f"{shown}. For more: --offset {found.offset + asked}")
 
 
 PAGE_HEADINGS = {
-    "added": "New pages", "removed": "Pages that are gone", "renamed": "Pages of another name",
+    "added": "New pages", "removed": "Removed pages", "renamed": "Renamed pages",
     "unreadable": "Pages that cannot be read",
 }  # fmt: skip
 
@@ -179,8 +177,8 @@ PAGE_HEADINGS = {
 def books(old: BookEdition, new: BookEdition) -> None:
     """The two snapshots by title and date."""
     titles = dict.fromkeys(printable(book.title or book.name or book.id) for book in (old, new))
-    dates = " and ".join(printable(book.date) or "a day that is not told" for book in (old, new))
-    line(f"Book: {' and '.join(titles)}, snapshots of {dates}")
+    dates = " and ".join(printable(book.date) or "an unknown date" for book in (old, new))
+    line(f"Book: {' and '.join(titles)}, editions of {dates}")
 
 
 def summary(found: DiffTally, notes: Sequence[str], *, with_pages: bool) -> None:
@@ -188,17 +186,15 @@ def summary(found: DiffTally, notes: Sequence[str], *, with_pages: bool) -> None
     pages, claims = found.pages, found.claims
     line(
         f"Pages: {pages['both']:,} in both ({pages['same']:,} with the same text), {pages['added']:,} new, "
-        f"{pages['removed']:,} gone, {pages['renamed']:,} renamed"
+        f"{pages['removed']:,} removed, {pages['renamed']:,} renamed"
         + (f", {pages['unreadable']:,} that cannot be read" if pages["unreadable"] else "")
     )
     line(
-        f"Claims of pages in both: {claims['changed']:,} changed ({claims['numbers']:,} with other numbers), "
+        f"Claims on pages in both: {claims['changed']:,} changed ({claims['numbers']:,} with different numbers), "
         f"{claims['added']:,} added, {claims['withdrawn']:,} withdrawn, {claims['disputed']:,} newly disputed"
     )
     if pages["added"] or pages["removed"]:
-        line(
-            f"Claims of new pages: {claims['on added pages']:,}; of pages that are gone: {claims['on removed pages']:,}"
-        )
+        line(f"Claims on new pages: {claims['on added pages']:,}; on removed pages: {claims['on removed pages']:,}")
     for note in notes:
         line(note)
     for what, heading in PAGE_HEADINGS.items() if with_pages else ():
@@ -228,28 +224,28 @@ def changes(found: DiffTally) -> None:
     left = found.wanted - sum(len(highlight.changes) + highlight.more for highlight in highlights)
     if left:
         line("")
-        line(f"{left:,} more on other pages: '--limit N' shows more, and '--out FILE.jsonl' has all.")
+        line(f"{left:,} more on other pages. Use --limit N to show more, or --out FILE.jsonl to save all.")
 
 
 def page(found: PageChange, kinds: Sequence[str]) -> None:
     """All changes of one page."""
     line(_title(found))
     messages = {
-        "added": "Only the new snapshot has this page.",
-        "removed": "Only the old snapshot has this page.",
+        "added": "Only the new edition has this page.",
+        "removed": "Only the old edition has this page.",
         "unreadable": f"This page cannot be read. {printable(found.problem)}",
-        "leads elsewhere": "This page only leads to another.",
+        "leads elsewhere": "This page only redirects to another.",
     }
     if found.state in messages:
         line(messages[found.state])
     if found.is_same:
-        line("Its text is the same in both snapshots.")
+        line("Its text is the same in both editions.")
     wanted = ranked_changes([change for change in found.changes if change.is_of(kinds)])
     for change in wanted:
         _change(change)
     if found.state == "both" and not found.is_same:
         line("")
-        line(f"Claims: {len(wanted):,} of these kinds, {found.same:,} the same.")
+        line(f"Claims: {len(wanted):,} shown, {found.same:,} the same in both.")
 
 
 def _title(found: PageChange) -> str:
@@ -259,11 +255,11 @@ def _title(found: PageChange) -> str:
     return title
 
 
-LABELS = {"added": "added", "withdrawn": "withdrawn", "changed": "other words", "disputed": "disputed now"}
+LABELS = {"added": "added", "withdrawn": "withdrawn", "changed": "reworded", "disputed": "newly disputed"}
 
 
 def _change(change: ClaimChange) -> None:
-    label = "other numbers" if change.numbers else "held back otherwise" if change.hedging else LABELS[change.kind]
+    label = "different numbers" if change.numbers else "hedged differently" if change.hedging else LABELS[change.kind]
     where = printable(change.claim.section) or "Introduction"
     line(f"  {label} · {where}")
     if change.kind == "changed" and change.old and change.new:

@@ -18,33 +18,35 @@ if TYPE_CHECKING:
 
 
 def claims(
-    title: Annotated[str | None, typer.Argument(help="The page's title or path.")] = None,
+    title: Annotated[str | None, typer.Argument(help="The title or path of the page.")] = None,
     book: BookOption = None,
     text: Annotated[
-        str, typer.Option("--text", help="A file of plain text instead; '-' is standard input.", metavar="FILE")
+        str, typer.Option("--text", help="Read a plain text file instead ('-' for standard input).", metavar="FILE")
     ] = "",
     named: Annotated[
-        str, typer.Option("--title", help="What the text is about; its file's name if not given.", metavar="TITLE")
+        str, typer.Option("--title", help="What the text is about (default: the name of the file).", metavar="TITLE")
     ] = "",
     kind: Annotated[
-        str, typer.Option("--type", help="Only claims of this type, such as 'causal'.", metavar="TYPE")
+        str, typer.Option("--type", help="Only claims of this type, for example 'causal'.", metavar="TYPE")
     ] = "",
     batch: Annotated[
         str,
-        typer.Option("--batch", help="A file of JSON lines, each with a text; '-' is standard input.", metavar="FILE"),
+        typer.Option(
+            "--batch", help="A file of JSON lines, each with a text ('-' for standard input).", metavar="FILE"
+        ),
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Show what a page or a text claims, with its type, its hedges and where it says so."""
+    """List what a page or a text says. Each claim has a type and the place where the page says it."""
     from kiwiresearch.claims import checked_claim_type
 
     given = [title is not None, bool(text), bool(batch)]
     if sum(given) != 1:
         raise BadUsage(
-            "Give the title of a page, --text FILE or --batch FILE.", remedy="Such as: kiwiresearch claims 'Hattusa'"
+            "Enter the title of a page, --text FILE or --batch FILE.", remedy="Example: kiwiresearch claims 'Hattusa'"
         )
     if named and not text:
-        raise BadUsage("--title names a text.", remedy="Give it with --text FILE.")
+        raise BadUsage("--title works only together with --text.", remedy="Add --text FILE.")
     wanted = checked_claim_type(kind)
     if batch:
         from kiwiresearch.cli.batch import each_text
@@ -59,7 +61,7 @@ def _of_page(title: str, book: list[str] | None) -> PageClaims:
     from kiwiresearch.workspace import find_page
 
     if not title.strip():
-        raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Hattusa'.")
+        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Hattusa'.")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
@@ -83,7 +85,7 @@ def _show_claims(found: PageClaims, wanted: str, *, json: bool) -> None:
     if not found.claims:
         which = f"claims of the type {wanted!r}" if wanted else "claims"
         raise NothingFound(
-            f"The rules find no {which} in {found.page.title!r}.", remedy="Read it with 'kiwiresearch page'."
+            f"No {which} found in {found.page.title!r}.", remedy="To read the page, run 'kiwiresearch page'."
         )
     if not json:
         claim_list(found)
@@ -94,14 +96,18 @@ def conflicts(
     pairs: Annotated[
         str,
         typer.Option(
-            "--pairs", help="A file of JSON lines, each with the texts a and b; '-' is standard input.", metavar="FILE"
+            "--pairs",
+            help="A file of JSON lines, each with the texts a and b ('-' for standard input).",
+            metavar="FILE",
         ),
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Tell whether one text contradicts another, and where; or where the pages of a run do not agree."""
+    """Find contradictions between two texts, or between the pages of a run."""
     if (run is not None) == bool(pairs):
-        raise BadUsage("Give either a run or --pairs FILE.", remedy="Such as: kiwiresearch conflicts --pairs two.jsonl")
+        raise BadUsage(
+            "Enter either a run or --pairs FILE.", remedy="Example: kiwiresearch conflicts --pairs two.jsonl"
+        )
     if pairs:
         from kiwiresearch.cli.batch import each_pair
 
@@ -118,7 +124,7 @@ def verify(
     book: BookOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Prove a run again from its books: every file, quote, number, date and name. Exit code 1 if anything fails."""
+    """Check a run against its books. Compares every file, quote, number, date and name; exit code 1 if one is wrong."""
     from kiwiresearch.cli.answer_output import proof
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
@@ -133,21 +139,20 @@ def verify(
 
 def folder_of(run: str) -> Path:
     """The folder of a run as a user named it."""
+    from kiwiresearch.system import expand_user
+
     if not run.strip():
-        raise BadUsage("The name of the run's folder is empty.", remedy="Name a folder that a run has written.")
-    try:
-        return Path(run).expanduser()
-    except RuntimeError as problem:  # '~name' of an unknown user
-        raise BadUsage(f"There is no home for {run!r}.", remedy="Name a folder.") from problem
+        raise BadUsage("The folder name is empty.", remedy="Enter the folder of a run.")
+    return expand_user(run)
 
 
 def compare(
-    old: Annotated[str, typer.Argument(help="The folder of the run to compare with.", metavar="OLD")],
-    new: Annotated[str, typer.Argument(help="The folder of the run whose changes you want to see.", metavar="NEW")],
+    old: Annotated[str, typer.Argument(help="The folder of the earlier run.", metavar="OLD")],
+    new: Annotated[str, typer.Argument(help="The folder of the later run.", metavar="NEW")],
     *,
     json: JsonOption = False,
 ) -> None:
-    """Compare two runs claim by claim: other settings, or an older and a newer snapshot of the same book."""
+    """Compare two runs claim by claim. They may have different settings or use two editions of a book."""
     from kiwiresearch.cli.answer_output import comparison
     from kiwiresearch.diff import compare_runs as compared
     from kiwiresearch.diff import comparison_record, differences, open_compared_run
@@ -157,20 +162,30 @@ def compare(
 
 
 OldBook = Annotated[
-    str, typer.Argument(help="The older book: a ZIM file, a name on your shelf or a folder of 'bulk'.", metavar="OLD")
+    str,
+    typer.Argument(
+        help="The older edition: a ZIM file, a book in your library, or a folder written by 'kiwiresearch bulk'.",
+        metavar="OLD",
+    ),
 ]
-NewBook = Annotated[str, typer.Argument(help="The newer one, named in the same way.", metavar="NEW")]
-OnePage = Annotated[str, typer.Option("--page", help="Only the page of this title or path.", metavar="TITLE")]
+NewBook = Annotated[str, typer.Argument(help="The newer edition, in the same form.", metavar="NEW")]
+OnePage = Annotated[str, typer.Option("--page", help="Only the page with this title or path.", metavar="TITLE")]
 Kinds = Annotated[
     str,
-    typer.Option("--kind", help="Only some of: added, withdrawn, changed, disputed; with commas.", metavar="KINDS"),
+    typer.Option(
+        "--kind",
+        help="Only these kinds of change, separated by commas: added, withdrawn, changed, disputed.",
+        metavar="KINDS",
+    ),
 ]
-Out = Annotated[str, typer.Option("--out", "-o", help="A file for every change, as JSON lines.", metavar="FILE")]
+Out = Annotated[str, typer.Option("--out", "-o", help="Save all changes to this file, as JSON lines.", metavar="FILE")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many changes to show.", metavar="N", min=1)]
 Workers = Annotated[
-    int, typer.Option("--workers", help="How many processes compare; 0 for what fits.", metavar="N", min=0, max=256)
+    int, typer.Option("--workers", help="How many processes to use; 0 chooses for you.", metavar="N", min=0, max=256)
 ]
-Force = Annotated[bool, typer.Option("--force", help="Compare also what are no two snapshots of one book.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Compare them even if they are not two editions of the same book.")
+]
 
 
 def diff(
@@ -185,12 +200,12 @@ def diff(
     force: Force = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare two snapshots of a book claim by claim: what was added, withdrawn, changed and is newly disputed."""
+    """Compare two editions of a book. Shows which claims were added, withdrawn, changed or newly disputed."""
     from kiwiresearch.diff import checked_kinds, snapshot_diff, snapshot_places
 
     kinds = checked_kinds(kind)
     if page and out:
-        raise BadUsage("--out is for all pages, and --page for one.", remedy="Leave one of them out.")
+        raise BadUsage("--out and --page cannot be combined.", remedy="Use one of them.")
     with (
         snapshot_places(user_workspace(), old, new) as places,
         snapshot_diff(*places, workers=workers, force=force) as both,
@@ -230,9 +245,9 @@ def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int,
         book_output.summary(tally, both.notes, with_pages=kinds == CHANGE_KINDS)
         book_output.changes(tally)
         if file:
-            output.unbroken_line(f"\nEvery change: {file}")
+            output.unbroken_line(f"\nAll changes: {file}")
 
 
 def _say_order(old: BookEdition, new: BookEdition) -> None:
     if old.date and new.date and old.date > new.date:
-        say(f"OLD is of {old.date} and NEW of {new.date}: what is told as added was withdrawn.")
+        say(f"OLD ({old.date}) is newer than NEW ({new.date}), so 'added' and 'withdrawn' are the wrong way round.")

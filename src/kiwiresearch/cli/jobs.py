@@ -45,7 +45,7 @@ def result_line(jobs: JobQueue, job: Job) -> str:
         return f"Answers: kiwiresearch jobs answers {job.id}"
     from kiwiresearch.jobs import exists
 
-    place = jobs.assignment.place(job)
+    place = jobs.assignment.output_folder(job)
     what, file = ("Tables", place) if job.request.kind == "bulk" else ("Brief", place / "report.md")
     return f"{what}: {file}" if exists(file) else ""
 
@@ -53,35 +53,46 @@ def result_line(jobs: JobQueue, job: Job) -> str:
 MAX_QUEUED = 1_000_000
 POLL_S = 0.5
 
-jobs = typer.Typer(help="Jobs: put them in line and look after them.", no_args_is_help=True, rich_markup_mode=None)
-add = typer.Typer(help="Put a job in line.", no_args_is_help=True, rich_markup_mode=None)
+jobs = typer.Typer(help="Queue and manage jobs.", no_args_is_help=True, rich_markup_mode=None)
+add = typer.Typer(help="Queue a job.", no_args_is_help=True, rich_markup_mode=None)
 jobs.add_typer(add, name="add")
 
-JobId = Annotated[str, typer.Argument(help="The id of a job.", metavar="ID")]
-User = Annotated[str, typer.Option("--user", help="Who asks for it; users take turns.", metavar="NAME")]
-Priority = Annotated[int, typer.Option("--priority", help="Those with a higher one come first.", metavar="N")]
-NoModel = Annotated[bool, typer.Option("--no-model", help="By rules alone, even where a model is set.")]
+JobId = Annotated[str, typer.Argument(help="The ID of the job.", metavar="ID")]
+User = Annotated[str, typer.Option("--user", help="Who the job is for; users take turns.", metavar="NAME")]
+Priority = Annotated[int, typer.Option("--priority", help="Jobs with a higher priority start first.", metavar="N")]
+NoModel = Annotated[bool, typer.Option("--no-model", help="Do not use a language model, even if one is set.")]
 
 
 @add.command("research")
 def add_research(
-    words: Annotated[list[str], typer.Argument(help="What to research.", metavar="TOPIC")],
+    words: Annotated[list[str], typer.Argument(help="The topic.", metavar="TOPIC")],
     *,
     book: BookOption = None,
-    depth: Annotated[int | None, typer.Option("--depth", help="How many links away to go.", metavar="N")] = None,
-    max_pages: Annotated[int | None, typer.Option("--max-pages", help="Pages at most.", metavar="N")] = None,
-    max_links: Annotated[int | None, typer.Option("--max-links", help="New pages of one page.", metavar="N")] = None,
-    strategy: Annotated[str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page next.")] = None,
-    focus: Annotated[str, typer.Option("--focus", help="Words that matter most.", metavar="WORDS")] = "",
-    aspect: Annotated[str, typer.Option("--aspect", help="The side that is wanted.", metavar="WORDS")] = "",
-    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
+    depth: Annotated[
+        int | None, typer.Option("--depth", help="How many links away from the starting pages to go.", metavar="N")
+    ] = None,
+    max_pages: Annotated[
+        int | None, typer.Option("--max-pages", help="The maximum number of pages to read.", metavar="N")
+    ] = None,
+    max_links: Annotated[
+        int | None,
+        typer.Option(
+            "--max-links", help="The maximum number of new pages to add from the links of one page.", metavar="N"
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page to read next.")
+    ] = None,
+    focus: Annotated[str, typer.Option("--focus", help="What to focus on.", metavar="WORDS")] = "",
+    aspect: Annotated[str, typer.Option("--aspect", help="The aspect of the topic to research.", metavar="WORDS")] = "",
+    critic: Annotated[bool, typer.Option("--critic", help="Have the language model review what it wrote.")] = False,
     no_model: NoModel = False,
     user: User = "",
     priority: Priority = 0,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Research a topic when its turn comes."""
+    """Queue research on a topic."""
     from kiwiresearch.jobs import ResearchRequest
 
     books = tuple(book or ())
@@ -93,19 +104,29 @@ def add_research(
 @add.command("ask")
 def add_ask(
     file: Annotated[
-        str, typer.Argument(help='Lines such as {"question": "…"}; \'-\' is standard input.', metavar="FILE")
+        str, typer.Argument(help='Lines such as {"question": "…"} (\'-\' for standard input).', metavar="FILE")
     ],
     *,
     book: BookOption = None,
-    mode: Annotated[str, typer.Option("--mode", help="How a model words it.", metavar="MODE")] = "default",
-    passages: Annotated[int, typer.Option("--passages", "-k", help="Passages of an answer.", metavar="N")] = 0,
+    mode: Annotated[
+        str, typer.Option("--mode", help="How a language model writes the answers.", metavar="MODE")
+    ] = "default",
+    passages: Annotated[
+        int,
+        typer.Option(
+            "--passages",
+            "-k",
+            help="How many passages to use for each answer; 0 uses the number in the settings.",
+            metavar="N",
+        ),
+    ] = 0,
     no_model: NoModel = False,
     user: User = "",
     priority: Priority = 0,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Answer a batch of questions when its turn comes; 'jobs answers' shows them."""
+    """Queue a batch of questions. 'jobs answers' prints the answers."""
     from kiwiresearch.cli.batch import rows_of
     from kiwiresearch.jobs import QuestionsRequest
 
@@ -121,14 +142,19 @@ def add_ask(
 @add.command("bulk")
 def add_bulk(
     *,
-    book: Annotated[str, typer.Option("--book", "-b", help="A book of the shelf.", metavar="BOOK")],
-    what: Annotated[str, typer.Option("--what", help="titles, pages, links, claims, people", metavar="TABLES")],
+    book: Annotated[str, typer.Option("--book", "-b", help="A book in your library.", metavar="BOOK")],
+    what: Annotated[
+        str,
+        typer.Option(
+            "--what", help="Tables, separated by commas: titles, pages, links, claims, people.", metavar="TABLES"
+        ),
+    ],
     user: User = "",
     priority: Priority = 0,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Make tables of a whole book when its turn comes."""
+    """Queue a job that writes a whole book into tables."""
     from kiwiresearch.jobs import BulkRequest
 
     _add_job(BulkRequest(book, tuple(what.split(","))), user, priority, store, as_json=json)
@@ -136,20 +162,22 @@ def add_bulk(
 
 @add.command("kin")
 def add_kin(
-    case: Annotated[str, typer.Argument(help="A case of the server: its name, or its id.", metavar="CASE")],
+    case: Annotated[str, typer.Argument(help="The name or ID of a case on the server.", metavar="CASE")],
     *,
-    steps: Annotated[int, typer.Option("--steps", help="How many; 0 goes on while there is reason.", metavar="N")] = 0,
+    steps: Annotated[
+        int, typer.Option("--steps", help="How many steps; 0 continues until there is nothing left to do.", metavar="N")
+    ] = 0,
     no_model: NoModel = False,
     user: User = "",
     priority: Priority = 0,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Go on with a family's case when its turn comes."""
+    """Queue more research on a family."""
     from kiwiresearch.jobs import FamilyRequest
 
     if steps < 0:
-        raise BadUsage(f"{steps} steps cannot be taken.", remedy="Give 0 or more.")
+        raise BadUsage(f"--steps cannot be {steps}.", remedy="Use 0 or more.")
     with _open_jobs(store) as found:
         request = FamilyRequest(found.cases.find(case), steps, not no_model)
         print_job(found.start(request, user=user, priority=priority), as_json=json)
@@ -158,19 +186,21 @@ def add_kin(
 @jobs.command("list")
 def list_jobs(
     *,
-    state: Annotated[str, typer.Option("--state", help="Only those, such as 'queued'.", metavar="STATE")] = "",
-    user: Annotated[str | None, typer.Option("--user", help="Only those of a user.", metavar="NAME")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many, the newest.", metavar="N")] = 50,
+    state: Annotated[
+        str, typer.Option("--state", help="Only jobs in this state, for example 'queued'.", metavar="STATE")
+    ] = "",
+    user: Annotated[str | None, typer.Option("--user", help="Only jobs of this user.", metavar="NAME")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many jobs to show.", metavar="N")] = 50,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Show jobs, the newest first."""
+    """List jobs, newest first."""
     from kiwiresearch.jobs import JOB_STATES
 
     if limit < 1:
-        raise BadUsage(f"{limit} jobs cannot be shown.", remedy="Give a limit from 1 on.")
+        raise BadUsage(f"--limit cannot be {limit}.", remedy="Use 1 or more.")
     if state and state not in JOB_STATES:
-        raise BadUsage(f"There is no state {state!r}.", remedy=f"Choose from: {', '.join(JOB_STATES)}.")
+        raise BadUsage(f"Unknown state {state!r}.", remedy=f"Use one of: {', '.join(JOB_STATES)}.")
     with _open_jobs(store) as found:
         rows = [job for job in found.all() if state in ("", job.state) and user in (None, job.user)]
     shown = rows[:limit]
@@ -184,14 +214,14 @@ def list_jobs(
         damage = f". {job.problem} {job.remedy}" if job.request.kind == "damaged" else ""
         output.line(job_line(job) + damage)
     if len(shown) < len(rows):
-        output.line(f"… and {len(rows) - len(shown):,} more (--limit)")
+        output.line(f"… and {len(rows) - len(shown):,} more. To see more, use a higher --limit.")
     if not rows:
-        output.line("There are no jobs." if not state and user is None else "There are no such jobs.")
+        output.line("No jobs." if not state and user is None else "No matching jobs.")
 
 
 @jobs.command("show")
 def show_job(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
-    """Show a job: how far it is, who works on it, and what became of it."""
+    """Show a job: its state, its worker and its result."""
     with _open_jobs(store) as found:
         job = found.get(job_id)
         fits = job.state != "queued" or found.can_do(job_id)
@@ -200,7 +230,7 @@ def show_job(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -
     if not json:
         from kiwiresearch.cli import output
 
-        for words in (job.story, f"{job.problem} {job.remedy}".strip(), *(f"Begun again: {why}" for why in job.losses)):
+        for words in (job.story, f"{job.problem} {job.remedy}".strip(), *(f"Restarted: {why}" for why in job.losses)):
             if words:
                 output.line(words)
         if job.worker and job.state == "running":
@@ -208,12 +238,12 @@ def show_job(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -
         if made:
             output.unbroken_line(made)
         if not fits:
-            output.line("Not all of its books are here: it waits for a worker that has them.")
+            output.line("Some of its books are not on this machine. The job is waiting for a worker that has them.")
 
 
 @jobs.command("answers")
 def answers(job_id: JobId, *, store: StoreUrl = "") -> None:
-    """Print the answers of a batch of questions, a line of JSON for each."""
+    """Print the answers to a batch of questions, one line of JSON each."""
     import sys
 
     with _open_jobs(store) as found:
@@ -223,33 +253,42 @@ def answers(job_id: JobId, *, store: StoreUrl = "") -> None:
 
 @jobs.command("cancel")
 def cancel(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
-    """Stop a job, between two steps if it runs; what it did is kept."""
+    """Stop a job. A running job finishes its current step; its progress is saved."""
     with _open_jobs(store) as found:
         was_open = found.get(job_id).is_open
         job = found.cancel(job_id)
     print_job(job, as_json=json)
     if not was_open:
-        say("It had ended before, and is as it was.")
+        say("This job had already ended. Nothing changed.")
     elif job.is_open:
-        say("It stops when the step under way is done.")
+        say("It stops after the current step.")
 
 
 @jobs.command("again")
 def requeue(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
-    """Put a job that ended before it was done in line again: it goes on where it stopped."""
+    """Queue a stopped or failed job again. It continues where it stopped."""
     with _open_jobs(store) as found:
         print_job(found.resume(job_id), as_json=json)
+
+
+@jobs.command("finish")
+def finish(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
+    """Write the brief of stopped research from the pages it has read. After that, the research cannot be resumed."""
+    with _open_jobs(store) as jobs:
+        print_job(jobs.resume(job_id, read_no_more=True), as_json=json)
 
 
 @jobs.command("remove")
 def remove(
     job_id: JobId,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Also one with work to keep: its run goes for good.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove the job even if it has results, and delete them permanently.")
+    ] = False,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Forget a job that ended without having done anything; with --yes any that has ended, and its run with it."""
+    """Remove a job that has ended. A job with results is removed only with --yes, and its results are deleted."""
     from kiwiresearch.cli import output
 
     with _open_jobs(store) as found:
@@ -259,20 +298,20 @@ def remove(
         return
     output.line(f"{job_id}: removed")
     if left is not None:
-        output.unbroken_line(f"What is in this folder stays: {left}")
+        output.unbroken_line(f"This folder was not deleted: {left}")
 
 
 @jobs.command("wait")
 def wait(
-    job_ids: Annotated[list[str], typer.Argument(help="The ids of jobs.", metavar="ID…")],
+    job_ids: Annotated[list[str], typer.Argument(help="The IDs of the jobs.", metavar="ID…")],
     *,
     timeout_s: Annotated[
-        float, typer.Option("--timeout", help="At most so many seconds; 0 for as long as it takes.", metavar="S")
+        float, typer.Option("--timeout", help="The maximum number of seconds to wait; 0 means no limit.", metavar="S")
     ] = 0.0,
     store: StoreUrl = "",
     json: JsonOption = False,
 ) -> None:
-    """Wait until jobs have ended; the exit code is 1 if one of them is not done."""
+    """Wait for jobs to end. Exit code 1 unless all of them are done."""
     until = time.monotonic() + timeout_s if timeout_s > 0 else None
     with _open_jobs(store) as found:
         left, is_good = list(dict.fromkeys(job_ids)), True
@@ -284,7 +323,8 @@ def wait(
                     print_job(job, as_json=json)
             if left and until is not None and time.monotonic() > until:
                 raise BadUsage(
-                    f"Not done yet: {', '.join(left)}.", remedy="Wait for longer; 'kiwiresearch jobs show' tells why."
+                    f"Not done yet: {', '.join(left)}.",
+                    remedy="Use a longer --timeout. 'kiwiresearch jobs show ID' shows what a job is doing.",
                 )
             if left:
                 time.sleep(POLL_S)

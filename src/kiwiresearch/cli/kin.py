@@ -15,56 +15,62 @@ from kiwiresearch.errors import BadUsage, NothingFound
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case
     from kiwiresearch.kin import PersonId, Tree
-    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.workspace import Workspace
 
-HELP = """Family research with evidence, undo and privacy.
+HELP = """Research a family: every fact has its evidence, merges can be undone, living people are hidden.
 
-A case is a folder, cases/NAME here unless --case names another; with a store, a name in it.
-You see everything on your terminal; exports and --json keep back people who may be living, unless --privacy says more.
+A case is a folder, cases/NAME unless --case names another. If you use a store, it is saved there under its name.
+The terminal shows everything. Exports and --json hide people who may be living unless you choose another --privacy.
 """
 CaseOption = Annotated[
     str,
     typer.Option(
-        "--case", "-c", help="The folder of the case, or its name in the store; else the last changed.", metavar="CASE"
+        "--case",
+        "-c",
+        help="A case folder, or the name of a case in the store. Default: the case changed last.",
+        metavar="CASE",
     ),
 ]
-NoModel = Annotated[bool, typer.Option("--no-model", help="Rules only, though a model is set.")]
+NoModel = Annotated[bool, typer.Option("--no-model", help="Use rules only, even if a language model is set up.")]
 Privacy = Annotated[
     str,
     typer.Option(
         "--privacy",
-        help="What of the living is told: public, private, owner or exclude; "
-        "if not given, owner on the terminal and public with --json.",
+        help="How much to show about people who may be living: public (sex and relationships), "
+        "private (names, decades, states and countries), owner (everything) or exclude (nothing). "
+        "Default: owner on the terminal, public with --json.",
         metavar="MODE",
     ),
 ]
 
 
-def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
+def privacy_mode(privacy: str, *, as_json: bool) -> PrivacyMode:
     """The privacy mode: everything for the owner's terminal, the public mode for output that may be passed on."""
-    from kiwiresearch.kin.privacy import MODES
+    from kiwiresearch.kin.privacy import PRIVACY_MODES
 
     given = privacy or ("public" if as_json else "owner")
-    found = next((mode for mode in MODES if mode == given), None)
+    found = next((mode for mode in PRIVACY_MODES if mode == given), None)
     if found is None:
-        raise BadUsage(f"There is no privacy mode {privacy!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+        raise BadUsage(f"{privacy!r} is not a privacy mode.", remedy=f"Use one of: {', '.join(PRIVACY_MODES)}.")
     return found
 
 
 @contextlib.contextmanager
 def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
     """The case of a command; with its books if `books` is a list, even an empty one."""
-    from kiwiresearch.cases import Case, find_case_place, plugins_folder, rewording_errors
+    from kiwiresearch.cases import Case, find_case_location, plugins_folder, rewording_errors
 
     workspace = user_workspace()
-    place = find_case_place(workspace, wanted)
+    location = find_case_location(workspace, wanted)
     if not wanted:
-        say(f"Case: {place.title}")
+        say(f"Case: {location.title}")
     with contextlib.ExitStack() as stack:
-        stack.enter_context(rewording_errors(place.with_title))
-        alone_s = 0.0 if writing else None  # a writer needs exclusive access, and does not wait for it
-        case = stack.enter_context(Case.open(place, plugins=plugins_folder(workspace), alone_s=alone_s))
+        stack.enter_context(rewording_errors(location.with_title))
+        lock_timeout_s = 0.0 if writing else None  # a writer needs exclusive access, and does not wait for it
+        case = stack.enter_context(
+            Case.open(location, plugins=plugins_folder(workspace), lock_timeout_s=lock_timeout_s)
+        )
         if books is not None:
             shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))
             from kiwiresearch.workspace import Finder
@@ -85,7 +91,7 @@ def report_model_problem(case: Case) -> None:
     """Report it if the model could not be reached."""
     problem = case.researcher.model_problem
     if problem is not None:
-        say(f"The rules went on without the model. {problem}")
+        say(f"Continued without the language model. {problem}")
 
 
 def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
@@ -96,7 +102,8 @@ def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
         with contextlib.suppress(BadUsage):  # several people of that name are withheld like a single one
             case.person(words)
         raise BadUsage(
-            f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."
+            f"{words!r} may be living and is hidden.",
+            remedy="To see this person, add --privacy owner, and do not share the output.",
         ) from None
 
 
@@ -106,5 +113,7 @@ def person_or_seed(case: Case, words: str, tree: Tree) -> PersonId:
         return shown_person(case, words, tree)
     seed = next((seed for seed in case.seeds() if seed in tree.persons), None)
     if seed is None:
-        raise BadUsage("The one whom this case began with is not shown.", remedy="Name a person, or give --privacy.")
+        raise BadUsage(
+            "The starting person of this case is hidden.", remedy="Name another person, or add --privacy owner."
+        )
     return seed

@@ -15,14 +15,14 @@ from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, p
 from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases import Case, CasePlace
+    from kiwiresearch.cases import Case, CaseLocation
     from kiwiresearch.kin.loop import CaseScope, CaseSettings, StepResult
 
-AsEvents = Annotated[bool, typer.Option("--json", help="A JSON line on standard output for each step; names nobody.")]
+AsEvents = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each step, without names.")]
 SignIn = Annotated[
     list[str] | None,
     typer.Option(
-        "--sign-in", help="Sign in to this source first, in a browser; it ends with the command.", metavar="ID"
+        "--sign-in", help="Sign in to this source in a browser first. The sign-in ends with the command.", metavar="ID"
     ),
 ]
 
@@ -30,45 +30,48 @@ SignIn = Annotated[
 def start(
     names: Annotated[
         list[str],
-        typer.Argument(help="Whom it begins with, each in quotation marks: 'Charles Darwin'.", metavar="NAME…"),
+        typer.Argument(help="Who to start with, each name in quotes: 'Charles Darwin'.", metavar="NAME…"),
     ],
     *,
     book: BookOption = None,
     generations: Annotated[
-        int | None, typer.Option("--generations", "-g", help="How many generations up and down.", metavar="N")
+        int | None, typer.Option("--generations", "-g", help="How many generations to go up and down.", metavar="N")
     ] = None,
     collaterals: Annotated[
         int | None,
-        typer.Option(
-            "--collaterals", help="How many steps aside: brothers and sisters, wives and husbands.", metavar="N"
-        ),
+        typer.Option("--collaterals", help="How many steps to go sideways, to siblings and spouses.", metavar="N"),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", help="How many records may be fetched.", metavar="N")
+        int | None, typer.Option("--budget", help="The maximum number of pages to read.", metavar="N")
     ] = None,
-    steps: Annotated[int | None, typer.Option("--max-steps", help="How many steps may be taken.", metavar="N")] = None,
+    steps: Annotated[
+        int | None, typer.Option("--max-steps", help="The maximum number of steps to take.", metavar="N")
+    ] = None,
     years_after_death: Annotated[
         int | None,
-        typer.Option("--years-after-death", help="For so long the dead are kept back like the living.", metavar="N"),
+        typer.Option("--years-after-death", help="Hide people for this many years after their death.", metavar="N"),
     ] = None,
     no_model: NoModel = False,
     case: Annotated[
         str,
         typer.Option(
-            "--case", "-c", help="The folder of the case, else cases/NAME; or its name in the store.", metavar="CASE"
+            "--case",
+            "-c",
+            help="A case folder, or the name of a case in the store. Default: cases/NAME.",
+            metavar="CASE",
         ),
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Begin a case: find the people it is about, and read their pages.
+    """Start a case: find the people you name and read their pages.
 
-    What is not given here is taken from [kin] in the settings; the case keeps it, whatever they say later.
+    Options you do not give are taken from [kin] in your settings. Later changes there do not affect the case.
     """
-    from kiwiresearch.cases import Case, new_case_place, plugins_folder
+    from kiwiresearch.cases import Case, new_case_location, plugins_folder
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.workspace import Finder, checked_topic
+    from kiwiresearch.workspace import Finder, checked_person
 
-    seeds = tuple(dict.fromkeys(checked_topic(name) for name in names))
+    seeds = tuple(dict.fromkeys(checked_person(name) for name in names))
     workspace = user_workspace()
     chosen = {
         "generations": generations,
@@ -82,9 +85,9 @@ def start(
         settings = replace(settings, books=tuple(one.id for one in shelf.books) if book else ())
         try:
             with (
-                new_case_place(workspace, case, seeds[0]) as place,
+                new_case_location(workspace, case, seeds[0]) as location,
                 Case.start(
-                    place, settings, finder, plugins=plugins_folder(workspace), with_model=not no_model
+                    location, settings, finder, plugins=plugins_folder(workspace), with_model=not no_model
                 ) as opened,
             ):
                 opened.store.set_state("book_places", [str(one.source) for one in shelf.books] if book else [])
@@ -94,7 +97,7 @@ def start(
             if len(seeds) == 1:
                 raise
             quoted = shlex.quote(" ".join(names))
-            raise NothingFound(problem.message, remedy=f"If it is one name, write it as {quoted}.") from problem
+            raise NothingFound(problem.message, remedy=f"If this is one name, put it in quotes: {quoted}.") from problem
 
 
 def _settings(seeds: tuple[str, ...], scope: CaseScope, chosen: dict[str, int | None]) -> CaseSettings:
@@ -111,7 +114,7 @@ def _start_record(case: Case) -> dict[str, object]:
     """The settings a case was started with, without anybody who may be living."""
     tree, mask = case.tree("public"), case.mask("public")
     return {
-        "case": mask.file_name(case.place.title),
+        "case": mask.file_name(case.location.title),
         "seeds": [{"id": seed, "name": tree.persons[seed].name} for seed in case.seeds() if seed in tree.persons],
         "people": len(tree.persons),
         "waiting": case.store.queues.sizes(),
@@ -120,16 +123,16 @@ def _start_record(case: Case) -> dict[str, object]:
 
 def step(
     *,
-    count: Annotated[int, typer.Option("--count", "-n", help="How many steps.", metavar="N")] = 1,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many steps to take.", metavar="N")] = 1,
     book: BookOption = None,
     no_model: NoModel = False,
     sign_in: SignIn = None,
     case: CaseOption = "",
     json: AsEvents = False,
 ) -> None:
-    """Take one step, or some, and say what each brought."""
+    """Take one or more steps, and show what each one found."""
     if count < 1:
-        raise BadUsage(f"{count} steps cannot be taken.", remedy="Give a number from 1 on.")
+        raise BadUsage(f"--count cannot be {count}.", remedy="Use 1 or more.")
     _take_steps(case, book, count, sign_in or [], with_model=not no_model, json=json)
 
 
@@ -141,7 +144,7 @@ def run(
     case: CaseOption = "",
     json: AsEvents = False,
 ) -> None:
-    """Go on until there is a reason to stop, and say which. Ctrl-C loses nothing: run it again to go on."""
+    """Continue the research until it is done or reaches a limit. Ctrl-C loses nothing: run it again to resume."""
     _take_steps(case, book, 0, sign_in or [], with_model=not no_model, json=json)
 
 
@@ -155,10 +158,14 @@ def _take_steps(
         tell = _until_reader_leaves(_print_event) if json else kin_output.StepLines(case).tell
         try:
             for source in sign_ins:
-                case.sign_in(source, lambda where: say(f"Sign in here, in a browser of this machine: {where}"))
+                case.sign_in(
+                    source, lambda where: say(f"To sign in, open this address in a browser on this computer: {where}")
+                )
             last = _steps(case, count, tell)
         except KeyboardInterrupt:
-            raise Interrupted("Interrupted. What was done is kept.", remedy="To go on: kiwiresearch kin run") from None
+            raise Interrupted(
+                "Interrupted. Everything so far is saved.", remedy="To resume: kiwiresearch kin run"
+            ) from None
         report_model_problem(case)
         if not json:
             kin_output.outcome(case, last)
@@ -201,23 +208,23 @@ WORK_COMMANDS: dict[str, Callable[..., None]] = {"start": start, "step": step, "
 
 
 STORE = "store"
-CaseName = Annotated[str, typer.Argument(help="The case: its name in the store, or its folder.", metavar="CASE")]
+CaseName = Annotated[str, typer.Argument(help="Case name in the store, or its folder.", metavar="CASE")]
 
 
 def cases(*, json: JsonOption = False) -> None:
-    """List the cases: those of the store where one is set, else those below cases/ here; the last changed first."""
-    from kiwiresearch.cases import all_case_places
+    """List your cases, last changed first: those in the store if you use one, otherwise those in cases/."""
+    from kiwiresearch.cases import all_case_locations
     from kiwiresearch.cli import output
     from kiwiresearch.text import count_of
 
-    rows = [_row(place, as_json=json) for place in all_case_places(user_workspace())]
+    rows = [_row(location, as_json=json) for location in all_case_locations(user_workspace())]
     if json:
         print_json({"cases": rows})
         return
     for row in rows:
         output.line(f"{row.case}: {row.problem or count_of(row.people, 'person', 'people')}")
     if not rows:
-        output.line("There is no case yet.")
+        output.line("No cases yet. Start one: kiwiresearch kin start 'NAME'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,31 +236,33 @@ class _CaseRow:
     problem: str
 
 
-def _row(place: CasePlace, *, as_json: bool) -> _CaseRow:
+def _row(location: CaseLocation, *, as_json: bool) -> _CaseRow:
     from kiwiresearch.cases import Case, rewording_errors
 
     try:
-        with rewording_errors(place.without_names if as_json else place.with_title), Case.open(place) as case:
-            title = case.mask("public").file_name(place.title) if as_json else place.title
+        with rewording_errors(location.without_names if as_json else location.with_title), Case.open(location) as case:
+            title = case.mask("public").file_name(location.title) if as_json else location.title
             return _CaseRow(title, len(case.store.tree().persons), "")
     except KiwiError as problem:
-        return _CaseRow("" if as_json else place.title, 0, str(problem))
+        return _CaseRow("" if as_json else location.title, 0, str(problem))
 
 
 def move(
     case: CaseName,
     *,
-    to: Annotated[str, typer.Option("--to", help="'store', or a folder where no case is.", metavar="WHERE")] = STORE,
-    name: Annotated[str, typer.Option("--name", help="What it is called in the store.", metavar="NAME")] = "",
+    to: Annotated[
+        str, typer.Option("--to", help="'store', or a folder that has no case yet.", metavar="WHERE")
+    ] = STORE,
+    name: Annotated[str, typer.Option("--name", help="Name of the case in the store.", metavar="NAME")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Take a case from a folder into the store, or out of it, and prove that it is the same."""
+    """Move a case from a folder into the store, or out of it, and check that nothing changed."""
     from kiwiresearch.cases import move_into_store, move_out_of_store
     from kiwiresearch.cli import output
 
     _require_name(case)
     if name and to != STORE:
-        raise BadUsage("A case in a folder is called as its folder is.", remedy="Leave --name out.")
+        raise BadUsage("A case in a folder is always named after its folder.", remedy="Remove --name.")
     done = (
         move_into_store(user_workspace(), case, name) if to == STORE else move_out_of_store(user_workspace(), case, to)
     )
@@ -261,36 +270,36 @@ def move(
         print_json({"fingerprint": done.fingerprint, "to": STORE if to == STORE else "folder"})
         return
     output.unbroken_line(f"Case: {done.title}")
-    output.unbroken_line(f"Every row is the same at both places: {done.fingerprint}")
-    if done.left is not None:
-        output.unbroken_line(f"The file it was in is set aside, to be removed when you like: {done.left}")
+    output.unbroken_line(f"Checked: every row is the same in both places. Fingerprint: {done.fingerprint}")
+    if done.old_file is not None:
+        output.unbroken_line(f"The old file is no longer used. You can delete it: {done.old_file}")
 
 
 def remove(
     case: CaseName,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="It is meant: nothing of the case is kept.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that the case is deleted permanently.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove a case from the store for good. A case in a folder is removed with its folder, by you."""
+    """Delete a case from the store permanently. To delete a case in a folder, delete the folder."""
     from kiwiresearch.cases import stored_cases
     from kiwiresearch.cli import output
 
     _require_name(case)
     held = stored_cases(user_workspace())
     if held is None:
-        raise BadUsage("The settings name no store.", remedy="A case in a folder is removed with its folder.")
+        raise BadUsage("No store is set up.", remedy="To delete a case in a folder, delete the folder.")
     found = held.find(case)
     if not yes:
-        raise BadUsage(f"The case {case!r} would be removed for good.", remedy="Give --yes as well, if it is meant.")
+        raise BadUsage(f"This would delete the case {case!r} permanently.", remedy="To confirm, add --yes.")
     held.remove(found)
-    emit({"removed": found}, lambda: output.line(f"Removed: {case}"), as_json=json)
+    emit({"removed": found}, lambda: output.line(f"Deleted: {case}"), as_json=json)
 
 
 def _require_name(case: str) -> None:
     """Refuse to move or remove the last used case just because none was named."""
     if not case.strip():
-        raise BadUsage("Name the case.", remedy="'kiwiresearch kin cases' lists them.")
+        raise BadUsage("The case name is empty.", remedy="To list your cases: kiwiresearch kin cases")
 
 
 CASE_COMMANDS: dict[str, Callable[..., None]] = {"cases": cases, "move": move, "remove": remove}

@@ -16,47 +16,52 @@ from kiwiresearch.errors import BadUsage
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case
 
-Why = Annotated[str, typer.Option("--why", help="The reason, for the record.", metavar="WORDS")]
+Why = Annotated[str, typer.Option("--why", help="Your reason, saved with the decision.", metavar="WORDS")]
 PLUGIN_ACTIONS = ("check", "on", "off")
 
 
 def merges(
     *,
-    accept: Annotated[str, typer.Option("--accept", help="Take these two for one person.", metavar="ID")] = "",
-    reject: Annotated[str, typer.Option("--reject", help="Keep these two apart.", metavar="ID")] = "",
-    take_back: Annotated[str, typer.Option("--take-back", help="Keep these two apart no longer.", metavar="ID")] = "",
+    accept: Annotated[str, typer.Option("--accept", help="Merge these two.", metavar="ID")] = "",
+    reject: Annotated[str, typer.Option("--reject", help="Keep these two separate.", metavar="ID")] = "",
+    take_back: Annotated[
+        str, typer.Option("--take-back", help="Undo the decision to keep these two separate.", metavar="ID")
+    ] = "",
     why: Why = "",
     case: CaseOption = "",
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Show who was taken for one person and who may be, with what speaks for and against; decide what is open."""
+    """Show merges and possible duplicates with the reasons for and against, and decide on them."""
     from kiwiresearch.cases import accept_merge, allow_merge_again, merges_record, reject_merge
     from kiwiresearch.cli import kin_output
 
     if sum(map(bool, (accept, reject, take_back))) > 1:
-        raise BadUsage("Accept, reject or take back, one at a time.", remedy="Give the command twice.")
+        raise BadUsage(
+            "--accept, --reject and --take-back cannot be combined.", remedy="Run the command separately for each."
+        )
     mode = privacy_mode(privacy, as_json=json)
     with opened_case(case, writing=bool(accept or reject or take_back)) as found:
         if accept:
-            say(f"Merged: {accept_merge(found, accept, why)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
+            merge = accept_merge(found, accept, why)[:8]
+            say(f"Merged: {merge}. To undo it: kiwiresearch kin unmerge {merge}")
         elif reject:
-            say(f"Kept apart: {reject_merge(found, reject, why).id[:8]}.")
+            say(f"Kept separate: {reject_merge(found, reject, why).id[:8]}.")
         elif take_back:
-            say(f"No longer kept apart: {allow_merge_again(found, take_back, why).id[:8]}.")
+            say(f"No longer kept separate: {allow_merge_again(found, take_back, why).id[:8]}.")
         rows = merges_record(found, found.tree(mode), found.mask(mode))
         emit(rows, lambda: kin_output.merges(rows), as_json=json)
 
 
 def unmerge(
-    merge: Annotated[str, typer.Argument(help="The id of a merge, or its beginning.", metavar="ID")],
+    merge: Annotated[str, typer.Argument(help="The ID of a merge, or its first characters.", metavar="ID")],
     *,
-    cascade: Annotated[bool, typer.Option("--cascade", help="Undo later merges that rest on it as well.")] = False,
+    cascade: Annotated[bool, typer.Option("--cascade", help="Also undo later merges that depend on it.")] = False,
     why: Why = "",
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Undo a merge: everything is as it was before, and the two are not proposed again."""
+    """Undo a merge. Everything goes back to how it was before, and the two are not suggested again."""
     from kiwiresearch.cases import undo_merge
     from kiwiresearch.cli import output
 
@@ -70,19 +75,19 @@ def unmerge(
 
 
 def living(
-    person: Annotated[str, typer.Argument(help="A name, a title, or the beginning of an id.", metavar="PERSON")],
+    person: Annotated[str, typer.Argument(help="Name, page title, or the start of an ID.", metavar="PERSON")],
     *,
     status: Annotated[str, typer.Option("--set", help="deceased, living or unknown.", metavar="STATUS")] = "",
     why: Why = "",
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Show whether a person is taken for living, and why; or say so yourself, with your reason."""
+    """Show whether a person counts as living and why, or set it yourself."""
     from kiwiresearch.cases import living_record, set_living
     from kiwiresearch.cli import output
 
     if status and not why.strip():
-        raise BadUsage("Say why.", remedy="Such as: --why 'the family told me'")
+        raise BadUsage("--set needs a reason.", remedy="Add a reason, for example: --why 'the family told me'")
     with opened_case(case, writing=bool(status)) as found:
         one = found.person(person, by_name=not json)
         if status:
@@ -97,28 +102,34 @@ def living(
 
 
 def plugins(
-    action: Annotated[str, typer.Argument(help="check, on or off; nothing lists them.", metavar="[ACTION]")] = "",
-    what: Annotated[str, typer.Argument(help="The id of a plugin; of check, also a file.", metavar="[ID|FILE]")] = "",
+    action: Annotated[
+        str, typer.Argument(help="check, on or off. Without it, lists the sources.", metavar="[ACTION]")
+    ] = "",
+    what: Annotated[
+        str, typer.Argument(help="The ID of a source; 'check' also accepts a plugin file.", metavar="[ID|FILE]")
+    ] = "",
     *,
-    terms_ok: Annotated[bool, typer.Option("--terms-ok", help="You have read its terms, and have its leave.")] = False,
+    terms_ok: Annotated[
+        bool, typer.Option("--terms-ok", help="You have read its terms and have permission to use it.")
+    ] = False,
     contact: Annotated[
-        str, typer.Option("--contact", help="How a source can reach you, told with each request.", metavar="ADDRESS")
+        str, typer.Option("--contact", help="Your contact details, sent with each request.", metavar="ADDRESS")
     ] = "",
     endpoint: Annotated[
-        str, typer.Option("--endpoint", help="An endpoint of your own to ask instead.", metavar="ADDRESS")
+        str, typer.Option("--endpoint", help="Your own endpoint to use instead.", metavar="ADDRESS")
     ] = "",
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """List the sources, try one, or switch one on or off for the case. The network is off until you switch one on."""
+    """List sources, test one, or turn one on or off for the case. Network sources are off until you turn them on."""
     from kiwiresearch.cases import plugins_folder, set_plugin, source_records
     from kiwiresearch.cli import kin_output
     from kiwiresearch.kin.sources import load_plugins
 
     if action and action not in PLUGIN_ACTIONS:
-        raise BadUsage(f"{action!r} is nothing to do with a plugin.", remedy="Use check, on or off.")
+        raise BadUsage(f"{action!r} is not an action for plugins.", remedy="Use check, on or off.")
     if action and not what:
-        raise BadUsage(f"Which plugin is to be {'checked' if action == 'check' else f'switched {action}'}?")
+        raise BadUsage("No source was named.", remedy=f"Example: kiwiresearch kin plugins {action} wikidata")
     if action == "check":
         raise typer.Exit(_check(what, json=json))
     known = load_plugins(plugins_folder(user_workspace()))
@@ -165,24 +176,27 @@ def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case 
 
 
 def import_file(
-    file: Annotated[str, typer.Argument(help="A GEDCOM file: .ged or .gdz.", metavar="FILE")],
+    file: Annotated[str, typer.Argument(help="A GEDCOM file (.ged or .gdz).", metavar="FILE")],
     *,
     case: Annotated[
         str,
-        typer.Option("--case", "-c", help="The case it goes into; where there is none, one is begun.", metavar="CASE"),
+        typer.Option(
+            "--case", "-c", help="Case to import into. A new one is started if there is none.", metavar="CASE"
+        ),
     ] = "",
     person: Annotated[
-        str, typer.Option("--person", help="Whom it begins with; the file's own if not given.", metavar="NAME")
+        str, typer.Option("--person", help="The starting person. Default: the one named in the file.", metavar="NAME")
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Take a family tree of another program into the case, with its sources; people known already are matched."""
+    """Import a family tree from another program, with its sources. People already in the case are merged."""
     from kiwiresearch.cases import import_gedcom
     from kiwiresearch.cli import kin_output
+    from kiwiresearch.system import expand_user
 
     _start_case_for(file, case, person)
     with opened_case(case, writing=True) as found:
-        done = import_gedcom(found.store, Path(file).expanduser(), person)
+        done = import_gedcom(found.store, expand_user(file), person)
         decided = found.reevaluate()
         emit(
             {
@@ -200,19 +214,23 @@ def import_file(
 
 def _start_case_for(file: str, case: str, person: str) -> None:
     """Start a case for the file if none exists; an unreadable file starts nothing."""
-    from kiwiresearch.cases import Case, case_exists, find_person, new_case_place
+    from kiwiresearch.cases import Case, case_exists, find_person, new_case_location
     from kiwiresearch.kin.gedcom import read_gedcom
     from kiwiresearch.kin.loop import CaseSettings
+    from kiwiresearch.system import expand_user
 
-    read = read_gedcom(Path(file).expanduser())
+    read = read_gedcom(expand_user(file))
     if not read.tree.persons:
-        raise BadUsage(f"There is nobody in {file!r}.", remedy="Export people and families from your program.")
+        raise BadUsage(
+            f"{file!r} has no people in it.",
+            remedy="Export the people and families from your family tree program again.",
+        )
     if person:
         find_person(person, read.tree)
     workspace = user_workspace()
     if not case_exists(workspace, case):
-        with new_case_place(workspace, case, Path(file).stem) as place:
-            Case.empty(place, CaseSettings.from_scope(workspace.settings.kin)).close()
+        with new_case_location(workspace, case, Path(file).stem) as location:
+            Case.empty(location, CaseSettings.from_scope(workspace.settings.kin)).close()
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kiwiresearch.cases import (
     EventRecord,
@@ -24,9 +24,9 @@ from kiwiresearch.cases import (
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.output import line, safe, unbroken_line
 from kiwiresearch.kin import DISCARDED
-from kiwiresearch.kin.loop import query_label
+from kiwiresearch.kin.loop import COMPLETE, query_label
 from kiwiresearch.kin.report import FIELD_LABELS, METHOD_LABELS, STATUS_LABELS, field_noun, lifespan
-from kiwiresearch.text import count_of, printable
+from kiwiresearch.text import count_of, one_line
 
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case, CaseVerification, Imported
@@ -35,17 +35,13 @@ if TYPE_CHECKING:
 
 SHORT = 8
 MAX_SHOWN = 40
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 SETTLED = {"resolved": "settled", "tentative": "settled for now", "open": "not settled"}
 TERMS = {
-    "allowed": "allow programs",
-    "forbidden": "forbid programs, so it is not asked",
-    "unknown": "are not known to allow programs",
+    "allowed": "Its terms allow automated access",
+    "forbidden": "Its terms forbid automated access, so it is never used",
+    "unknown": "Its terms may not allow automated access; read them first",
 }
-
-
-def one_line(text: str) -> str:
-    return " ".join(printable(text).split())
 
 
 class StepLines:
@@ -68,36 +64,43 @@ class StepLines:
 def started(case: Case) -> None:
     tree = case.store.tree()
     names = "; ".join(_name_and_years(tree.persons[seed].name, lifespan(tree, seed)) for seed in case.seeds())
-    line(f"Begun with {names}.")
+    line(f"Started with {names}.")
     others = len(tree.persons) - len(case.seeds())
     waiting = count_of(case.store.queues.sizes()["frontier"], "page")
-    line(f"{count_of(others, 'relative')} named so far; {waiting} to look at.")
-    unbroken_line(f"Case: {case.place.title}")
-    unbroken_line("Go on: kiwiresearch kin run")
+    line(f"{count_of(others, 'relative')} found so far, {waiting} left to read.")
+    unbroken_line(f"Case: {case.location.title}")
+    unbroken_line("Next: kiwiresearch kin run")
 
 
 def outcome(case: Case, last: StepResult | None) -> None:
     tree = case.store.tree()
     people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
-    line(f"{count_of(people, 'person', 'people')}, {count_of(facts, 'fact or tie', 'facts and ties')}.")
+    line(
+        f"{count_of(people, 'person', 'people')}, {count_of(facts, 'fact or relationship', 'facts and relationships')}."
+    )
     if last is not None and last.what == "stop":
-        line(f"Stopped: {last.reason}. {last.sentence}")
-        unbroken_line("To read: kiwiresearch kin show; to write a report: kiwiresearch kin export --to html")
+        line(_ending(last.reason, last.sentence))
+        unbroken_line("To see the people: kiwiresearch kin show")
+        unbroken_line("To write a report: kiwiresearch kin export --to html")
     else:
-        unbroken_line("Not done yet. Go on: kiwiresearch kin run")
+        unbroken_line("Not finished. To continue: kiwiresearch kin run")
 
 
 def people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
     """One line for each person."""
-    line(
-        f"{count_of(len(rows), 'person', 'people')}, begun with {one_line(', '.join(case.settings.seeds)) or 'a file'}."
-    )
+    seeds = one_line(", ".join(case.settings.seeds)) or "an imported file"
+    line(f"{count_of(len(rows), 'person', 'people')}, started with {seeds}.")
     for row in rows:
-        living = "" if row.living == "deceased" else "perhaps living" if row.living == "unknown" else "living"
+        living = "" if row.living == "deceased" else "may be living" if row.living == "unknown" else "living"
         details = ", ".join(part for part in (_lived(row), one_line(row.relation), living) if part)
-        unbroken_line(f"{row.id[:SHORT]}  {one_line(row.name) or 'Name not known'}{f' ({details})' if details else ''}")
+        unbroken_line(f"{row.id[:SHORT]}  {one_line(row.name) or 'Name unknown'}{f' ({details})' if details else ''}")
     if stop:
-        line(f"Stopped: {stop.get('reason', '')}. {stop.get('words', '')}")
+        line(_ending(str(stop.get("reason", "")), str(stop.get("words", ""))))
+
+
+def _ending(reason: str, sentence: str) -> str:
+    """Whether the research is done or stopped at a limit, and why."""
+    return f"{'Done' if reason in COMPLETE else 'Stopped'}. {sentence}"
 
 
 def _lived(row: PersonRecord) -> str:
@@ -106,20 +109,20 @@ def _lived(row: PersonRecord) -> str:
 
 
 def person(row: PersonRecord, seed: str) -> None:
-    line(one_line(row.name) or "Name not known")
+    line(one_line(row.name) or "Name unknown")
     line(f"  id: {row.id[:SHORT]}")
     if row.names:
-        line(f"  also called: {'; '.join(map(one_line, row.names))}")
+        line(f"  also known as: {'; '.join(map(one_line, row.names))}")
     if row.sex:
         line(f"  sex: {row.sex}")
-    for verb, date, place in (("born", row.birth, row.birth_place), ("died", row.death, row.death_place)):
-        when, where = date.words if date else "", one_line(place)
+    for verb, date, location in (("born", row.birth, row.birth_place), ("died", row.death, row.death_place)):
+        when, where = date.words if date else "", one_line(location)
         if when or where:
             line(f"  {verb}: {', '.join(part for part in (when, where) if part)}")
     if row.living != "deceased":
-        line(f"  living: {'perhaps, and treated so' if row.living == 'unknown' else 'yes, and treated so'}")
+        line(f"  living: {'unknown, so hidden in exports' if row.living == 'unknown' else 'yes, so hidden in exports'}")
     if row.relation and seed:
-        line(f"  {row.relation} (seen from {one_line(seed)})")
+        line(f"  relationship to {one_line(seed)}: {row.relation}")
     groups = {"parents": row.parents, "spouses": row.spouses, "children": row.children, "siblings": row.siblings}
     for name, group in groups.items():
         if group:
@@ -131,7 +134,7 @@ def _about(row: Relative) -> str:
 
 
 def _name_and_years(name: str, lived: str) -> str:
-    return f"{one_line(name) or 'Name not known'}{f' ({lived})' if lived else ''}"
+    return f"{one_line(name) or 'Name unknown'}{f' ({lived})' if lived else ''}"
 
 
 def branches(rows: Sequence[LineRow]) -> None:
@@ -140,7 +143,7 @@ def branches(rows: Sequence[LineRow]) -> None:
         partners = f" ⚭ {', '.join(one_line(one.name) for one in row.spouses)}" if row.spouses else ""
         unbroken_line(f"{'  ' * row.depth}{_name_and_years(row.name, about)}{partners}")
     if len(rows) == 1:
-        line("Nobody else is known in this direction.")
+        line("No one else is known on this side.")
 
 
 def evidence(name: str, rows: Sequence[FactRecord]) -> None:
@@ -148,7 +151,7 @@ def evidence(name: str, rows: Sequence[FactRecord]) -> None:
     for row in rows:
         status = STATUS_LABELS[row.status]
         more = ", ".join(filter(None, (row.qualifier, row.when)))
-        held = " ← held" if row.preferred and row.status not in DISCARDED else ""
+        held = " ← preferred" if row.preferred and row.status not in DISCARDED else ""
         line("")
         line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{held}")
         line(f"  {status}, confidence {row.confidence:.2f}")
@@ -156,14 +159,14 @@ def evidence(name: str, rows: Sequence[FactRecord]) -> None:
             line(f"  why: {one_line(row.why_rejected)}")
         for one in row.evidence:
             line(f"  “{one_line(one.quote)}”")
-            place = f", at “{one_line(one.locator)}”" if one.locator else ""
-            unbroken_line(f"    {one_line(one.source)}, {one_line(one.book)}{place} <{one.url}>")
+            location = f", at “{one_line(one.locator)}”" if one.locator else ""
+            unbroken_line(f"    {one_line(one.source)}, {one_line(one.book)}{location} <{one.url}>")
             line(f"    {one.class_}; {METHOD_LABELS[one.method]}")
 
 
 def conflicts(rows: Sequence[NamedConflict]) -> None:
     if not rows:
-        line("No two sources disagree, as far as the rules see.")
+        line("No conflicts found.")
     for row in rows:
         state = SETTLED[row.resolution_status]
         line(f"{one_line(row.name)}, {field_noun(row.field)}: {state}")
@@ -178,8 +181,8 @@ def conflicts(rows: Sequence[NamedConflict]) -> None:
 def merges(rows: MergesRecord) -> None:
     made, waiting, apart = rows.merges, rows.to_review, rows.kept_apart
     if not made and not waiting:
-        line("Nobody was merged, and nobody waits to be.")
-    for title, some in (("Merged", made), ("To review", waiting)):
+        line("No merges, and no possible duplicates.")
+    for title, some in (("Merged", made), ("Possible duplicates", waiting)):
         if some:
             line(title)
         for one in some:
@@ -187,18 +190,18 @@ def merges(rows: MergesRecord) -> None:
             state = ", undone" if isinstance(one, MergeRecord) and one.state == "reverted" else ""
             by = f", by {one.decided_by}" if isinstance(one, MergeRecord) and one.decided_by else ""
             line(f"  {one.id[:SHORT]}  {names}: {one.score:.3f}{by}{state}")
-            line(f"    why: {one_line(one.why)}")
-            line(f"    why not: {one_line(one.why_not)}")
+            line(f"    for: {one_line(one.why)}")
+            line(f"    against: {one_line(one.why_not)}")
     if waiting:
-        line("Decide with: kiwiresearch kin merges --accept ID, or --reject ID")
+        line("To decide: kiwiresearch kin merges --accept ID (merge) or --reject ID (keep separate)")
     if apart:
-        line("Kept apart")
+        line("Kept separate")
     for pair in apart:
         line(f"  {pair.id[:SHORT]}  {' ≠ '.join(map(_record, pair.members))}")
         if pair.why:
-            line(f"    why: {one_line(pair.why)}")
+            line(f"    reason: {one_line(pair.why)}")
     if apart:
-        line("Take it back with: kiwiresearch kin merges --take-back ID")
+        line("To undo this: kiwiresearch kin merges --take-back ID")
 
 
 def _record(member: PersonName) -> str:
@@ -207,7 +210,7 @@ def _record(member: PersonName) -> str:
 
 def events(rows: Sequence[EventRecord]) -> None:
     if not rows:
-        line("No event has a date.")
+        line("No dated events yet.")
     for row in rows:
         who = " and ".join(one_line(one.name) for one in row.who)
         ages = _ages(row)
@@ -224,18 +227,18 @@ def _ages(row: EventRecord) -> str:
 
 def searches(rows: Sequence[LoggedSearch]) -> None:
     if not rows:
-        line("Nothing was searched yet, beside the pages the case began with.")
+        line("No searches yet, apart from the pages of the starting people.")
     for row in rows:
-        found = "searched, not found" if row.negative else f"{row.found} found, {row.new_statements} new"
+        found = "no results" if row.negative else f"{row.found} found, {row.new_statements} new"
         line(f"{one_line(row.query)} ({row.source}): {found}")
     vain = sum(row.negative for row in rows)
     if vain:
-        line(f"{vain} of {len(rows)} without result. That nothing was found is no evidence that there is nothing.")
+        line(f"{vain} of {len(rows)} had no results. Finding nothing does not prove that there is nothing.")
 
 
 def relation(row: RelationRecord) -> None:
     first, second = one_line(row.first.name), one_line(row.second.name)
-    line(f"{second} is to {first}: {row.relation}")
+    line(f"Relationship of {second} to {first}: {row.relation}")
     if len(row.way) > 1:
         line(" → ".join(_name_and_years(step.name, step.is_) for step in row.way))
     ends = {row.first.id, row.second.id}
@@ -248,27 +251,27 @@ def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None
     for row in rows:
         line(f"{row.id}: {one_line(row.name)} (tier {row.tier}), {'on' if row.on else 'off'}")
         if not row.network:
-            line("  Your own books; nobody is asked.")
+            line("  The books in your library. Nothing is sent over the network.")
             continue
-        line(f"  Asks {', '.join(row.hosts)}, at most {row.requests_per_minute} times a minute.")
-        line(f"  {row.asked}")
-        leave = ", and you say to have its leave" if row.terms_acknowledged else ""
-        unbroken_line(f"  Its terms {TERMS[row.terms]}{leave} <{row.terms_url}>")
+        line(f"  Connects to {', '.join(row.hosts)}, at most {count_of(row.requests_per_minute, 'time')} a minute.")
+        line(f"  Receives: {row.asked}")
+        leave = "; you said that you have permission" if row.terms_acknowledged else ""
+        unbroken_line(f"  {TERMS[row.terms]}{leave} <{row.terms_url}>")
         if row.key:
-            line(f"  Wants a key of yours, in {row.key}.")
+            line(f"  Needs your own key in {row.key}.")
         if row.sign_in:
-            line(f"  Wants you to sign in: kiwiresearch kin run --sign-in {row.id}")
+            line(f"  Needs you to sign in: kiwiresearch kin run --sign-in {row.id}")
         if row.note:
             line(f"  {one_line(row.note)}")
         if row.quarantine:
-            line(f"  Put aside: {row.quarantine}")
+            line(f"  Paused: {row.quarantine}")
     for problem in problems:
         line(f"Cannot be used: {problem}")
 
 
 def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
     if not checks:
-        line(f"{name}: its file is sound; it brings no page to try it on.")
+        line(f"{name}: the file is valid. It has no test pages.")
     for one in checks:
         line(f"{'✓' if one.passed else '✗'} {name}, {one.fixture}")
         for problem in one.problems:
@@ -276,38 +279,40 @@ def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
 
 
 def imported(done: Imported, merged: int) -> None:
-    read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'tie')}"
-    line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'statement')}.")
+    read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'relationship')}"
+    line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'fact')}.")
     if merged:
-        line(f"{count_of(merged, 'person was', 'people were')} known already: 'kiwiresearch kin merges' says why.")
+        line(f"{count_of(merged, 'person was', 'people were')} merged. To see why: kiwiresearch kin merges")
     for note in done.notes[:MAX_SHOWN]:
         line(f"  Note: {one_line(note)}")
     if len(done.notes) > MAX_SHOWN:
         line(f"  {len(done.notes) - MAX_SHOWN:,} more notes.")
     if done.new_people:
-        unbroken_line("To look for them in your books: kiwiresearch kin run")
+        unbroken_line("To search your books for them: kiwiresearch kin run")
 
 
 def proof(found: CaseVerification) -> None:
     for failure in found.failures[:MAX_SHOWN]:
         unbroken_line(f"✗ {one_line(failure)}")
     if len(found.failures) > MAX_SHOWN:
-        line(f"✗ {len(found.failures) - MAX_SHOWN:,} more, which --json lists.")
+        line(f"✗ {len(found.failures) - MAX_SHOWN:,} more. To see all: --json")
     for note in found.notes:
         line(note)
-    line(f"Proved: {', '.join(_proved(what, count) for what, count in found.proved.items())}.")
-    things = count_of(len(found.failures), "thing")
-    line("Everything holds." if found.holds else f"{things} did not hold.")
+    line(f"Checked: {', '.join(_proved(what, count) for what, count in found.proved.items())}.")
+    things = count_of(len(found.failures), "problem")
+    line("Everything checks out." if found.holds else f"{things} found.")
 
 
 def _proved(what: str, count: int) -> str:
-    return count_of(count, {"people": "person"}.get(what, what.removesuffix("s")), what)
+    many = {"audit rows": "log entries"}.get(what, what)
+    one = {"people": "person", "log entries": "log entry"}.get(many, many.removesuffix("s"))
+    return count_of(count, one, many)
 
 
 def extracted(row: PageRecord) -> None:
     person = row.person
     assert person is not None
-    line(f"{one_line(person.name)} ({row.title}, told a person by: {one_line(row.why)})")
+    line(f"{one_line(person.name)} ({row.title}, about a person: {one_line(row.why)})")
     for one in row.assertions:
         status = ", ".join(filter(None, (one.qualifier, STATUS_LABELS[one.status])))
         line(f"  {FIELD_LABELS[one.field]}: {one_line(one.value)} ({status}, {one.confidence:.2f})")

@@ -15,16 +15,14 @@ from kiwiresearch.errors import BadUsage, BookError, CannotWrite, NothingFound
 
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case, CaseFormat
-    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.kin.privacy import PrivacyMode
 
-Person = Annotated[
-    str, typer.Argument(help="A name, the title of a page, or the beginning of an id.", metavar="[PERSON]")
-]
-OnePerson = Annotated[str, typer.Argument(help="A name, a title, or the beginning of an id.", metavar="PERSON")]
+Person = Annotated[str, typer.Argument(help="Name, page title, or the start of an ID.", metavar="[PERSON]")]
+OnePerson = Annotated[str, typer.Argument(help="Name, page title, or the start of an ID.", metavar="PERSON")]
 
 
 def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
-    """Show everybody, or one person with the family next to them."""
+    """List everyone, or show one person with their closest relatives."""
     from kiwiresearch.cases import people_named, people_records, person_record
     from kiwiresearch.cli import kin_output
     from kiwiresearch.kin import KinshipFinder
@@ -50,12 +48,12 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
 def tree(
     person: Person = "",
     *,
-    down: Annotated[bool, typer.Option("--down", help="Descendants instead of ancestors.")] = False,
+    down: Annotated[bool, typer.Option("--down", help="Show descendants instead of ancestors.")] = False,
     case: CaseOption = "",
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Show the ancestors of a person, or the descendants, as a list that goes deeper."""
+    """Show the ancestors or descendants of a person as an indented list."""
     from kiwiresearch.cases import branch_records
     from kiwiresearch.cli import kin_output
 
@@ -67,13 +65,13 @@ def tree(
 
 def evidence(
     person: OnePerson,
-    field: Annotated[str, typer.Argument(help="Such as 'birth_date', 'father' or 'Born'.", metavar="[FIELD]")] = "",
+    field: Annotated[str, typer.Argument(help="For example 'birth_date', 'father' or 'Born'.", metavar="[FIELD]")] = "",
     *,
     case: CaseOption = "",
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Show each value of a person with the words that say so, where they stand, and what became of it."""
+    """Show the evidence for a person: each value with its quote, source and status."""
     from kiwiresearch.cases import checked_field, evidence_records
     from kiwiresearch.cli import kin_output
 
@@ -91,7 +89,7 @@ def evidence(
 
 
 def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
-    """Show where sources do not agree, what speaks for which value, and what would settle it."""
+    """Show where sources disagree, the evidence for each value, and what would settle it."""
     from kiwiresearch.cases import conflict_records
     from kiwiresearch.cli import kin_output
 
@@ -101,7 +99,7 @@ def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption 
 
 
 def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
-    """Show the events of the family in the order of time, with ages."""
+    """Show the events of the family in order, with ages."""
     from kiwiresearch.cases import timeline_records
     from kiwiresearch.cli import kin_output
 
@@ -111,7 +109,7 @@ def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption =
 
 
 def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
-    """Show what was searched where, and what was not found; the latter proves nothing."""
+    """Show every search and its results, including those that found nothing."""
     from kiwiresearch.cases import log_records
     from kiwiresearch.cli import kin_output
 
@@ -121,14 +119,14 @@ def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = Fals
 
 
 def relation(
-    first: Annotated[str, typer.Argument(help="A name, a title, or the beginning of an id.", metavar="A")],
+    first: Annotated[str, typer.Argument(help="Name, page title, or the start of an ID.", metavar="A")],
     second: Annotated[str, typer.Argument(help="The other person.", metavar="B")],
     *,
     case: CaseOption = "",
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Say what B is to A, and how the two are tied."""
+    """Show how B is related to A."""
     from kiwiresearch.cases import relation_record
     from kiwiresearch.cli import kin_output
 
@@ -152,10 +150,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 
 LIVING_NOTES = {
-    "owner": "shown in full, so keep the file to yourself",
-    "private": "shown by name, decade and country",
-    "public": "shown only as somebody, with the ties",
-    "exclude": "left out",
+    "owner": "shown in full, so do not share this file",
+    "private": "shown by name, with dates to the decade and places to the state or country",
+    "public": "shown only with sex and relationships",
+    "exclude": "excluded",
 }
 
 
@@ -163,17 +161,17 @@ def export(
     *,
     to: Annotated[
         str,
-        typer.Option("--to", help="gedcom, gedcom7, gedcomx, json, markdown, html or csv.", metavar="FORM"),
+        typer.Option("--to", help="gedcom, gedcom7, gedcomx, json, markdown, html or csv.", metavar="FORMAT"),
     ] = "gedcom",
     out: Annotated[
-        str, typer.Option("--out", "-o", help="A file; in the folder of the case if not given.", metavar="FILE")
+        str, typer.Option("--out", "-o", help="The output file. Default: in the case folder.", metavar="FILE")
     ] = "",
     privacy: Annotated[
         str,
         typer.Option(
             "--privacy",
-            help="What of people who may be living is told: public (that there is somebody; the default), "
-            "private (names, decades, countries), exclude (nothing), owner (all).",
+            help="How much to show of people who may be living: public (sex and relationships; the default), "
+            "private (names, decades, states and countries), exclude (nothing), owner (everything).",
             metavar="MODE",
         ),
     ] = "public",
@@ -181,7 +179,7 @@ def export(
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Write the family as a file for other programs or for reading; people who may be living are kept back."""
+    """Export the family as a file for other programs or as a report. People who may be living are hidden."""
     from kiwiresearch.cases import FILE_NAMES, checked_format
     from kiwiresearch.cli import output
     from kiwiresearch.text import count_of
@@ -189,7 +187,7 @@ def export(
     form = checked_format(to)
     mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, like JSON
     with opened_case(case) as found:
-        target = _output_file(out) or found.place.exports / FILE_NAMES[form]
+        target = _output_file(out) or found.location.exports / FILE_NAMES[form]
         text = _text(found, form, mode, with_model=not no_model)
         _write(target, text)
         hidden = len(found.tree("owner").withheld)
@@ -198,14 +196,14 @@ def export(
     if json:
         print_json({"file": public_name, "form": form, "privacy": mode, "kept_back": hidden, "audit_head": head})
         return
-    output.unbroken_line(f"Written: {target}")
+    output.unbroken_line(f"Saved: {target}")
     if hidden:
         people = f"{count_of(hidden, 'person', 'people')} who may be living"
         output.line(f"{people}: {LIVING_NOTES[mode]}.")
-    output.unbroken_line(f"Head of the audit log, for 'kin verify --head': {head}")
+    output.unbroken_line(f"Log fingerprint, for 'kin verify --head': {head}")
 
 
-def _text(case: Case, form: CaseFormat, mode: Mode, *, with_model: bool) -> str:
+def _text(case: Case, form: CaseFormat, mode: PrivacyMode, *, with_model: bool) -> str:
     """The text of the file; for Markdown and HTML the model, if one is set, words the summary."""
     from kiwiresearch.cases import FOR_READERS
     from kiwiresearch.workspace import caching_model, model_is_local
@@ -224,9 +222,9 @@ def _output_file(out: str) -> Path | None:
         return None
     target = checked_folder(out)
     if target.name == CASE_FILE:
-        raise BadUsage(f"{out!r} is the case itself.", remedy="Name another file.")
+        raise BadUsage(f"{out!r} is the name of the case file itself.", remedy="Choose another file name.")
     if target.is_dir():
-        raise BadUsage(f"{out!r} is a folder.", remedy="Name a file.")
+        raise BadUsage(f"{out!r} is a folder.", remedy="Choose a file name.")
     return target
 
 
@@ -244,20 +242,18 @@ def _write(target: Path, text: str) -> None:
             part.unlink(missing_ok=True)
     except OSError as problem:
         raise CannotWrite(
-            f"{str(target)!r} cannot be written: {problem.strerror}.", remedy="Name another file with --out."
+            f"{str(target)!r} cannot be written: {problem.strerror}.", remedy="Choose another file with --out."
         ) from problem
 
 
 def verify(
     *,
-    head: Annotated[
-        str, typer.Option("--head", help="A head of the audit log that an export told.", metavar="HASH")
-    ] = "",
+    head: Annotated[str, typer.Option("--head", help="Log fingerprint from an earlier export.", metavar="HASH")] = "",
     book: BookOption = None,
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Prove the case again: audit log, quotes, texts against the books, its GEDCOM. Exit code 1 if anything fails."""
+    """Verify the case: its log, its quotes against the books, and its GEDCOM files. Exit code 1 if anything fails."""
     from kiwiresearch.cases import verify_case
     from kiwiresearch.cli import kin_output
 
@@ -267,7 +263,7 @@ def verify(
     except BookError as problem:
         if book:
             raise
-        say(f"Proved without the books: {problem}")
+        say(f"Verifying without the books: {problem}")
         with opened_case(case) as found:
             proof = verify_case(found, head)
     emit(proof.record(), lambda: kin_output.proof(proof), as_json=json)
@@ -276,27 +272,31 @@ def verify(
 
 
 def extract(
-    title: Annotated[str | None, typer.Argument(help="The page's title or path.")] = None,
+    title: Annotated[str | None, typer.Argument(help="The title or path of a page.")] = None,
     *,
     book: BookOption = None,
     batch: Annotated[
         str,
-        typer.Option("--batch", help="A file of JSON lines, each with a path; '-' is standard input.", metavar="FILE"),
+        typer.Option(
+            "--batch",
+            help="File with one JSON object per line, each with a path. '-' reads standard input.",
+            metavar="FILE",
+        ),
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Show what a page says about its person, each value with its quote, as a case would take it. No case is needed."""
+    """Show the facts a page gives about its person, each with its quote. No case is needed."""
     from kiwiresearch.cases import page_record
     from kiwiresearch.cli import kin_output
     from kiwiresearch.workspace import Finder
 
     if (title is not None) == bool(batch):
         raise BadUsage(
-            "Give either the title of a page or --batch FILE.",
-            remedy="Such as: kiwiresearch kin extract 'Charles Darwin'",
+            "Enter either the title of a page or --batch FILE.",
+            remedy="Example: kiwiresearch kin extract 'Charles Darwin'",
         )
     if title is not None and not title.strip():
-        raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Charles Darwin'.")
+        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Charles Darwin'.")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=True) as finder:
         if batch:
@@ -314,7 +314,9 @@ def extract(
     if json:
         print_json(row)
     if row.person is None:
-        raise NothingFound(f"{row.title!r} is not about one person: {row.why}.")
+        raise NothingFound(
+            f"The page {row.title!r} cannot be used: {row.why}.", remedy="Use the title of a page about one person."
+        )
     if not json:
         kin_output.extracted(row)
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace import Workspace
     from kiwiresearch.zim import MissingBooks, Shelf
 
-JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 BookOption = Annotated[
     list[str] | None,
     typer.Option(
         "--book",
         "-b",
-        help="A book by name, title, UUID or path; may be given more than once.",
+        help="Use only this book: its name, title, UUID or path. You can repeat this option.",
         metavar="BOOK",
     ),
 ]

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kiwiresearch.page import PageDoc, PageSignals, Section
+from kiwiresearch.text import count_of
 from kiwiresearch.workspace import CHECK_WORDS, BookStatus, Diagnosis
 from kiwiresearch.zim import Book, ListedBook, Source
 
@@ -62,7 +63,7 @@ def page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links:
     console.print(Text(safe(page.title), style="bold underline"))
     console.print(Text(safe(_origin(page, book)), style="dim"))
     if signals := _signal_words(page.signals):
-        console.print(Text(f"Signals: {signals}", style="yellow"))
+        console.print(Text(f"Notes: {signals}", style="yellow"))
     for note in page.hatnotes if not only else ():
         console.print(Text(safe(note), style="italic dim"))
     if not only:
@@ -159,7 +160,11 @@ def _indented(console: Console, text: str, width: int) -> None:
 
 def _footer(console: Console, page: PageDoc) -> None:
     linked = len({link.target for link in page.links})
-    counts = [f"{len(page.sections) - 1} sections", f"{linked} pages linked", f"{page.signals.references} references"]
+    counts = [
+        count_of(len(page.sections) - 1, "section"),
+        f"links to {count_of(linked, 'page')}",
+        count_of(page.signals.references, "reference"),
+    ]
     if page.categories:
         counts.append(f"categories: {', '.join(page.categories)}")
     console.print()
@@ -167,8 +172,8 @@ def _footer(console: Console, page: PageDoc) -> None:
 
 
 def _links(console: Console, page: PageDoc) -> None:
-    table = Table(title=Text(f"Links of {safe(page.title)}"), title_justify="left")
-    for name in ("leads to", "words", "section", "place"):
+    table = Table(title=Text(f"Links on {safe(page.title)}"), title_justify="left")
+    for name in ("page", "link text", "section", "position"):
         table.add_column(name)
     for link in page.links:
         heading = page.sections[link.section].heading
@@ -182,41 +187,41 @@ def books(rows: Sequence[BookStatus]) -> None:
     console = _console()
     for row in rows:
         if row.book is None:
-            console.print(Text(safe(row.listed.title), style="bold").append("  broken", style="red"))
+            console.print(Text(safe(row.listed.title), style="bold").append(f"  {CHECK_WORDS['broken']}", style="red"))
             console.print(Text(safe(f"  {row.problem}"), style="red"))
             continue
-        sheet = row.book
-        indexes = sheet.indexes
+        book = row.book
+        indexes = book.indexes
         search = "full-text search" if indexes.full_text else "title search" if indexes.titles else "no index"
-        articles = f"{sheet.articles:,} articles"
-        facts = sheet.date, "/".join(sheet.languages), sheet.flavour, articles, search, row.check
-        console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
+        articles = f"{book.articles:,} articles"
+        facts = book.date, "/".join(book.languages), book.flavour, articles, search, CHECK_WORDS[row.check]
+        console.print(Text(safe(book.title), style="bold").append(f"  {safe(book.name)}", style="cyan"))
         console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
-        place = f"on the host {row.host}" if row.host else str(row.listed.source)
+        place = f"on host {row.host}" if row.host else str(row.listed.source)
         console.print(Text(safe(f"  {place}"), style="dim"))
 
 
 def book(row: BookStatus) -> None:
-    """The data sheet of one book."""
+    """The details of one book."""
     if row.book is None:
         return
-    sheet = row.book
-    flavour = sheet.flavour or "not told"
-    if sheet.lead_only:
+    book = row.book
+    flavour = book.flavour or "unknown"
+    if book.lead_only:
         flavour += " (introductions only)"
-    indexes = [name for name, has in (("full text", sheet.indexes.full_text), ("titles", sheet.indexes.titles)) if has]
+    indexes = [name for name, has in (("full text", book.indexes.full_text), ("titles", book.indexes.titles)) if has]
     lines = (
-        ("Name", sheet.name), ("UUID", sheet.id), ("Source", str(row.listed.source)),
-        ("Description", sheet.description), ("Date", sheet.date or "not told"),
-        ("Language", ", ".join(sheet.languages) or "not told"), ("Flavour", flavour), ("Creator", sheet.creator),
-        ("Publisher", sheet.publisher), ("Scraper", sheet.scraper), ("Kind", sheet.kind),
-        ("Wikipedia", "yes" if sheet.is_wikipedia else "no"),
-        ("Articles", f"{sheet.articles:,}"), ("Entries", f"{sheet.entries:,}"), ("Media", f"{sheet.media:,}"),
-        ("Size", f"{sheet.size_bytes:,} bytes"), ("Indexes", ", ".join(indexes) or "none"),
-        ("Main page", sheet.main_page), ("Paths", "old (A/…)" if sheet.old_namespaces else "new"),
-        ("Tags", "; ".join(sheet.tags)), ("Check", CHECK_WORDS.get(row.check, row.check)),
+        ("Name", book.name), ("UUID", book.id), ("Source", str(row.listed.source)),
+        ("Description", book.description), ("Date", book.date or "unknown"),
+        ("Language", ", ".join(book.languages) or "unknown"), ("Flavour", flavour), ("Creator", book.creator),
+        ("Publisher", book.publisher), ("Scraper", book.scraper), ("Kind", book.kind),
+        ("Wikipedia", "yes" if book.is_wikipedia else "no"),
+        ("Articles", f"{book.articles:,}"), ("Entries", f"{book.entries:,}"), ("Media", f"{book.media:,}"),
+        ("Size", f"{book.size_bytes:,} bytes"), ("Indexes", ", ".join(indexes) or "none"),
+        ("Main page", book.main_page), ("Paths", "old (A/…)" if book.old_namespaces else "new"),
+        ("Tags", "; ".join(book.tags)), ("Check", CHECK_WORDS.get(row.check, row.check)),
     )  # fmt: skip
-    table = Table(title=Text(safe(sheet.title)), show_header=False, title_justify="left")
+    table = Table(title=Text(safe(book.title)), show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for key, value in lines:
@@ -227,24 +232,27 @@ def book(row: BookStatus) -> None:
 
 def added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> None:
     """The books that `books add` has added."""
-    sheets = {(book.id, source): book for book, source in found}
+    books = {(book.id, source): book for book, source in found}
     for placed in fresh:
-        sheet = sheets[placed.id, placed.source]
-        facts = f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)
+        book = books[placed.id, placed.source]
+        facts = f"{book.articles:,} articles", book.date, "/".join(book.languages)
         details = ", ".join(filter(None, facts))
-        line(f"Added: {placed.title} ({details})")
-    if not fresh and sheets:
-        line("Nothing to add: these books are on the shelf already.")
+        line(f"Added {placed.title} ({details})")
+    if not fresh and books:
+        line("Nothing to add: your library already has these books.")
 
 
 def checked(book: ListedBook, state: str, reason: str) -> None:
     """The outcome of one check."""
     if state == "sound":
-        line(f"{book.title}: sound, {CHECK_WORDS['sound']}.")
+        line(f"{book.title}: {CHECK_WORDS[state]}.")
     else:
-        line(f"{book.title}: {state}, {reason or CHECK_WORDS[state]} ({book.source}).")
+        words = ", ".join(filter(None, (CHECK_WORDS[state], reason)))
+        line(f"{book.title}: {words} ({book.source}).")
 
 
+SUBJECTS = {"shelf": "Library"}
+"""Headings of the doctor that differ from the name of the subject in JSON."""
 SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}
 
 
@@ -252,7 +260,7 @@ def hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
     """The hits of a search, with snippets, and with `explain` the terms of their scores."""
     console = _console()
     if found.corrected:
-        console.print(Text(f"Searched for: {safe(found.corrected)}", style="yellow"))
+        console.print(Text(f"Showing results for: {safe(found.corrected)}", style="yellow"))
     several = len({hit.ref.book for hit in found.hits}) > 1
     for number, hit in enumerate(found.hits, start=1):
         head = Text.assemble((f"{number:2}. ", "dim"), (safe(hit.title), "bold"))
@@ -270,14 +278,14 @@ def hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
     if found.hidden.pages:
         console.print(Text(safe(found.hidden.sentence("result")), style="yellow"))
     if found.senses:
-        console.print(Text(f"\n{safe(found.query)!r} has several senses here:", style="bold"))
+        console.print(Text(f"\n{safe(found.query)!r} has several meanings in your books:", style="bold"))
         for sense in found.senses:
             line = Text.assemble((safe(sense.title), "bold"), f" — {safe(sense.line)}" if sense.line else "")
             console.print(Padding(line, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + line)
         hint = next(
             (qualifier[1] for s in found.senses if (qualifier := re.search(r"\(([^()]+)\)$", s.title))), "planet"
         )
-        console.print(Text(f"Say which with --focus, such as --focus {safe(hint)!r}.", style="dim"))
+        console.print(Text(f"Choose one with --focus, for example: --focus {safe(hint)!r}", style="dim"))
 
 
 @contextlib.contextmanager
@@ -297,11 +305,11 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
 def indexed(book: Book, built: IndexBuild) -> None:
     """The result of building a title index."""
     if built.state == "busy":
-        line(f"{book.title}: another process is building its title index.")
+        line(f"{book.title}: another process is already building its title index.")
         return
-    how = "has" if built.state == "kept" else "now has"
-    part = "" if built.complete else ", the first of them only"
-    line(f"{book.title}: {how} a title index of {built.rows:,} titles{part} ({built.file}).")
+    how = "already has" if built.state == "kept" else "now has"
+    part = "" if built.complete else ", not yet complete"
+    line(f"{book.title} {how} an index of {built.rows:,} titles{part} ({built.file}).")
 
 
 def findings(rows: Sequence[Diagnosis]) -> None:
@@ -311,7 +319,7 @@ def findings(rows: Sequence[Diagnosis]) -> None:
     for row in rows:
         if row.subject != subject:
             subject = row.subject
-            console.print(Text(subject.capitalize(), style="bold"))
+            console.print(Text(SUBJECTS.get(subject, subject[:1].upper() + safe(subject[1:])), style="bold"))
         sign, style = SIGNS[row.state]
         console.print(Text(f"  {sign} {safe(row.message)}", style=style))
         if row.remedy:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import output
 from kiwiresearch.cli.options import print_json, say
-from kiwiresearch.crawl import EndStep, RejectStep, StartStep, VisitStep
+from kiwiresearch.crawl import EndStep, SkipStep, StartStep, VisitStep
 from kiwiresearch.errors import ReaderLeft
 from kiwiresearch.runs import step_event
 from kiwiresearch.search import Score, points_text
@@ -37,7 +37,7 @@ def bulk_display() -> Iterator[Callable[[BulkProgress], None]]:
         from rich.live import Live
 
         console = Console(file=sys.stderr, highlight=False)
-        with Live("Beginning …", console=console, refresh_per_second=4, transient=True) as live:
+        with Live("Starting …", console=console, refresh_per_second=4, transient=True) as live:
             yield lambda progress: live.update(rate.line(progress, time.monotonic()))
         return
     next_at = time.monotonic() + INTERVAL_S
@@ -70,7 +70,7 @@ class Rate:
         if not new:
             return f"{share}, {errors}"
         left = (progress.total - progress.done) * passed / new
-        return f"{share}, {new / passed:,.0f} a second, {duration(left)} left, {errors}"
+        return f"{share}, {new / passed:,.0f} per second, {duration(left)} left, {errors}"
 
 
 def duration(seconds: float) -> str:
@@ -124,27 +124,29 @@ class LineDisplay:
         match progress.step:
             case StartStep() as step:
                 seeds = ", ".join(seed.title for seed in step.seeds)
-                return f"Beginning with {seeds}; {count_of(len(step.found), 'page')} found by search."
+                return f"Search found {count_of(len(step.found), 'page')}. Starting from: {seeds}"
             case VisitStep() as step:
                 place = f"[{len(state.visited)}/{self._max_pages}]"
                 return f"{place} {step.title} (depth {step.depth}, {points_text(Score(step.lines).total)} points)"
-            case RejectStep(gone=True) as step:
-                return f"Left {step.title}: {step.why}"
+            case SkipStep(is_dropped=True) as step:
+                return f"Skipped {step.title}: {step.why}"
             case EndStep() as step:
-                return f"Ended: {step.why}."
+                return f"Finished reading: {step.why}."
         return ""
 
     def done(self, outcome: RunOutcome) -> None:
         """Print what was made, and where it is."""
         if outcome.how == "was finished":
-            output.line(f"This run was finished before: {count_of(outcome.pages, 'page')} on {outcome.topic!r}.")
+            output.line(
+                f"This research was already finished: {count_of(outcome.pages, 'page')} about {outcome.topic!r}."
+            )
         else:
-            kept = f" ({outcome.resumed_pages:,} of them from before)" if outcome.resumed_pages else ""
-            output.line(f"{count_of(outcome.pages, 'page')} on {outcome.topic!r}{kept}.")
+            kept = f" ({outcome.resumed_pages:,} from before the interruption)" if outcome.resumed_pages else ""
+            output.line(f"Read {count_of(outcome.pages, 'page')} about {outcome.topic!r}{kept}.")
         if outcome.story:
             output.line(outcome.story)
         output.unbroken_line(f"Brief:     {outcome.report}")
-        files = {"To read:": "report.html", "Claims:": "claims.jsonl", "Why each:": "run.log"}
+        files = {"Web page:": "report.html", "Claims:": "claims.jsonl", "Log:": "run.log"}
         for label, name in (files | {"Corpus:": "corpus.jsonl", "Graph:": "graph.json"}).items():
             output.unbroken_line(f"{label:11}{outcome.folder / name}")
 
@@ -174,7 +176,7 @@ class LiveDisplay(LineDisplay):
         rows = [head, *(f"  {line}" for line in self._latest)]
         rival = state.steps[-1].runner_up if isinstance(state.steps[-1], VisitStep) else ""
         if rival:
-            rows.append(f"  best next: {rival}")
+            rows.append(f"  next: {rival}")
         return Text("\n".join(map(output.safe, rows)), overflow="ellipsis", no_wrap=True)
 
 

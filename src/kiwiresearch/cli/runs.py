@@ -19,47 +19,54 @@ if TYPE_CHECKING:
 def research(
     words: Annotated[
         list[str],
-        typer.Argument(help="What to research, such as 'causes of the Bronze Age collapse'.", metavar="TOPIC"),
+        typer.Argument(help="The topic, for example 'causes of the Bronze Age collapse'.", metavar="TOPIC"),
     ],
     book: BookOption = None,
     depth: Annotated[
-        int | None, typer.Option("--depth", help="How many links away from the first pages to go.", metavar="N")
+        int | None, typer.Option("--depth", help="How many links away from the starting pages to go.", metavar="N")
     ] = None,
     max_pages: Annotated[
-        int | None, typer.Option("--max-pages", help="How many pages to take at most.", metavar="N")
+        int | None, typer.Option("--max-pages", help="The maximum number of pages to read.", metavar="N")
     ] = None,
     max_links: Annotated[
-        int | None, typer.Option("--max-links", help="How many new pages one page may bring in.", metavar="N")
+        int | None,
+        typer.Option(
+            "--max-links", help="The maximum number of new pages to add from the links of one page.", metavar="N"
+        ),
     ] = None,
     strategy: Annotated[
         str | None,
         typer.Option(
-            "--strategy", help="'priority': the best page next; 'bfs': depth by depth.", metavar="priority|bfs"
+            "--strategy", help="'priority' reads the best page next; 'bfs' goes level by level.", metavar="priority|bfs"
         ),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", help="The folder of the run; runs/DATE_topic if not given.", metavar="DIR"),
+        typer.Option("--out", "-o", help="Where to save the result (default: runs/DATE_topic).", metavar="DIR"),
     ] = None,
     focus: Annotated[
-        str, typer.Option("--focus", help="Words that matter most, such as 'metallurgy, drought'.", metavar="WORDS")
+        str, typer.Option("--focus", help="What to focus on, for example 'metallurgy, drought'.", metavar="WORDS")
     ] = "",
     aspect: Annotated[
         str,
-        typer.Option("--aspect", help="The side of the topic that is wanted, such as causes.", metavar="WORDS"),
+        typer.Option("--aspect", help="The aspect of the topic to research, for example 'causes'.", metavar="WORDS"),
     ] = "",
     include_lists: Annotated[
         bool | None,
-        typer.Option("--include-lists/--exclude-lists", help="Take list pages like others, or not at all."),
+        typer.Option("--include-lists/--exclude-lists", help="Read list pages like any other page, or skip them."),
     ] = None,
-    fast: Annotated[bool, typer.Option("--fast", help="Compare words only, no meanings.")] = False,
-    critic: Annotated[bool, typer.Option("--critic", help="Have a second look at what a model wrote.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
-    json: JsonOption = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Match words only, without comparing meanings.")] = False,
+    critic: Annotated[bool, typer.Option("--critic", help="Have the language model review what it wrote.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped.")] = False,
+    finish: Annotated[
+        bool,
+        typer.Option("--finish", help="Write the brief of a run that was stopped, from the pages it has read."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print each step as a line of JSON.")] = False,
 ) -> None:
-    """Research a topic: find its pages, follow their links, and write down what was taken and why.
+    """Research a topic and write a brief with a source for every sentence.
 
-    'research' itself need not be typed: the first word that is no command is a topic.
+    You can omit the word 'research': kiwiresearch TOPIC does the same.
     """
     from kiwiresearch.cli.progress import run_display
     from kiwiresearch.jobs import ResearchRequest, research_task
@@ -75,22 +82,23 @@ def research(
         settings = with_values(settings, {"link_filters.lists": ("--include-lists", lists)})
     task = research_task(request, settings, option_name=_option_name, fast=fast)
     if critic and not workspace.settings.model_url.strip():
-        say("There is nothing for --critic to look at: without a model every sentence is a page's own.")
+        say("--critic has no effect: no language model is set, so every sentence is taken from a page.")
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
         report_missing(finder.missing)
         work = Research(finder, task)
-        folder = _folder(out, work, resume=resume)
+        folder = _folder(out, work, resume=resume or finish)
         if resume and not holds_run(folder):
-            say(f"There is nothing to resume in {str(folder)!r}, so a new run begins.")
+            say(f"No interrupted run in {str(folder)!r}. Starting a new one.")
         try:
             with run_display(task.settings.max_pages, as_json=json) as display:
-                done = work.run(folder, display.tell)
+                done = work.run(folder, display.tell, read_no_more=finish)
         except KeyboardInterrupt:
             if json:
                 print_json({"event": "interrupted", "run": str(folder)})
             raise Interrupted(
-                f"Interrupted. What was done is kept in {str(folder)!r}.",
-                remedy=f"To go on, give the same command with --resume --out {shlex.quote(str(folder))}",
+                f"Interrupted. Your progress is saved in {str(folder)!r}.",
+                remedy=f"To continue, run the same command with --resume --out {shlex.quote(str(folder))}. "
+                "To write the brief from the pages read so far, use --finish instead of --resume.",
             ) from None
         display.done(done)
 
@@ -99,15 +107,13 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
     from datetime import UTC, datetime
 
     from kiwiresearch.runs import choose_run_folder
+    from kiwiresearch.system import expand_user
 
     if out is not None:
         if not out.strip() or any(ord(char) < ord(" ") for char in out):
-            what = "holds a control character" if out.strip() else "is empty"
-            raise BadUsage(f"The name of the folder {what}.", remedy="Such as: --out runs/bronze-age")
-        try:
-            return Path(out).expanduser()
-        except RuntimeError as problem:  # '~name' of an unknown user
-            raise BadUsage(f"There is no home for {out!r}.", remedy="Name a folder.") from problem
+            what = "contains a control character" if out.strip() else "is empty"
+            raise BadUsage(f"The folder name {what}.", remedy="Example: --out runs/bronze-age")
+        return expand_user(out)
     # A folder of today's date is for people; nothing in it depends on the day.
     today = datetime.now(UTC).astimezone().date().isoformat()  # noqa: TID251
     return choose_run_folder(work.task.topic, work.fingerprint, today, resume=resume)
@@ -119,19 +125,58 @@ def _option_name(name: str) -> str:
 
 def export(
     run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
-    to: Annotated[str, typer.Option("--to", help=formats_help(), metavar="FORMAT")],
+    to: Annotated[str, typer.Option("--to", "--format", help=formats_help(), metavar="FORMAT")],
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="A file or folder; RUN/export if not given.", metavar="PATH")
+        str | None,
+        typer.Option("--out", "-o", help="The file or folder to write (default: RUN/export).", metavar="PATH"),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a run for readers and other programs: to read, to cite, to count, to draw, or as a book for Kiwix."""
+    """Export a run to another format: to read, to cite, for spreadsheets and graphs, or as a book for Kiwix."""
     from kiwiresearch.cli import output
     from kiwiresearch.export import export as write
 
-    files = write(Path(run), to, Path(out) if out is not None else None)
+    browser = user_workspace().settings.browser
+    files = write(Path(run), to, Path(out) if out is not None else None, browser=browser)
     if json:
         print_json({"files": [str(file) for file in files]})
     else:
         for file in files:
-            output.line(f"Written: {file}")
+            output.line(f"Saved: {file}")
+
+
+def worksheet(
+    title: Annotated[str, typer.Argument(help="The title or path of the page.")],
+    book: BookOption = None,
+    form: Annotated[str, typer.Option("--format", "--to", help="html, docx or markdown.", metavar="FORMAT")] = "html",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", help="The file to write (default: TITLE-worksheet in this folder).", metavar="FILE"
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a worksheet from one page: questions for a class, and an answer sheet that quotes the page."""
+    from kiwiresearch.claims import claims_of_page
+    from kiwiresearch.cli import output
+    from kiwiresearch.export import WORKSHEET_ENDINGS, page_worksheet, safe_name
+    from kiwiresearch.runs import reporting_file_errors
+    from kiwiresearch.system import write_atomically
+    from kiwiresearch.workspace import find_page
+
+    if form not in WORKSHEET_ENDINGS:
+        raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Use one of: {', '.join(WORKSHEET_ENDINGS)}.")
+    if not title.strip():
+        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Hattusa'.")
+    with open_books(user_workspace(), book or []) as shelf:
+        found = find_page(shelf, title)
+        read = claims_of_page(found.page, found.book.name)
+        file = page_worksheet(read, form, found.book)
+    place = Path(out) if out is not None else Path(f"{safe_name(found.page.title)}-{file.name}")
+    with reporting_file_errors(place, "Free up disk space, or choose another place with --out."):
+        write_atomically(place, file.content)
+    if json:
+        print_json({"files": [str(place)]})
+    else:
+        output.line(f"Saved: {place}")

@@ -25,21 +25,26 @@ def serve(
     *,
     host: Annotated[
         str | None,
-        typer.Option("--host", help="The address to listen on; others than loopback need a token.", metavar="ADDRESS"),
+        typer.Option(
+            "--host", help="The address to listen on. Any address other than loopback needs a token.", metavar="ADDRESS"
+        ),
     ] = None,
-    port: Annotated[int | None, typer.Option("--port", "-p", help="The port; 0 takes a free one.", metavar="N")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", "-p", help="The port; 0 chooses a free one.", metavar="N")
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(
             "--token",
-            help="What clients must show; others see it here, so the settings are a better place.",
+            help="The token that clients must send. "
+            "It is safer in the settings: here, other users of this computer can see it.",
             metavar="TOKEN",
         ),
     ] = None,
     book: BookOption = None,
-    browse: Annotated[bool, typer.Option("--open", help="Open the front page in a browser.")] = False,
+    browse: Annotated[bool, typer.Option("--open", help="Open the home page in a browser.")] = False,
 ) -> None:
-    """Serve the shelf to browsers, chat clients and programs, on this machine or with a token on others."""
+    """Start the web interface and the API. Other computers can use them only with a token."""
     from dataclasses import replace
 
     from kiwiresearch.web import server
@@ -52,7 +57,7 @@ def serve(
     server.check_serve_settings(workspace.settings.serve)
 
     def listening(url: str) -> None:
-        say(f"kiwiresearch answers at {url} (Ctrl-C ends it).")
+        say(f"kiwiresearch is running at {url} (press Ctrl-C to stop).")
         if elsewhere := _address_for_others(workspace.settings.serve, url):
             say(elsewhere)
         if browse:
@@ -84,7 +89,7 @@ def _open_browser(url: str) -> None:
     import webbrowser
 
     if not webbrowser.open(url):
-        say("No browser could be opened here: type that address into one.")
+        say("Could not open a browser. Open the address above yourself.")
 
 
 def _address_for_others(settings: ServeSettings, url: str) -> str:
@@ -99,11 +104,11 @@ def _address_for_others(settings: ServeSettings, url: str) -> str:
     if address is None or not address.is_unspecified or settings.public_url or settings.hosts or is_behind_a_proxy:
         return ""
     here = own_address() or "THE-ADDRESS-OF-THIS-MACHINE"
-    return f"Other machines open http://{here}:{urlsplit(url).port} and are asked for the token."
+    return f"On other computers, open http://{here}:{urlsplit(url).port} and sign in."
 
 
 def mcp(book: BookOption = None) -> None:
-    """Serve tools of the Model Context Protocol on standard input and output."""
+    """Start an MCP server on standard input and output: tools with which language models search and read your books."""
     from kiwiresearch.mcp import Toolbox, open_context, serve
     from kiwiresearch.workspace import utc_now
 
@@ -118,30 +123,35 @@ def mcp(book: BookOption = None) -> None:
 INTERRUPTED = 130
 POLL_S = 0.5
 
-StoreUrl = Annotated[str, typer.Option("--store", help="The store, instead of the one in the settings.", metavar="URL")]
+StoreUrl = Annotated[
+    str, typer.Option("--store", help="Use this store instead of the one in the settings.", metavar="URL")
+]
 
 
 def worker(
     *,
-    at_once: Annotated[int, typer.Option("--at-once", help="How many jobs to work on at once.", metavar="N")] = 2,
+    at_once: Annotated[int, typer.Option("--at-once", help="How many jobs to run at the same time.", metavar="N")] = 2,
     kinds: Annotated[
-        str, typer.Option("--kinds", help="Only these kinds: research, ask, bulk, kin.", metavar="KINDS")
+        str,
+        typer.Option(
+            "--kinds", help="Only these kinds of jobs, separated by commas: research, ask, bulk, kin.", metavar="KINDS"
+        ),
     ] = "",
     store: StoreUrl = "",
     book: BookOption = None,
-    once: Annotated[bool, typer.Option("--once", help="End when there is nothing left to do.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Stop when no jobs are left.")] = False,
 ) -> None:
-    """Work on the jobs of the store, beside the servers and workers that do: here, or on another machine."""
+    """Run queued jobs. Several workers and servers, even on different computers, can share the jobs of a store."""
     from kiwiresearch.jobs import JobQueue, QueueLimits
     from kiwiresearch.workspace import store_of, utc_now
 
     if at_once < 1:
-        raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
+        raise BadUsage(f"--at-once cannot be {at_once}.", remedy="Use 1 or more.")
     chosen = _chosen_kinds(kinds)
     workspace = with_store(user_workspace(), store)
     store_of(workspace)  # fails here if the store cannot be used, before the shelf reports the same
     with open_books(workspace, book or []) as shelf, SignalCatcher() as caught:
-        say(f"Working on jobs of {store_of(workspace).display_name} (Ctrl-C ends it).")
+        say(f"Running jobs from {store_of(workspace).display_name} (press Ctrl-C to stop).")
         jobs = JobQueue(
             workspace,
             shelf.current_books,
@@ -208,16 +218,16 @@ def _chosen_kinds(text: str) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     for name in named:
         if name not in JOB_KINDS:
-            raise BadUsage(f"There is no kind of job {name!r}.", remedy=f"Choose from: {', '.join(JOB_KINDS)}.")
+            raise BadUsage(f"Unknown kind of job {name!r}.", remedy=f"Use one or more of: {', '.join(JOB_KINDS)}.")
     return named or JOB_KINDS
 
 
-hosts = typer.Typer(help="The hosts that share your store.", invoke_without_command=True, rich_markup_mode=None)
+hosts = typer.Typer(help="Show the hosts that share your store.", invoke_without_command=True, rich_markup_mode=None)
 
 
 @hosts.callback()
 def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # noqa: FBT002 (an option, named by typer)
-    """Show who is there, with which books, and who does not answer."""
+    """Show the hosts, their books, and which of them are offline."""
     if invocation.invoked_subcommand:
         return
     from kiwiresearch.cli import output
@@ -231,30 +241,32 @@ def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # 
         for line in _lines(one):
             output.line(line)
     if not statuses:
-        output.line("No host is there. 'kiwiresearch serve' on a host that uses this store makes it one.")
+        output.line(
+            "No hosts yet. A machine that uses this store appears here once you run 'kiwiresearch serve' on it."
+        )
 
 
 @hosts.command("forget")
 def hosts_forget(
-    name: Annotated[str, typer.Argument(help="The name of a host.", metavar="NAME")], *, json: JsonOption = False
+    name: Annotated[str, typer.Argument(help="The name of the host.", metavar="NAME")], *, json: JsonOption = False
 ) -> None:
-    """Forget a host that will not come back: its books are no longer told to be missing."""
+    """Remove a host that will not come back, so that its books are no longer reported as missing."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import forget_host
 
     forget_host(_shared_workspace(), name)
     emit(
         {"forgotten": name},
-        lambda: output.line(f"Forgotten: {name}. If it is still there, it announces itself again."),
+        lambda: output.line(f"Removed {name}. If it is still running, it will appear again."),
         as_json=json,
     )
 
 
 def _shared_workspace() -> Workspace:
     workspace = user_workspace()
-    if not workspace.settings.store.strip():
+    if not workspace.settings.has_store:
         raise BadUsage(
-            "No store is set, so there are no other hosts.",
+            "No shared store is set, so there are no other hosts.",
             remedy="Set 'store' in the settings, or KIWIRESEARCH_STORE, to the database that your hosts share.",
         )
     return workspace
@@ -266,9 +278,9 @@ def _time(seconds: float) -> str:
 
 
 def _lines(one: HostStatus) -> list[str]:
-    state = "up" if one.up else "down"
+    state = "online" if one.up else "offline"
     ours = ", this host" if one.ours else ""
-    heard = f"heard of {one.heard_s_ago:,.0f} s ago" + (f", there for {_time(one.there_s)}" if one.there_s else "")
+    heard = f"last seen {one.heard_s_ago:,.0f} s ago" + (f", up for {_time(one.there_s)}" if one.there_s else "")
     lines = [f"{one.name} ({state}{ours}): {one.url}, {heard}"]
     lines += [f"  {title}" for title in one.books] or ["  no books"]
     return [*lines, f"  {one.why}"] if one.why else lines

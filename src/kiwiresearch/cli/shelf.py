@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from kiwiresearch.bulk import Engine, WrittenFolder
     from kiwiresearch.zim import Book, ListedBook, Source
 
-books = typer.Typer(help="The books on your shelf.", no_args_is_help=True, rich_markup_mode=None)
+books = typer.Typer(help="Manage the books in your library.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @books.command("list")
 def books_list(json: JsonOption = False) -> None:
-    """Show the books on your shelf."""
+    """List the books in your library."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import book_statuses
 
@@ -40,16 +40,16 @@ def books_list(json: JsonOption = False) -> None:
 def books_add(
     what: Annotated[
         list[str],
-        typer.Argument(help="ZIM files, folders, a library.xml or the address of a kiwix-serve."),
+        typer.Argument(help="ZIM files, folders, a library.xml, or the address of a kiwix-serve server."),
     ],
     json: JsonOption = False,
 ) -> None:
-    """Put books on your shelf."""
+    """Add books to your library."""
     from kiwiresearch.cli import output
     from kiwiresearch.zim import listed_book
 
     if any(not text.strip() for text in what):
-        raise BadUsage("The name of a book is empty.", remedy="Give a file, a folder or an address.")
+        raise BadUsage("No file, folder or address was given.", remedy="Enter a file, a folder or an address.")
     workspace = user_workspace()
     problems: list[KiwiError] = []
     found: list[tuple[Book, Source]] = []
@@ -72,10 +72,10 @@ def books_add(
 
 @books.command("remove")
 def books_remove(
-    name: Annotated[list[str], typer.Argument(help="Name, title, UUID or path of a book.")],
+    name: Annotated[list[str], typer.Argument(help="The name, title, UUID or path of a book.")],
     json: JsonOption = False,
 ) -> None:
-    """Take books off your shelf; their files stay where they are."""
+    """Remove books from your library. Their files are not deleted."""
     from kiwiresearch.cli import output
 
     workspace = user_workspace()
@@ -85,15 +85,15 @@ def books_remove(
         print_json({"removed": [{"id": b.id, "name": b.name, "title": b.title} for b in gone]})
     else:
         for book in gone:
-            output.line(f"Taken off the shelf: {book.title} ({book.source}). The file stays where it is.")
+            output.line(f"Removed from your library: {book.title}. The file was not deleted: {book.source}")
 
 
 @books.command("info")
 def books_info(
-    name: Annotated[str, typer.Argument(help="Name, title, UUID or path of a book.")] = "",
+    name: Annotated[str, typer.Argument(help="The name, title, UUID or path of a book.")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Show all that is known of a book."""
+    """Show the details of a book."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import book_statuses
 
@@ -112,10 +112,10 @@ def books_info(
 
 @books.command("check")
 def books_check(
-    name: Annotated[list[str] | None, typer.Argument(help="Books to check; all if none is named.")] = None,
+    name: Annotated[list[str] | None, typer.Argument(help="The books to check (default: all).")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare books with their checksums, which finds any damage."""
+    """Check books for damage by comparing them with their checksums."""
     from kiwiresearch.cli import output
 
     workspace = user_workspace()
@@ -137,13 +137,14 @@ def books_check(
 
 @books.command("index")
 def books_index(
-    name: Annotated[list[str] | None, typer.Argument(help="Books to index; all if none is named.")] = None,
+    name: Annotated[list[str] | None, typer.Argument(help="The books to index (default: all).")] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", help="Only the first N titles, for a quick trial.", metavar="N", min=1)
+        int | None,
+        typer.Option("--limit", help="Index only the first N titles, to try it quickly.", metavar="N", min=1),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
+    """Build the title index of books. Search then finds pages by any word of their titles, even misspelled."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import TitleIndexes
     from kiwiresearch.zim import Source, is_address
@@ -154,12 +155,12 @@ def books_index(
     with open_books(workspace, name or []) as shelf:
         for archive in shelf.archives():
             if is_address(archive.book.source):
-                say(f"{archive.book.title} is on a server, which keeps its own index of titles.")
+                say(f"{archive.book.title} is on a server, which has its own title index.")
                 continue
             if Source(archive.book.source).is_on_peer:
-                say(f"{archive.book.title} is on another host, which keeps its own index of titles.")
+                say(f"{archive.book.title} is on another host, which has its own title index.")
                 continue
-            with output.progress(f"Titles of {archive.book.title}") as report:
+            with output.progress(f"Indexing {archive.book.title}") as report:
                 built = indexes.build(archive, limit=limit, progress=report)
             names = {"id": archive.book.id, "name": archive.book.name, "file": str(built.file)}
             rows.append(names | {"titles": built.rows, "complete": built.complete, "state": built.state})
@@ -175,42 +176,46 @@ ALL_TABLES = "titles,pages,links,claims,people"
 def bulk(
     *,
     book: Annotated[
-        str, typer.Option("--book", "-b", help="The book, by name, title, UUID or path of its file.", metavar="BOOK")
+        str, typer.Option("--book", "-b", help="The book: its name, title, UUID or path.", metavar="BOOK")
     ] = "",
     what: Annotated[
-        str, typer.Option("--what", help="Which tables, with commas between them.", metavar="TABLES")
+        str, typer.Option("--what", help="The tables to write, separated by commas.", metavar="TABLES")
     ] = ALL_TABLES,
-    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write to.", metavar="FOLDER")] = "",
-    engine: Annotated[str, typer.Option("--engine", help="processes, or ray.", metavar="ENGINE")] = "processes",
+    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write the tables to.", metavar="FOLDER")] = "",
+    engine: Annotated[str, typer.Option("--engine", help="'processes' or 'ray'.", metavar="ENGINE")] = "processes",
     address: Annotated[
         str,
-        typer.Option("--address", help="A Ray cluster that runs already, such as 10.0.0.1:6379.", metavar="ADDRESS"),
+        typer.Option("--address", help="A running Ray cluster, for example 10.0.0.1:6379.", metavar="ADDRESS"),
     ] = "",
     workers: Annotated[
-        int, typer.Option("--workers", "-w", help="How many processes; 0 for one a core.", metavar="N")
+        int, typer.Option("--workers", "-w", help="How many processes to use; 0 means one per core.", metavar="N")
     ] = 0,
     batch: Annotated[
-        int, typer.Option("--batch", help="How many entries are done at once; 0 for 500.", metavar="N")
+        int, typer.Option("--batch", help="How many entries each process handles at a time; 0 means 500.", metavar="N")
     ] = 0,
     check: Annotated[
-        str, typer.Option("--check", help="Prove a finished folder again instead.", metavar="FOLDER")
+        str, typer.Option("--check", help="Check the files of a finished folder instead.", metavar="FOLDER")
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Write every article of a book into tables of Parquet; run it again to go on after an interruption."""
+    """Write every page of a book into Parquet tables. If it is interrupted, run it again to continue."""
+    from kiwiresearch.system import expand_user
+
     if check:
         if book or out:
-            raise BadUsage("--check goes alone.", remedy="Such as: kiwiresearch bulk --check FOLDER")
-        raise typer.Exit(_check_folder(Path(check).expanduser(), json=json))
+            raise BadUsage(
+                "--check cannot be combined with --book or --out.", remedy="Example: kiwiresearch bulk --check FOLDER"
+            )
+        raise typer.Exit(_check_folder(expand_user(check), json=json))
     if not book or not out:
         raise BadUsage(
-            "A book and a folder are needed.", remedy="Such as: kiwiresearch bulk --book wikipedia.zim --out FOLDER"
+            "--book and --out are both required.", remedy="Example: kiwiresearch bulk --book wikipedia.zim --out FOLDER"
         )
     from kiwiresearch.bulk import checked_tables, write_book
     from kiwiresearch.cli.progress import bulk_display
 
     tables = checked_tables(what.split(","))
-    file, folder = _file_of(book), Path(out).expanduser()
+    file, folder = _file_of(book), expand_user(out)
     try:
         with bulk_display() as tell:
             written = write_book(
@@ -230,7 +235,7 @@ def bulk(
             given |= {"--engine": engine} | ({"--address": address} if address else {})
         again = " ".join(f"{name} {shlex.quote(value)}" for name, value in given.items())
         raise Interrupted(
-            "Interrupted. The batches that were finished are kept.", remedy=f"To go on: kiwiresearch bulk {again}"
+            "Interrupted. Finished batches are saved.", remedy=f"To continue: kiwiresearch bulk {again}"
         ) from None
     _show_written(written, json=json)
 
@@ -246,7 +251,7 @@ def _file_of(name: str) -> Path:
     with shelf_of(workspace, [name]) as shelf:
         if len(shelf.books) != 1:
             raise BadUsage(
-                f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one of them by its UUID or its file."
+                f"{name!r} matches {len(shelf.books)} books.", remedy="Enter the UUID or the path of one of them."
             )
         found = shelf.books[0]
         if found.source.is_served:
@@ -257,8 +262,8 @@ def _file_of(name: str) -> Path:
 
 def _served(name: str) -> NotOffered:
     return NotOffered(
-        f"A kiwix-serve does not list the articles of {name!r}.",
-        remedy="Give the ZIM file itself to work through a whole book.",
+        f"kiwix-serve cannot list all pages of {name!r}.",
+        remedy="Use the ZIM file itself with --book.",
     )
 
 
@@ -271,9 +276,9 @@ def _show_written(written: WrittenFolder, *, json: bool) -> None:
         print_json({**manifest.summary(), "folder": str(written.folder), "was_finished": written.was_finished})
         return
     if written.was_finished:
-        output.line("This folder was finished before; nothing was done.")
+        output.line("This folder is already complete. Nothing to do.")
     entries = count_of(manifest.entries, "entry", "entries")
-    output.line(f"{manifest.book.title!r} of {manifest.book.date or 'no date'}: {entries}.")
+    output.line(f"{manifest.book.title!r} ({manifest.book.date or 'no date'}): {entries}.")
     for name, table in manifest.tables.items():
         output.line(f"{name:8}{count_of(table.rows, 'row ', 'rows'):>19} in {count_of(len(table.shards), 'file')}")
     output.unbroken_line(f"Manifest: {written.folder / 'manifest.json'}")
@@ -291,7 +296,8 @@ def _check_folder(folder: Path, *, json: bool) -> int:
         for problem in proof.problems:
             output.unbroken_line(problem)
         rows = sum(table.rows for table in proof.folder.manifest.tables.values())
-        output.line(f"{proof.shards:,} files with {rows:,} rows: {'all as written' if proof.is_intact else 'damaged'}.")
+        verdict = "no damage found" if proof.is_intact else "damage found"
+        output.line(f"{proof.shards:,} files with {rows:,} rows: {verdict}.")
     if not proof.is_intact and sys.stderr is not None:
-        say("kiwiresearch: Remove the folder, and make it again with 'kiwiresearch bulk'.")
+        say("kiwiresearch: Delete the folder, then run 'kiwiresearch bulk' again.")
     return 0 if proof.is_intact else 1

@@ -34,6 +34,7 @@ COMMANDS = frozenset(
         "users",
         "verify",
         "worker",
+        "worksheet",
     ]
 )
 """Listed here so that a topic is recognised without importing the commands; a test compares the two."""
@@ -85,7 +86,7 @@ def _explain(problem: Exception) -> int | None:
     if isinstance(problem, ReaderLeft):
         return 0
     if isinstance(problem, OutputLost):
-        _complain(f"The output cannot be written: {problem}.")
+        _complain(f"Could not write the output: {problem}.")
         return 1
     if type(problem).__name__ == "Abort":  # typer's exception for Ctrl-C
         _complain("Interrupted.")
@@ -108,8 +109,8 @@ def _check_for_typo(words: Sequence[str]) -> None:
     if near and len(words) > 1 and not words[1].startswith("-"):
         topic = " ".join(word for word in words if not word.startswith("-"))
         raise BadUsage(
-            f"{words[0]!r} is no command.",
-            remedy=f"Did you mean {near[0]!r}? If it is part of a topic, give that in quotation marks: {topic!r}",
+            f"{words[0]!r} is not a command.",
+            remedy=f"Did you mean {near[0]!r}? To research this as a topic, put it in quotes: {topic!r}",
         )
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text, score_lines_record
+    from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text, score_line_records
     from kiwiresearch.crawl.settings import LISTS, STRATEGIES, CrawlSettings, LinkFilters, ScoringWeights, Strategy
     from kiwiresearch.crawl.state import CrawlPlan, CrawlState
     from kiwiresearch.crawl.step import (
         CrawlStep,
         EndStep,
         LearnStep,
-        RejectStep,
+        SkipStep,
         StartStep,
         VisitStep,
         step_from_record,

@@ -43,7 +43,7 @@ class CrawlCandidate:
     root: str = ""
     """The page near the start of the crawl through which it was first reached."""
     is_list: bool = False
-    standing: float = 0.0
+    link_rank: float = 0.0
     """Its rank among all pages of its book, if that is known."""
     facts: PageFacts | None = None
     """The facts from its page, once it has been read."""
@@ -60,11 +60,11 @@ class CrawlCandidate:
     def reason(self) -> Message:
         """How the crawl found it, as a message."""
         if self.seed:
-            return Message(f"seed: {self.seed}", "crawl.seed", why=self.seed)
+            return Message(f"starting page: {self.seed}", "crawl.seed", why=self.seed)
         linked = _link_reason(self.parent, self.best) if self.best is not None else None
         if not self.is_found:
-            return linked or Message("listed as a sense of a name", "crawl.sense")
-        named = Message("its text names the topic", "crawl.names_topic")
+            return linked or Message("listed as one of the meanings of a name", "crawl.sense")
+        named = Message("its text mentions the topic", "crawl.names_topic")
         how = Message("found by search", "crawl.found") if self.search_share else named
         return Message(f"{how}; {linked}", "crawl.found_and_linked", how=how, linked=linked) if linked else how
 
@@ -81,11 +81,11 @@ def _link_reason(page: str, link: LinkOffer) -> Message:
 def _link_place(link: LinkOffer) -> Message:
     match link.place:
         case "lead":
-            return Message("in its lead", "crawl.in_lead")
+            return Message("in its introduction", "crawl.in_lead")
         case "infobox":
             return Message("in its infobox", "crawl.in_infobox")
         case "see also":
-            return Message("under 'See also'", "crawl.under_see_also")
+            return Message("under “See also”", "crawl.under_see_also")
     if link.section:
         return Message(f"under {quoted(link.section)}", "crawl.under", section=link.section)
     return Message("in its text", "crawl.in_text")

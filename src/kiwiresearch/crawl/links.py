@@ -15,7 +15,7 @@ from kiwiresearch.crawl.topic import TopicPlaces
 from kiwiresearch.page import Link, LinkPlace, PageDoc
 from kiwiresearch.search import OpenBook
 from kiwiresearch.text import language_words
-from kiwiresearch.zim import hidden_at
+from kiwiresearch.zim import hidden_page_error
 
 OUTSIDE: frozenset[LinkPlace] = frozenset({"navigation", "hidden", "references", "note", "categories"})
 """Links outside the text proper."""
@@ -71,7 +71,7 @@ class LinkFilter:
         if path == self.main_page:
             return "start page"
         if self.settings.main_articles_only and is_other_namespace(folded):
-            return "no main article"
+            return "not an article"
         if any(folded == word or folded.startswith(word) for word in self.excluded):
             return "excluded"
         if self.settings.years and not self.timeline and YEAR.fullmatch(folded):
@@ -136,7 +136,7 @@ def links_of(
             resolved[link.target] = book.resolve(link.target)
         path = resolved[link.target]
         if path is None:
-            is_hidden = hidden_at(book.archive, link.target) is not None
+            is_hidden = hidden_page_error(book.archive, link.target) is not None
             refused["hidden by policy" if is_hidden else "not in the book"] += 1
         elif path == page.ref.path and self_links:
             refused["the page itself"] += 1

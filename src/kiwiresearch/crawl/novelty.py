@@ -65,7 +65,7 @@ def sketch_of(page: PageDoc, lowered: str) -> tuple[int, ...]:
     return tuple(sorted({zlib.crc32(shingle.encode("utf-8", "replace")) for shingle in shingles})[:SKETCH_SIZE])
 
 
-class Copies:
+class NearDuplicates:
     """The sketches of the pages visited so far, and their titles."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Copies:
         for hashed in sketch:
             self._pages.setdefault(hashed, []).append(title)
 
-    def original(self, sketch: Sequence[int], title: str = "", book: str = "") -> str:
+    def duplicate_of(self, sketch: Sequence[int], title: str = "", book: str = "") -> str:
         """The title of a visited page with nearly the same text, or "".
 
         Two editions of an article, in two books and under the same title, share less.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Literal
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record, plain
 from kiwiresearch.crawl.frontier import CrawlCandidate
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlState
@@ -13,95 +15,151 @@ from kiwiresearch.crawl.step import (
     EndStep,
     LearnStep,
     LinkOffer,
-    RejectStep,
     SearchedBook,
     SeedChoice,
+    SkipStep,
     StartStep,
     VisitStep,
 )
 from kiwiresearch.ids import canonical_json, page_id
-from kiwiresearch.messages import message_fields
+from kiwiresearch.messages import MessageRecord, message_record
 from kiwiresearch.search import Score, ScoreTerm, points_text, score_terms_text
 from kiwiresearch.text import count_of
 from kiwiresearch.zim import EntryRef
 
 
-def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class ScoreLineRecord(Record):
+    """A part of a score."""
+
+    signal: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode(Record):
+    """A page of the graph."""
+
+    ref: str
+    page_id: str
+    book: str
+    path: str
+    title: str
+    url: str
+    state: Literal["visited", "left"]
+    order: int | None
+    """Its place among the visited pages."""
+    depth: int
+    priority_score: float
+    relevance: float
+    lines: tuple[ScoreLineRecord, ...]
+    reason: str
+    cluster: str
+    reason_message: MessageRecord | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge(Record):
+    """The links from a visited page to another page of the graph."""
+
+    from_: str
+    to: str
+    from_page_id: str
+    to_page_id: str
+    weight: float
+    count: int
+    context: float
+    place: str
+    section: str
+    anchor_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlGraph:
+    """The pages of a crawl and the links between them."""
+
+    topic: str
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> CrawlGraph:
     """Visited pages, an equal number of the best remaining candidates, and all links from visited pages to either."""
     left = state.frontier.in_order()[: state.settings.max_pages]
     nodes = [_visited_node(order, step) for order, step in enumerate(state.visited.values(), start=1)]
     nodes += [_unvisited_node(state, candidate, url_of(candidate.ref)) for candidate in left]
-    ids = {node["ref"]: node["page_id"] for node in nodes}
-    edges = [edge for step in state.visited.values() for edge in _edges(step, ids)]
-    return {"topic": state.started.topic if state.started else "", "nodes": nodes, "edges": edges}
+    ids = {node.ref: node.page_id for node in nodes}
+    edges = tuple(edge for step in state.visited.values() for edge in _edges(step, ids))
+    return CrawlGraph(state.started.topic if state.started else "", tuple(nodes), edges)
 
 
-def graph_text(graph: dict[str, Any]) -> str:
+def graph_text(graph: CrawlGraph) -> str:
     """The graph as JSON, one node or edge per line, so that people and `diff` can read it."""
-    nodes = ",\n".join(map(canonical_json, graph["nodes"]))
-    edges = ",\n".join(map(canonical_json, graph["edges"]))
-    return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph["topic"])}}}\n'
+    nodes, edges = (",\n".join(canonical_json(plain(one)) for one in rows) for rows in (graph.nodes, graph.edges))
+    return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph.topic)}}}\n'
 
 
-def score_lines_record(lines: Sequence[ScoreTerm]) -> list[dict[str, Any]]:
-    return [{"signal": line.signal, "points": line.points} for line in lines]
+def score_line_records(lines: Sequence[ScoreTerm]) -> tuple[ScoreLineRecord, ...]:
+    return tuple(ScoreLineRecord(line.signal, line.points) for line in lines)
 
 
-def _visited_node(order: int, step: VisitStep) -> dict[str, Any]:
-    return {
-        "ref": str(step.ref),
-        "page_id": step.page_id,
-        "book": step.book,
-        "path": step.path,
-        "title": step.title,
-        "url": step.url,
-        "state": "visited",
-        "order": order,
-        "depth": step.depth,
-        "priority_score": Score(step.lines).total,
-        "relevance": step.relevance,
-        "lines": score_lines_record(step.lines),
-        **message_fields("reason", step.reason),
-        "cluster": step.branch,
-    }
+def _visited_node(order: int, step: VisitStep) -> GraphNode:
+    return GraphNode(
+        ref=str(step.ref),
+        page_id=step.page_id,
+        book=step.book,
+        path=step.path,
+        title=step.title,
+        url=step.url,
+        state="visited",
+        order=order,
+        depth=step.depth,
+        priority_score=Score(step.lines).total,
+        relevance=step.relevance,
+        lines=score_line_records(step.lines),
+        reason=step.reason,
+        cluster=step.branch,
+        reason_message=message_record(step.reason),
+    )
 
 
-def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> dict[str, Any]:
-    score = state.scoring.score(candidate)
-    return {
-        "ref": str(candidate.ref),
-        "page_id": page_id(candidate.title),
-        "book": candidate.ref.book,
-        "path": candidate.ref.path,
-        "title": candidate.title,
-        "url": url,
-        "state": "left",
-        "order": None,
-        "depth": candidate.depth,
-        "priority_score": score.total,
-        "relevance": state.scoring.relevance(candidate),
-        "lines": score_lines_record(score.terms),
-        **message_fields("reason", candidate.reason()),
-        "cluster": state.scoring.branch_of(candidate),
-    }
+def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> GraphNode:
+    score, reason = state.scoring.score(candidate), candidate.reason()
+    return GraphNode(
+        ref=str(candidate.ref),
+        page_id=page_id(candidate.title),
+        book=candidate.ref.book,
+        path=candidate.ref.path,
+        title=candidate.title,
+        url=url,
+        state="left",
+        order=None,
+        depth=candidate.depth,
+        priority_score=score.total,
+        relevance=state.scoring.relevance(candidate),
+        lines=score_line_records(score.terms),
+        reason=reason,
+        cluster=state.scoring.branch_of(candidate),
+        reason_message=message_record(reason),
+    )
 
 
-def _edges(step: VisitStep, ids: dict[str, str]) -> Iterator[dict[str, Any]]:
+def _edges(step: VisitStep, ids: dict[str, str]) -> Iterator[GraphEdge]:
     for offer in sorted(step.offers, key=lambda offer: offer.path):
         target = str(EntryRef(step.book, offer.path))
         if target in ids:
-            yield {
-                "from": str(step.ref),
-                "to": target,
-                "from_page_id": step.page_id,
-                "to_page_id": ids[target],
-                "weight": link_weight(offer),
-                "count": offer.times,
-                "context": offer.context,
-                "place": offer.place,
-                "section": offer.section,
-                "anchor_text": offer.anchor,
-            }
+            yield GraphEdge(
+                from_=str(step.ref),
+                to=target,
+                from_page_id=step.page_id,
+                to_page_id=ids[target],
+                weight=link_weight(offer),
+                count=offer.times,
+                context=offer.context,
+                place=offer.place,
+                section=offer.section,
+                anchor_text=offer.anchor,
+            )
 
 
 def link_weight(offer: LinkOffer) -> float:
@@ -123,17 +181,17 @@ def crawl_log(state: CrawlState, books: Mapping[str, str]) -> Iterator[str]:
     yield "## Settings"
     yield from settings_lines(state.settings)
     yield ""
-    yield "## Where it began"
+    yield "## Starting pages"
     if start.head:
         yield f"Understood as: {' › '.join(part for part in (start.head, start.aspect) if part)}"
     if start.senses:
-        yield f"Other senses of the name, left aside: {', '.join(start.senses)}"
+        yield f"Other meanings, not followed: {', '.join(start.senses)}"
     yield from _beginning(start, books)
     yield ""
     yield "## Page by page"
     yield from _pages(state, several_books=len(books) > 1, books=books)
     yield ""
-    yield "## What was left"
+    yield "## Not read"
     yield from _left(state)
     yield ""
     yield "## Search statement"
@@ -150,7 +208,7 @@ def settings_lines(settings: CrawlSettings) -> Iterator[str]:
         f"vectors {'off' if settings.fast else 'on'}"
     )
     if settings.strategy == "bfs":
-        yield "bfs: the pages are shared among the depths, each with its best; what a depth does not use goes to others"
+        yield "bfs: each depth gets a share of the pages and reads its best ones; unused shares go to the other depths"
     switches = ("main_articles_only", "disambiguation", "self_links", "years", "outside_text")
     switched = ", ".join(f"{name} {'on' if getattr(filters, name) else 'off'}" for name in switches)
     excluded = ", ".join(map(repr, filters.exclude)) or "nothing"
@@ -165,17 +223,17 @@ def _beginning(start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
     for searched in start.searched:
         yield _searched(searched, books)
     for seed in start.seeds:
-        yield f"Seed: {_in_book(seed, books)}, {points_text(seed.score)} points: {seed.why}."
-    for other in start.passed:
-        yield f"Passed over: {_in_book(other, books)}, {points_text(other.score)} points: {other.why}."
+        yield f"Starting page: {_in_book(seed, books)}, {points_text(seed.score)} points: {seed.why}."
+    for other in start.passed_over:
+        yield f"Not chosen: {_in_book(other, books)}, {points_text(other.score)} points: {other.why}."
     if start.timeline:
-        yield "The topic asks for a timeline, so pages of years may be taken."
+        yield "The topic asks for a timeline, so pages about single years may be read."
 
 
 def _searched(searched: SearchedBook, books: Mapping[str, str]) -> str:
     words = ", ".join(repr(word) for word, _ in searched.words)
     meant = f", read as {searched.corrected!r}" if searched.corrected else ""
-    naming = f"{searched.naming} of which name{'s' if searched.naming == 1 else ''} the topic"
+    naming = f"{searched.naming} of them name{'s' if searched.naming == 1 else ''} the topic"
     return f"Searched {books[searched.book]!r} for {words}{meant}: {count_of(searched.pages, 'page')} found, {naming}."
 
 
@@ -193,10 +251,10 @@ def _pages(state: CrawlState, *, several_books: bool, books: Mapping[str, str]) 
                 points = points_text(Score(step.lines).total)
                 yield f"{number}. {step.title}{where} (depth {step.depth}, {points} points)"
                 yield from _visited(step, state.settings)
-            case RejectStep(gone=True):
-                yield f"   Left {step.title!r}: {step.why}."
-            case RejectStep():
-                yield f"   Put back {step.title!r}: {step.why}."
+            case SkipStep(is_dropped=True):
+                yield f"   Skipped {step.title!r}: {step.why}."
+            case SkipStep():
+                yield f"   Postponed {step.title!r}: {step.why}."
             case LearnStep() if step.words:
                 words = ", ".join(step.words)
                 yield f"   Learned after {count_of(number, 'page')}: {words}. All candidates are scored again."
@@ -213,13 +271,13 @@ def _visited(step: VisitStep, settings: CrawlSettings) -> Iterator[str]:
     if step.depth >= settings.max_depth:
         links = f"{count_of(step.links, 'page')} linked, not followed: max_depth is reached"
     else:
-        links = f"{count_of(step.links, 'page')} linked, {new} new to the crawl"
+        links = f"{count_of(step.links, 'page')} linked, {new} not seen before"
     refused = ", ".join(f"{why} {count}" for why, count in step.refused)
-    yield f"   Links: {links}{f'; refused: {refused}' if refused else ''}."
+    yield f"   Links: {links}{f'; skipped: {refused}' if refused else ''}."
 
 
 def score_words(lines: Sequence[ScoreTerm]) -> str:
-    return score_terms_text(lines) or "nothing speaks for it"
+    return score_terms_text(lines) or "no points"
 
 
 def _left(state: CrawlState) -> Iterator[str]:
@@ -231,45 +289,45 @@ def _left(state: CrawlState) -> Iterator[str]:
     if len(left) > MAX_LEFT_LISTED:
         yield f"And {count_of(len(left) - MAX_LEFT_LISTED, 'more candidate')} with fewer points."
     if not left:
-        yield "No candidate was left."
+        yield "No candidates remain."
     refused = refusals(state)
     if refused:
-        yield f"Links that were refused: {', '.join(f'{why} {count}' for why, count in refused)}."
+        yield f"Links skipped: {', '.join(f'{why} {count}' for why, count in refused)}."
 
 
 def refusals(state: CrawlState) -> list[tuple[str, int]]:
     """Why links were refused, the most frequent reason first."""
     counts: Counter[str] = Counter()
     for step in state.steps:
-        if isinstance(step, VisitStep | RejectStep):
+        if isinstance(step, VisitStep | SkipStep):
             counts.update(dict(step.refused))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
     """The search and its books, the words that were not found, and why the crawl ended."""
-    yield f"Looked for: {start.topic!r}{f' with a view to {start.focus!r}' if start.focus else ''}."
+    yield f"Topic: {start.topic!r}{f', with the focus {start.focus!r}' if start.focus else ''}."
     for searched in start.searched:
         words = ", ".join(repr(word) for word, _ in searched.words)
-        yield f"In {books[searched.book]!r}, by titles and by full text, with the words {words}."
+        yield f"Searched the titles and full text of {books[searched.book]!r} for {words}."
         if searched.unknown:
-            yield f"Not found there at all: {', '.join(map(repr, searched.unknown))}."
+            yield f"Not found in that book: {', '.join(map(repr, searched.unknown))}."
         if not searched.naming:
-            yield f"No page found in {books[searched.book]!r} names the topic as it stands."
+            yield f"No page found in {books[searched.book]!r} names the topic as you wrote it."
     missing = missing_words(state, start)
     if missing:
-        yield f"On no page that was taken: {', '.join(map(repr, missing))}."
+        yield f"Not on any page that was read: {', '.join(map(repr, missing))}."
     keywords = next((step.words for step in reversed(state.steps) if isinstance(step, LearnStep)), ())
     if keywords:
-        yield f"Learned on the way, and counted: {', '.join(keywords)}."
+        yield f"Words learned from the pages and used for scoring: {', '.join(keywords)}."
     depths = ", ".join(f"{state.count_at_depth[depth]} at depth {depth}" for depth in sorted(state.count_at_depth))
-    yield f"Taken: {count_of(len(state.visited), 'page')} ({depths})."
-    dropped = [step for step in state.steps if isinstance(step, RejectStep) and step.gone]
+    yield f"Read: {count_of(len(state.visited), 'page')} ({depths})."
+    dropped = [step for step in state.steps if isinstance(step, SkipStep) and step.is_dropped]
     if dropped:
-        yield f"Looked at and left: {', '.join(repr(step.title) for step in dropped[:MAX_DROPPED_LISTED])}."
+        yield f"Opened and skipped: {', '.join(repr(step.title) for step in dropped[:MAX_DROPPED_LISTED])}."
     if isinstance(state.ended, EndStep):
-        yield f"Ended because {state.ended.why}; {count_of(state.ended.left, 'candidate')} not visited."
-    yield "Only these books were searched: that something was not found here does not mean that there is nothing."
+        yield f"Stopped because {state.ended.why}; {count_of(state.ended.remaining, 'candidate')} not read."
+    yield "Only these books were searched. What was not found here may be found elsewhere."
 
 
 def missing_words(state: CrawlState, start: StartStep) -> list[str]:

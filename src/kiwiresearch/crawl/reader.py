@@ -89,8 +89,8 @@ class CrawlReader:
         """The facts about a page and the topic on it; on a second reading, only `duplicate_of` can have changed."""
         page = crawled.page
         if candidate.facts is not None:
-            original = self._state.copies.original(candidate.facts.sketch, page.title, page.ref.book)
-            return candidate.facts._replace(duplicate_of=original)
+            duplicate_of = self._state.near_duplicates.duplicate_of(candidate.facts.sketch, page.title, page.ref.book)
+            return candidate.facts._replace(duplicate_of=duplicate_of)
         shares = self.topic(page.ref.book).shares_in(crawled.lowered)
         meaning, vector = 0.0, ""
         if self._meanings:
@@ -110,7 +110,7 @@ class CrawlReader:
             categories=page.categories[:MAX_CATEGORIES],
             sketch=sketch,
             vector=vector,
-            duplicate_of=self._state.copies.original(sketch, page.title, page.ref.book),
+            duplicate_of=self._state.near_duplicates.duplicate_of(sketch, page.title, page.ref.book),
             absent=crawled.places.absent,
         )
 

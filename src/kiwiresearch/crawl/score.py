@@ -117,7 +117,7 @@ TERMS = (
         "authority",
         lambda page, _: AUTHORITY["inbound"] * math.log(page.voters) if page.voters > 1 else 0.0,
     ),
-    CrawlTerm("standing in the book", "authority", lambda page, _: AUTHORITY["standing"] * page.standing),
+    CrawlTerm("standing in the book", "authority", lambda page, _: AUTHORITY["standing"] * page.link_rank),
     CrawlTerm("references", "authority", _references),
     CrawlTerm(
         "length",

@@ -91,9 +91,9 @@ def choose_seeds(
         )
         for number, page in enumerate(chosen)
     )
-    passed = [page for page in pages if page not in chosen][:MAX_PASSED_OVER]
-    whys = [refused.get(page.hit.ref) or _why_not(page, seeds, max_seeds) for page in passed]
-    return seeds, tuple(_choice(page, Message(why)) for page, why in zip(passed, whys, strict=True))
+    passed_over = [page for page in pages if page not in chosen][:MAX_PASSED_OVER]
+    whys = [refused.get(page.hit.ref) or _why_not(page, seeds, max_seeds) for page in passed_over]
+    return seeds, tuple(_choice(page, Message(why)) for page, why in zip(passed_over, whys, strict=True))
 
 
 def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[_SeedCandidate]:
@@ -131,30 +131,30 @@ def _by_match(pages: Sequence[_SeedCandidate], max_seeds: int) -> list[_SeedCand
 def _why(page: _SeedCandidate, *, is_first: bool, is_other: bool) -> Message:
     alias = page.hit.alias
     if page.is_sense:
-        return Message("one of the senses of the topic's name", "seed.sense")
+        return Message("one of the meanings of the topic's name", "seed.sense")
     if page.is_topic and alias:
-        return Message(f"{alias!r} leads to it, and is the topic", "seed.alias_is", alias=alias)
+        return Message(f"{alias!r} is another name for it and matches the topic", "seed.alias_is", alias=alias)
     if page.is_topic:
-        return Message("its title is the topic", "seed.title_is")
+        return Message("its title matches the topic", "seed.title_is")
     if (page.coverage or is_other) and alias:
-        return Message(f"{alias!r} leads to it, and stands in the topic", "seed.alias_in", alias=alias)
+        return Message(f"{alias!r} is another name for it and is part of the topic", "seed.alias_in", alias=alias)
     if page.coverage or is_other:
-        return Message("its title stands in the topic", "seed.title_in")
+        return Message("its title is part of the topic", "seed.title_in")
     if is_first:
-        return Message("it matches the topic's words best", "seed.best")
-    return Message("it matches the topic's words nearly as well", "seed.near")
+        return Message("it matches the topic best", "seed.best")
+    return Message("it matches the topic almost as well", "seed.near")
 
 
 def _why_not(page: _SeedCandidate, seeds: Sequence[SeedChoice], max_seeds: int) -> str:
     if page.lists_senses:
-        return "it only lists senses"
+        return "it only lists meanings"
     if not seeds:
         return "it matches too little"
     if page.hit.score.total < MIN_SEED_SHARE * max(seed.score for seed in seeds):
-        return "its score is far from the best"
+        return "its score is far below the best"
     if len(seeds) >= max_seeds:
-        return f"{max_seeds} seeds are enough" if max_seeds > 1 else "one seed is enough"
-    return "a seed stands for the topic"
+        return f"{max_seeds} starting pages are enough" if max_seeds > 1 else "one starting page is enough"
+    return "a starting page already stands for the topic"
 
 
 def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_head: bool = False) -> SeedChoice:
@@ -180,7 +180,7 @@ def start_crawl(
     text: str,
     focus: str,
     settings: CrawlSettings,
-    advice: SearchHelpers | None = None,
+    helpers: SearchHelpers | None = None,
     *,
     max_books: int = MAX_BOOKS,
     aspect: str = "",
@@ -192,8 +192,8 @@ def start_crawl(
     read = min(MAX_READ, MIN_READ + settings.max_pages // 8)
     options = SearchOptions(limit=read, focus=focus, max_books=max_books, read=read)
     typed = f"{text} {aspect}".strip()
-    findings = search_books(books, typed, options, advice)
-    findings, books = _with_other_books(findings, books, typed, options, advice)
+    findings = search_books(books, typed, options, helpers)
+    findings, books = _with_other_books(findings, books, typed, options, helpers)
     asked = findings.corrected or typed
     subject = _subject_of(findings, books, text if aspect else asked, aspect)
     known = {hit.ref for hit in findings.hits}
@@ -205,7 +205,7 @@ def start_crawl(
     timeline = asks_for_timeline(text, books[0].language if books else "eng")
     filters = {book.book.id: LinkFilter.of(book, settings.filters, timeline=timeline) for book in books}
     refused = {hit.ref: why for hit in findings.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
-    seeds, passed = choose_seeds(findings, topics, settings.max_seeds, refused, subject)
+    seeds, passed_over = choose_seeds(findings, topics, settings.max_seeds, refused, subject)
     seed_refs = {seed.ref for seed in seeds}
     senses = {hit.ref: hit.title for hit in subject.head_pages if hit.ref not in seed_refs}
     if not subject.aspect:
@@ -233,7 +233,7 @@ def start_crawl(
         timeline=timeline,
         searched=tuple(_searched(book, topics[book.book.id], corrected, found) for book in books),
         seeds=seeds,
-        passed=passed,
+        passed_over=passed_over,
         found=tuple(found),
         head=subject.head,
         aspect=subject.aspect,
@@ -251,7 +251,7 @@ def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, a
 
 
 def _with_other_books(
-    findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, advice: SearchHelpers | None
+    findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, helpers: SearchHelpers | None
 ) -> tuple[SearchResult, list[OpenBook]]:
     """The search result and the books to crawl; if all books are wanted, the less relevant ones come last."""
     chosen = [book for book in books if book.book.id in findings.books]
@@ -260,7 +260,7 @@ def _with_other_books(
     hits = list(findings.hits)
     for book in books:
         if book not in chosen:
-            hits += search_books([book], text, options, advice).hits
+            hits += search_books([book], text, options, helpers).hits
     return replace(findings, hits=tuple(hits)), list(books)
 
 

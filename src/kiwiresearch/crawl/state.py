@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.crawl.frontier import CrawlCandidate, Frontier
 from kiwiresearch.crawl.links import is_list
-from kiwiresearch.crawl.novelty import Copies
+from kiwiresearch.crawl.novelty import NearDuplicates
 from kiwiresearch.crawl.score import LINKS, CrawlScoring
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import (
@@ -19,8 +19,8 @@ from kiwiresearch.crawl.step import (
     FoundPage,
     LearnStep,
     LinkOffer,
-    RejectStep,
     SeedChoice,
+    SkipStep,
     StartStep,
     VisitStep,
 )
@@ -32,7 +32,7 @@ from kiwiresearch.zim import EntryRef
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
 
-BookStanding = Callable[[EntryRef], float]
+LinkRank = Callable[[EntryRef], float]
 """The rank of a page in its book by links, from 0 to 1; always the same for the same page."""
 
 
@@ -44,11 +44,11 @@ class CrawlPlan:
     topic: str
     focus: str = ""
     settings: CrawlSettings = field(default_factory=CrawlSettings)
-    advice: SearchHelpers | None = None
+    helpers: SearchHelpers | None = None
     embedder: Embedder | None = None
     max_books: int = 2
     """How many books, the most likely ones, are searched in full."""
-    standing: BookStanding | None = None
+    link_rank: LinkRank | None = None
     aspect: str = ""
     """The aspect that the user requested, if any."""
 
@@ -73,7 +73,7 @@ class CrawlState:
     """The frontier, the visited pages, and what was learned from them."""
 
     def __init__(
-        self, settings: CrawlSettings, languages: Mapping[str, str], standing: BookStanding | None = None
+        self, settings: CrawlSettings, languages: Mapping[str, str], link_rank: LinkRank | None = None
     ) -> None:
         self.settings = settings
         self.scoring = CrawlScoring(settings)
@@ -81,18 +81,18 @@ class CrawlState:
         self.ended: EndStep | None = None
         self.steps: list[CrawlStep] = []
         self.visited: dict[EntryRef, VisitStep] = {}
-        self.look_count = 0
+        self.skip_count = 0
         self.weak_in_a_row = 0
         """Pages dropped since the last visit because they are hardly related to the topic."""
         self.frontier = Frontier(self.scoring.expected_points, by_depth=settings.strategy == "bfs")
         self.seeds: list[EntryRef] = []
         """Seeds that are still to be visited, the next one first."""
-        self.copies = Copies()
+        self.near_duplicates = NearDuplicates()
         self.vocabulary = Vocabulary()
         self.times_learned = 0
         self.count_at_depth: Counter[int] = Counter()
         self._languages = languages
-        self._standing = standing
+        self._link_rank = link_rank
         self._dropped: set[EntryRef] = set()
         self._put_back: dict[EntryRef, None] = {}
         """Candidates that were read and put back, in that order."""
@@ -108,8 +108,8 @@ class CrawlState:
                 self._begin(step)
             case VisitStep():
                 self._visit(step)
-            case RejectStep():
-                self._look(step)
+            case SkipStep():
+                self._skip(step)
             case LearnStep():
                 self.scoring.keywords = dict(step.keywords)
                 self.times_learned += 1
@@ -166,7 +166,7 @@ class CrawlState:
             link_share=self._share_of_topic(ref.book, stems),
             root=root,
             is_list=is_list(title, language),
-            standing=self._standing(ref) if self._standing else 0.0,
+            link_rank=self._link_rank(ref) if self._link_rank else 0.0,
         )
 
     def _share_of_topic(self, book: str, stems: frozenset[str]) -> float:
@@ -184,19 +184,19 @@ class CrawlState:
         self.count_at_depth[step.depth] += 1
         if self.seeds and self.seeds[0] == ref:
             self.seeds.pop(0)
-        self.copies.add(step.title, step.facts.sketch, step.book)
+        self.near_duplicates.add(step.title, step.facts.sketch, step.book)
         if self.scoring.branches.add(step.branch, step.facts, is_seed=step.depth == 0):
             self.frontier.refresh(self._put_back)
         self.vocabulary.add(step.words, max(step.relevance, MIN_RELEVANCE))
         root = candidate.root if candidate is not None and step.depth > 1 else step.title
         self._take_offers(root, step)
 
-    def _look(self, step: RejectStep) -> None:
-        self.look_count += 1
+    def _skip(self, step: SkipStep) -> None:
+        self.skip_count += 1
         self.weak_in_a_row += step.is_weak
         ref = step.ref
         candidate = self.frontier.get(ref)
-        if step.gone:
+        if step.is_dropped:
             self.frontier.remove(ref)
             self._dropped.add(ref)
             if self.seeds and self.seeds[0] == ref:
@@ -207,7 +207,7 @@ class CrawlState:
             self.frontier.put(candidate)
         self._take_offers(candidate.root if candidate else step.title, step)
 
-    def _take_offers(self, root: str, step: VisitStep | RejectStep) -> None:
+    def _take_offers(self, root: str, step: VisitStep | SkipStep) -> None:
         # The entries of a disambiguation page take its place, but at depth 1 or more: only the search chooses seeds.
         depth = step.depth + 1 if isinstance(step, VisitStep) else max(1, step.depth)
         if depth > self.settings.max_depth:

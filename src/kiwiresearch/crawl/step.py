@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message, message_fields, message_from_record, message_in, message_record
 from kiwiresearch.search import ScoreTerm
@@ -119,10 +120,10 @@ class StartStep:
     topic: str
     focus: str
     timeline: bool
-    """Whether the topic asks for a timeline, so that pages about years are accepted."""
+    """Whether the topic asks for a timeline, so that pages about years are visited."""
     searched: tuple[SearchedBook, ...]
     seeds: tuple[SeedChoice, ...]
-    passed: tuple[SeedChoice, ...]
+    passed_over: tuple[SeedChoice, ...]
     found: tuple[FoundPage, ...]
     head: str = ""
     """The subject of the topic."""
@@ -172,16 +173,16 @@ class VisitStep:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectStep:
-    """A page was read but not accepted: put back with a lower score, or dropped."""
+class SkipStep:
+    """A page was read but not visited: put back among the candidates with a lower score, or dropped."""
 
     kind: ClassVar[str] = "looked"
     book: BookId
     path: str
     title: str
     why: str
-    gone: bool
-    """Whether it was dropped, so that it is no longer a candidate."""
+    is_dropped: bool
+    """Whether it is no longer a candidate."""
     facts: PageFacts | None
     depth: int = 0
     relevance: float = 0.0
@@ -215,20 +216,27 @@ class EndStep:
 
     kind: ClassVar[str] = "ended"
     why: Message
-    left: int
+    remaining: int
     """Candidates that were not visited."""
 
 
-CrawlStep = StartStep | VisitStep | RejectStep | LearnStep | EndStep
-KINDS: dict[str, type[CrawlStep]] = {kind.kind: kind for kind in (StartStep, VisitStep, RejectStep, LearnStep, EndStep)}
+CrawlStep = StartStep | VisitStep | SkipStep | LearnStep | EndStep
+KINDS: dict[str, type[CrawlStep]] = {kind.kind: kind for kind in (StartStep, VisitStep, SkipStep, LearnStep, EndStep)}
+
+JSON_NAMES = {"passed_over": "passed", "is_dropped": "gone", "remaining": "left"}
+"""Fields that have another name in the journal."""
 
 
-def step_record(step: CrawlStep) -> dict[str, Any]:
+def step_record(step: CrawlStep) -> JsonDict:
     """A step as plain data; inner tuples become lists in JSON."""
-    row: dict[str, Any] = {"step": step.kind}
+    row: JsonDict = {"step": step.kind}
     for field in fields(step):
         value = getattr(step, field.name)
-        row |= message_fields(field.name, value) if isinstance(value, Message) else {field.name: value}
+        row |= (
+            message_fields(field.name, value)
+            if isinstance(value, Message)
+            else {JSON_NAMES.get(field.name, field.name): value}
+        )
     if isinstance(step, VisitStep):
         row["lines"] = [[term.signal, term.points] for term in step.lines]
     if isinstance(step, StartStep):
@@ -241,23 +249,23 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
     kind = KINDS.get(row["step"])
     if kind is None:
         raise ValueError(f"unknown step {row['step']!r}")
-    names = {field.name for field in fields(kind)}  # journal rows have more fields than their steps
-    values = {key: value for key, value in row.items() if key in names}
+    names = {JSON_NAMES.get(field.name, field.name): field.name for field in fields(kind)}
+    values = {names[key]: value for key, value in row.items() if key in names}  # rows have more fields than steps
     if kind is StartStep:
         values |= {
             "searched": tuple(map(_searched, row["searched"])),
             "seeds": _seeds(row["seeds"], row.get("seed_messages", ())),
-            "passed": _seeds(row["passed"]),
+            "passed_over": _seeds(row["passed"]),
             "found": tuple(FoundPage(*one) for one in row["found"]),
             "senses": tuple(row.get("senses", ())),
         }
     elif kind is LearnStep:
         values |= {"keywords": _pairs(row["keywords"]), "words": tuple(row["words"])}
     elif kind is EndStep:
-        values |= {"why": message_in(row, "why"), "left": row["left"]}
+        values["why"] = message_in(row, "why")
     else:
         values |= {
-            "facts": None if row["facts"] is None and kind is RejectStep else _facts(row["facts"]),
+            "facts": None if row["facts"] is None and kind is SkipStep else _facts(row["facts"]),
             "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
             "refused": _pairs(row["refused"]),
         }

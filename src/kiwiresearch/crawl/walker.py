@@ -18,7 +18,7 @@ from kiwiresearch.crawl.step import (
     LearnStep,
     LinkOffer,
     PageFacts,
-    RejectStep,
+    SkipStep,
     StartStep,
     VisitStep,
 )
@@ -28,6 +28,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
 from kiwiresearch.page import PageDoc
 from kiwiresearch.search import first_line, points_text, score_terms_text
+from kiwiresearch.text import count_of
 from kiwiresearch.zim import EntryRef
 
 MAX_OPENING_CHARS = 300
@@ -37,23 +38,26 @@ MIN_TOPIC_POINTS = 15.0
 MAX_WEAK_IN_A_ROW = 8
 """The crawl ends after this many such pages in a row."""
 
-MAX_LOOKS_PER_PAGE = 2
-"""How many pages may be read and put back, for each page that may be accepted.
+MAX_SKIPS_PER_PAGE = 2
+"""How many pages may be read and put back, for each page that may be visited.
 
-After that, the best candidate is accepted even if reading it lowered its score.
+After that, the best candidate is visited even if reading it lowered its score.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlMove:
-    """A step, and the page that it accepted, if any."""
+    """A step, and the page that was visited, if any."""
 
     step: CrawlStep
     page: PageDoc | None = None
 
 
 def walk(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> Iterator[CrawlMove]:
-    """Crawl until the page limit is reached or no candidates are left; `past` steps are replayed, not repeated."""
+    """Crawl until the page limit is reached or no candidates are left; `past` steps are replayed, not repeated.
+
+    For tests and evaluations; a run also writes each step into its folder (`runs/research.py`).
+    """
     walker = Walker(crawl)
     walker.state.replay(past)
     while walker.state.ended is None:
@@ -70,7 +74,7 @@ class Walker:
         self._settings = crawl.settings
         self._books = {book.book.id: book for book in crawl.books}
         languages: dict[str, str] = {book.book.id: book.language for book in crawl.books}
-        self.state = CrawlState(crawl.settings, languages, crawl.standing)
+        self.state = CrawlState(crawl.settings, languages, crawl.link_rank)
         self._reader = CrawlReader(crawl, self.state)
 
     def next(self) -> CrawlMove:
@@ -79,7 +83,9 @@ class Walker:
             return CrawlMove(self._start())
         max_pages = self._settings.max_pages
         if len(state.visited) >= max_pages:
-            return self._end(Message(f"max_pages ({max_pages}) was reached", "ended.full", n=max_pages))
+            return self._end(
+                Message(f"the limit of {count_of(max_pages, 'page')} was reached", "ended.full", n=max_pages)
+            )
         if state.is_learning_due():
             return CrawlMove(self._learn())
         candidate = state.frontier.get(state.seeds[0]) if state.seeds else None
@@ -87,8 +93,8 @@ class Walker:
         if candidate is None:
             return self._end(self._why_none())
         if not candidate.seed and state.weak_in_a_row >= MAX_WEAK_IN_A_ROW:
-            return self._end(Message("nothing nearer to the topic was left", "ended.weak"))
-        return self._look_at(candidate)
+            return self._end(Message("no other page was close enough to the topic", "ended.weak"))
+        return self._visit_or_skip(candidate)
 
     def _start(self) -> StartStep:
         crawl = self._crawl
@@ -97,7 +103,7 @@ class Walker:
             crawl.topic,
             crawl.focus,
             crawl.settings,
-            crawl.advice,
+            crawl.helpers,
             max_books=crawl.max_books,
             aspect=crawl.aspect,
         )
@@ -108,10 +114,10 @@ class Walker:
 
     def _why_none(self) -> Message:
         if not self.state.visited:
-            return Message("nothing was found to begin with", "ended.nothing")
+            return Message("no page was found to start from", "ended.nothing")
         if self._settings.max_depth == 0:
-            return Message("max_depth is 0, so that only the seeds were wanted", "ended.flat")
-        return Message("there were no more candidates", "ended.all")
+            return Message("only the starting pages were requested, without their links", "ended.flat")
+        return Message("there were no more pages to read", "ended.all")
 
     def _best(self) -> CrawlCandidate | None:
         """The best candidate; breadth-first, the best of the shallowest level with room."""
@@ -124,8 +130,8 @@ class Walker:
         level = next((level for level in levels if counts[level] < room), levels[0] if levels else 0)
         return frontier.best(level)
 
-    def _look_at(self, candidate: CrawlCandidate) -> CrawlMove:
-        """Read the best candidate and accept it, unless its text drops it below another."""
+    def _visit_or_skip(self, candidate: CrawlCandidate) -> CrawlMove:
+        """Read the best candidate and visit it, unless its text drops it below another."""
         state, scoring, ref = self.state, self.state.scoring, candidate.ref
         try:
             crawled = self._reader.read(ref)
@@ -141,7 +147,7 @@ class Walker:
         known = _with_facts(candidate, facts)
         runner_up = None if candidate.seed else self._runner_up(candidate)
         score = scoring.score(known)
-        can_be_put_back = candidate.facts != facts and state.look_count < MAX_LOOKS_PER_PAGE * self._settings.max_pages
+        can_be_put_back = candidate.facts != facts and state.skip_count < MAX_SKIPS_PER_PAGE * self._settings.max_pages
         if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, known):
             self._reader.put_in_cache(ref, crawled)
             penalties = score_terms_text([line for line in score.terms if line.points < 0]) or "what it says"
@@ -149,16 +155,16 @@ class Walker:
             unread = " and is not read yet" if scoring.expected_points(runner_up) > points else ""
             other = f"{runner_up.title!r} has {points_text(points)}{unread}"
             why = f"{penalties}: {points_text(score.total)} points now, {other}"
-            return CrawlMove(RejectStep(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
+            return CrawlMove(SkipStep(ref.book, ref.path, candidate.title, why, is_dropped=False, facts=facts))
         if not candidate.seed and scoring.topic_points(known) < MIN_TOPIC_POINTS:
             weak = _dropped(candidate, "it has next to nothing to do with the topic", facts)
             return CrawlMove(replace(weak, is_weak=True))
-        return self._take(known, crawled, facts, runner_up)
+        return self._visit(known, crawled, facts, runner_up)
 
-    def _take(
+    def _visit(
         self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts, runner_up: CrawlCandidate | None
     ) -> CrawlMove:
-        """Take a page, and offer its links."""
+        """Add a page to the corpus, and offer its links."""
         state, scoring, ref, page = self.state, self.state.scoring, candidate.ref, crawled.page
         links = self._reader.links(crawled)
         follows_links = candidate.depth < self._settings.max_depth
@@ -188,13 +194,13 @@ class Walker:
         return CrawlMove(step, page)
 
     def _ranks_above(self, other: CrawlCandidate, known: CrawlCandidate) -> bool:
-        """Whether another candidate should be read before this one is accepted."""
+        """Whether another candidate should be read before this one is visited."""
         if self._settings.strategy == "bfs" and other.depth != known.depth:
             return other.depth < known.depth
         expected = self.state.scoring.expected_points
         return (-expected(other), other.depth, other.ref) < (-expected(known), known.depth, known.ref)
 
-    def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> RejectStep:
+    def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> SkipStep:
         """Drop a page that only redirects to another, and offer that one instead."""
         step = _dropped(candidate, f"it only leads to {page.title!r}")
         if self.state.is_known(page.ref):
@@ -223,11 +229,11 @@ class Walker:
 
         return tuple(ranked_offers(links.offers, max_new, known_points))
 
-    def _offer_senses(self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts) -> RejectStep:
+    def _offer_senses(self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts) -> SkipStep:
         """Drop a disambiguation page, and offer its entries instead."""
         links = self._reader.links(crawled)
         return replace(
-            _dropped(candidate, "it only lists senses, which are offered instead", facts),
+            _dropped(candidate, "it only lists meanings, which are offered instead", facts),
             depth=candidate.depth,
             relevance=self.state.scoring.relevance(_with_facts(candidate, facts)),
             links=links.targets,
@@ -242,9 +248,9 @@ class Walker:
         return LearnStep(*self.state.vocabulary.keywords(book.rarity, topic_stems, book.language))
 
 
-def _dropped(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None) -> RejectStep:
+def _dropped(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None) -> SkipStep:
     ref = candidate.ref
-    return RejectStep(ref.book, ref.path, candidate.title, why, gone=True, facts=facts)
+    return SkipStep(ref.book, ref.path, candidate.title, why, is_dropped=True, facts=facts)
 
 
 def _with_facts(candidate: CrawlCandidate, facts: PageFacts) -> CrawlCandidate:

@@ -59,8 +59,8 @@ def build_index(folder: BulkFolder, hidden: HiddenTitles, file: Path) -> None:
             index.executescript(FINISH)
     except sqlite3.Error as problem:
         raise CannotWrite(
-            f"The index of {str(folder.folder)!r} cannot be written to {str(file.parent)!r}: {problem}.",
-            remedy="Make room there, or name another place for such files in TMPDIR.",
+            f"The index of {str(folder.folder)!r} cannot be saved in {str(file.parent)!r}: {problem}.",
+            remedy="Free up space there, or set TMPDIR to another folder.",
         ) from problem
 
 
@@ -175,7 +175,7 @@ class BulkSnapshot:
         query = "SELECT title, digest, telling, shard, first, rows, problem FROM page WHERE path = ?"
         row = self._index.execute(query, (path,)).fetchone()
         if row is None:
-            raise PageNotFound(f"The folder {str(self._folder)!r} has no page {path!r}.")
+            raise PageNotFound(f"The folder {str(self._folder)!r} has no page named {path!r}.")
         title, digest, telling, shard, first, rows, problem = row
         if problem:
             raise BookDamaged(problem)
@@ -207,8 +207,8 @@ class BulkSnapshot:
             raise
         except BROKEN as problem:
             raise RunDamaged(
-                f"The file {str(self._shards[shard])!r} has rows of {path!r} that are no claims.",
-                remedy="Remove the folder, and make it again with 'kiwiresearch bulk'.",
+                f"The file {str(self._shards[shard])!r} has rows for {path!r} that are not valid claims of that page.",
+                remedy="Delete the folder and create it again with 'kiwiresearch bulk'.",
             ) from problem
         return claims
 

@@ -7,17 +7,16 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
-from kiwiresearch.brief import STRONG, compared_sentence, is_clear_conflict, stems_of, without_article
-from kiwiresearch.claims import Claim, ClaimId, claim_from_record
-from kiwiresearch.claims import claim_record as claim_record
-from kiwiresearch.claims.conflicts import Disagreement, compare
+from kiwiresearch.brief import STRONG, compared_sentence, is_clear_conflict, without_article
+from kiwiresearch.claims import Claim, ClaimId, ClaimRecord, claim_from_record, claim_record
+from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.diff.pairs import row_label
 from kiwiresearch.diff.snapshot import Snapshot
 from kiwiresearch.errors import BadUsage, CannotWrite
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.text import jaccard, marked_differences
+from kiwiresearch.text import DOUBT_KINDS, jaccard, marked_differences, roots_of
 
 ChangeKind = Literal["added", "withdrawn", "changed", "disputed"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
@@ -28,14 +27,12 @@ def checked_kinds(wanted: str) -> tuple[ChangeKind, ...]:
     names = {name.strip().lower() for name in wanted.split(",") if name.strip()}
     unknown = sorted(names - set(CHANGE_KINDS))
     if unknown:
-        raise BadUsage(
-            f"There is no kind {unknown[0]!r} of changes.", remedy=f"The kinds are: {', '.join(CHANGE_KINDS)}."
-        )
+        raise BadUsage(f"{unknown[0]!r} is not a kind of change.", remedy=f"Choose one of: {', '.join(CHANGE_KINDS)}.")
     return tuple(kind for kind in CHANGE_KINDS if kind in names) or CHANGE_KINDS
 
 
-PageState = Literal["both", "added", "removed", "unreadable", "leads elsewhere", "told again"]
-"""A page is "told again" if claims on other pages contradict its claims."""
+PageState = Literal["both", "added", "removed", "unreadable", "leads elsewhere", "contradicted elsewhere"]
+"""A page is "contradicted elsewhere" if claims on other pages of the new snapshot contradict its claims."""
 MovedBy = Literal["", "title", "redirect", "text"]
 RENAMED: tuple[MovedBy, ...] = ("redirect", "text")
 """A page found by its title is not renamed: only its path differs, which readers do not see."""
@@ -50,8 +47,17 @@ class ClaimDoubt:
     against: Claim | None = None
     """The claim of the new snapshot that contradicts it."""
 
-    def record(self) -> dict[str, Any]:
-        return {"against": claim_record(self.against) if self.against else None, "how": self.how, "why": self.why}
+    def record(self) -> DoubtRecord:
+        return DoubtRecord(ClaimRecord.of(self.against) if self.against else None, self.how, self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtRecord:
+    """A doubt as JSON."""
+
+    against: ClaimRecord | None
+    how: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +87,18 @@ class ClaimChange:
         """Whether it is of one of these kinds; an added or changed claim may be disputed as well."""
         return self.kind in kinds or (bool(self.doubts) and "disputed" in kinds)
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "differs": self._differs(),
-            "doubts": [doubt.record() for doubt in self.doubts],
-            "hedging": self.hedging,
-            "kind": self.kind,
-            "likeness": self.similarity,
-            "new": claim_record(self.new) if self.new else None,
-            "numbers": self.numbers,
-            "old": claim_record(self.old) if self.old else None,
-        }
+    def record(self, page: PageSides) -> ClaimChangeRecord:
+        return ClaimChangeRecord(
+            self._differs(),
+            tuple(doubt.record() for doubt in self.doubts),
+            self.hedging,
+            self.kind,
+            self.similarity,
+            ClaimRecord.of(self.new) if self.new else None,
+            self.numbers,
+            ClaimRecord.of(self.old) if self.old else None,
+            page,
+        )
 
     def _differs(self) -> dict[str, list[str]] | None:
         """The words that only one of the sides has, for each side."""
@@ -111,8 +118,39 @@ class PageLocation:
     path: str
     title: str
 
-    def record(self) -> dict[str, str]:
-        return {"path": self.path, "title": self.title}
+
+@dataclass(frozen=True, slots=True)
+class PageSides:
+    """Where a page is in each snapshot."""
+
+    new: PageLocation | None
+    old: PageLocation | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChangeRecord:
+    """A change of a claim as JSON."""
+
+    differs: dict[str, list[str]] | None
+    doubts: tuple[DoubtRecord, ...]
+    hedging: bool
+    kind: ChangeKind
+    likeness: float
+    new: ClaimRecord | None
+    numbers: bool
+    old: ClaimRecord | None
+    page: PageSides
+
+
+@dataclass(frozen=True, slots=True)
+class PageChangeRecord:
+    """A change of a page itself as JSON."""
+
+    kind: str
+    page: PageSides
+    leads_to: str
+    moved: MovedBy
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,29 +185,27 @@ class PageChange:
     def is_renamed(self) -> bool:
         return self.state == "both" and self.moved in RENAMED
 
-    def sides(self) -> dict[str, Any]:
-        """Where it is in each snapshot."""
-        return {"new": self.new.record() if self.new else None, "old": self.old.record() if self.old else None}
+    @property
+    def sides(self) -> PageSides:
+        return PageSides(self.new, self.old)
 
-    def records(self, kinds: Collection[str] = CHANGE_KINDS) -> Iterator[dict[str, Any]]:
+    def records(self, kinds: Collection[str] = CHANGE_KINDS) -> Iterator[PageChangeRecord | ClaimChangeRecord]:
         """The change of the page itself, if all kinds are wanted; then each change of its claims of these kinds."""
-        sides = self.sides()
         what = "renamed" if self.is_renamed else self.state
         if frozenset(CHANGE_KINDS) <= frozenset(kinds) and what in ("added", "removed", "renamed", "unreadable"):
-            reported = {"leads_to": self.leads_to, "moved": self.moved, "problem": self.problem}
-            yield {"kind": f"page {what}", "page": sides} | reported
+            yield PageChangeRecord(f"page {what}", self.sides, self.leads_to, self.moved, self.problem)
         for change in self.changes:
             if change.is_of(kinds):
-                yield change.record() | {"page": sides}
+                yield change.record(self.sides)
 
 
 MAX_OF_SUBJECT = 60
 """At most this many claims of one subject are compared with each other."""
 
-HEDGE_KINDS = ("may", "debated", "uncertain")
-"""Kinds of hedges that express doubt; 'some' and 'most' only say how many are meant."""
-
-MARKS = (("disputed", "The page marks it as disputed."), ("citation_needed", "The page asks for a source of it."))
+MARKS = (
+    ("disputed", "The page marks it as disputed."),
+    ("citation_needed", "The page marks it as needing a citation."),
+)
 
 Before = Mapping[ClaimId, Claim]
 """Maps claims of the new snapshot to their old versions, worded the same or differently."""
@@ -177,14 +213,14 @@ Before = Mapping[ClaimId, Claim]
 
 def hedging_words(claim: Claim) -> list[str]:
     """The hedges of a claim that express doubt, in order, each once."""
-    return list(dict.fromkeys(hedge.cue.casefold() for hedge in claim.hedges if hedge.kind in HEDGE_KINDS))
+    return list(dict.fromkeys(hedge.cue.casefold() for hedge in claim.hedges if hedge.kind in DOUBT_KINDS))
 
 
 def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
     """New doubts about a claim: its own hedges, and marks on the page."""
     cues = hedging_words(new)
     if cues and not hedging_words(old):
-        yield ClaimDoubt("hedged", f"It is held back now: {', '.join(map(repr, cues))}.")
+        yield ClaimDoubt("hedged", f"It is hedged now: {', '.join(map(repr, cues))}.")
     for name, why in MARKS:
         if getattr(new.signals, name) and not getattr(old.signals, name):
             yield ClaimDoubt("marked", why)
@@ -216,10 +252,10 @@ def contradiction(one: Claim, other: Claim, language: str) -> Disagreement | Non
     """How two claims contradict each other, if it is clear enough for a brief."""
     if not ((one.measures or one.dates) and (other.measures or other.dates)):
         return None
-    how = compare(compared_sentence(one, language), compared_sentence(other, language))
+    how = compare_sentences(compared_sentence(one, language), compared_sentence(other, language))
     if how is None or how.kind != "contradiction" or how.strength < STRONG:
         return None
-    alike = jaccard(stems_of(one.text, language), stems_of(other.text, language))
+    alike = jaccard(roots_of(one.text, language), roots_of(other.text, language))
     return how if is_clear_conflict(one, other, alike) else None
 
 
@@ -253,7 +289,7 @@ class TouchedClaim(NamedTuple):
     was_at: PageLocation | None
 
 
-class AcrossPages:
+class ChangedClaimIndex:
     """Added and changed claims, collected to be compared with other pages of the new snapshot."""
 
     def __init__(self) -> None:
@@ -284,8 +320,8 @@ class AcrossPages:
             self._store.execute(statement, row)
         except sqlite3.Error as problem:
             raise CannotWrite(
-                f"The claims that changed cannot be kept in a file for the time being: {problem}.",
-                remedy="Make room there, or name another place for such files in TMPDIR.",
+                f"The changed claims cannot be saved in a temporary file: {problem}.",
+                remedy="Free up space there, or set TMPDIR to another folder.",
             ) from problem
 
     def contradicted(self, said: Iterable[Claim], language: str) -> Iterator[PageChange]:
@@ -300,7 +336,7 @@ class AcrossPages:
                 if how and not (one.old and contradiction(one.old, claim, language)):
                     doubt = ClaimDoubt("contradicted", how.why, claim)
                     change = ClaimChange("disputed", one.old, one.new, doubts=(doubt,))
-                    yield PageChange("told again", one.was_at, one.at, changes=(change,))
+                    yield PageChange("contradicted elsewhere", one.was_at, one.at, changes=(change,))
 
     def _of(self, claim: Claim) -> list[TouchedClaim]:
         """The collected claims of the same subject on other pages, up to the limits."""

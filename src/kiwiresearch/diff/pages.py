@@ -87,7 +87,7 @@ def _read(side: Snapshot, path: str, which: str) -> SnapshotPage | None:
         return side.read(path) if path else None
     except BookDamaged as problem:  # without the path of the file, which differs between machines
         reason = f"It cannot be read: {problem.__cause__}." if problem.__cause__ else problem.message
-        raise BookDamaged(f"In the {which} snapshot: {reason}") from problem
+        raise BookDamaged(f"In the {which} edition: {reason}") from problem
 
 
 def _comparable(claims: Sequence[Claim], *, lead_only: bool) -> Sequence[Claim]:
@@ -104,15 +104,15 @@ def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator
     found: list[tuple[int, ClaimChange]] = []
     for one, after in pairs.same:
         if doubts_now := tuple(new_doubts(one.claim, after.claim)):
-            found.append((after.order, ClaimChange("disputed", one.claim, after.claim, doubts=doubts_now)))
+            found.append((after.position, ClaimChange("disputed", one.claim, after.claim, doubts=doubts_now)))
     for one, after, share in pairs.changed:
         how = describe_change(one, after, share)
         doubts_now = (*new_doubts(one.claim, after.claim), *doubts.get(after.claim.id, ()))
         hedging = hedging_words(how.old) != hedging_words(how.new)
-        change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.likeness, doubts_now)
-        found.append((after.order, change))
+        change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.similarity, doubts_now)
+        found.append((after.position, change))
     found += [
-        (one.order, ClaimChange("added", None, one.claim, doubts=tuple(doubts.get(one.claim.id, ()))))
+        (one.position, ClaimChange("added", None, one.claim, doubts=tuple(doubts.get(one.claim.id, ()))))
         for one in pairs.new
     ]
     yield from (change for _, change in sorted(found, key=lambda row: row[0]))
@@ -205,7 +205,7 @@ def find_page_pair(words: str, old: Snapshot, new: Snapshot) -> PagePair:
         return _pair_of_new(after, old, new, (words, TITLE_BRACKET.sub("", words)))
     before = old.find(words)
     if before is None:
-        raise PageNotFound(f"Neither snapshot has a page {words!r}.", remedy="Try another title.")
+        raise PageNotFound(f"Neither edition has a page named {words!r}.", remedy="Try another title.")
     same = counterpart(before, old, new)
     if same is not None:
         return _same(before, same)

@@ -31,7 +31,7 @@ PageKey = tuple[BookKey, str]
 
 @dataclass(frozen=True, slots=True)
 class BookPair:
-    """A book in both runs, in two snapshots, or in one of them only."""
+    """A book in both runs, in two editions, or in one of them only."""
 
     kind: Literal["same", "snapshot", "only old", "only new"]
     old: BookEdition | None
@@ -111,7 +111,7 @@ THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 class ComparedClaim:
     """A claim with the values that it is compared by."""
 
-    order: int
+    position: int
     """Its position in its run."""
     claim: Claim
 
@@ -128,19 +128,21 @@ class ComparedClaim:
         return compared_words(self.claim.text)
 
     @cached_property
-    def said(self) -> tuple[str, ...]:
+    def words_without_figures(self) -> tuple[str, ...]:
+        """Its words, with "0" for every number."""
         return without_figures(self.words)
 
     @cached_property
-    def said_set(self) -> frozenset[str]:
-        return frozenset(self.said)
+    def distinct_words(self) -> frozenset[str]:
+        """The same, each once."""
+        return frozenset(self.words_without_figures)
 
     @cached_property
     def label(self) -> str:
         return row_label(self.claim)
 
     @cached_property
-    def read(self) -> Hashable:
+    def parsed_numbers(self) -> Hashable:
         """Its measures, its dates and its other numbers, independent of their spelling."""
         claim = self.claim
         spans = [(one.start, one.end) for one in claim.dates]
@@ -152,7 +154,7 @@ class ComparedClaim:
         return self._measured(), tuple(dated), tuple(_numbers("".join(rest)))
 
     @cached_property
-    def written(self) -> Hashable:
+    def written_numbers(self) -> Hashable:
         """All its numbers, no matter how they were parsed: as two dates, or as a range between them."""
         days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
         bounds = (min(days), max(days)) if days else ()
@@ -171,7 +173,7 @@ class ComparedClaim:
 
     def has_same_numbers(self, other: ComparedClaim) -> bool:
         """Whether both state the same numbers, as parsed or as written."""
-        if self.read == other.read or self.written == other.written:
+        if self.parsed_numbers == other.parsed_numbers or self.written_numbers == other.written_numbers:
             return True
         # A year that was parsed as a date in only one of them: 'Charles' 1960 hit', 'Charles's 1960 hit'.
         return bool(self.claim.dates) != bool(other.claim.dates) and self.values == other.values
@@ -183,7 +185,7 @@ class ChangedClaim:
 
     old: Claim
     new: Claim
-    likeness: float
+    similarity: float
     numbers: bool
     """Whether a number, a measure or a date differs."""
     hedging: bool
@@ -257,7 +259,7 @@ def _similar(
     if len(old) * len(new) > MAX_CANDIDATES:
         return []
     candidates = [
-        (-similarity, -sequence_similarity(one.words, other.words), one.order, other.order, one, other)
+        (-similarity, -sequence_similarity(one.words, other.words), one.position, other.position, one, other)
         for one in old
         for other in new
         if (similarity := _similarity(one, other))
@@ -265,12 +267,12 @@ def _similar(
     candidates.sort(key=lambda row: row[:4])
     taken: set[tuple[str, int]] = set()
     found = []
-    for similarity, _, order, other_order, one, other in candidates:
-        places = {("old", order), ("new", other_order)}
+    for similarity, _, position, other_position, one, other in candidates:
+        places = {("old", position), ("new", other_position)}
         if not taken & places:
             taken |= places
             found.append((one, other, -similarity))
-    return sorted(found, key=lambda row: row[1].order)
+    return sorted(found, key=lambda row: row[1].position)
 
 
 def _similarity(one: ComparedClaim, other: ComparedClaim) -> float:
@@ -282,16 +284,19 @@ def _similarity(one: ComparedClaim, other: ComparedClaim) -> float:
         return 0.0
     min_similarity = MIN_SIMILARITY if is_subject and is_type else MIN_SIMILARITY_LOOSE
     # The words in common order cannot be more than the words in common: this settles most pairs cheaply.
-    twice = min(len(one.said) - len(one.said_set), len(other.said) - len(other.said_set))
-    most = len(one.said_set & other.said_set) + twice
-    if 2 * most < min_similarity * (len(one.said) + len(other.said)):
+    twice = min(
+        len(one.words_without_figures) - len(one.distinct_words),
+        len(other.words_without_figures) - len(other.distinct_words),
+    )
+    most = len(one.distinct_words & other.distinct_words) + twice
+    if 2 * most < min_similarity * (len(one.words_without_figures) + len(other.words_without_figures)):
         return 0.0
-    return sequence_similarity(one.said, other.said, min_similarity)
+    return sequence_similarity(one.words_without_figures, other.words_without_figures, min_similarity)
 
 
 def _without(claims: Sequence[ComparedClaim], taken: Sequence[ComparedClaim]) -> list[ComparedClaim]:
-    orders = {one.order for one in taken}
-    return [one for one in claims if one.order not in orders]
+    positions = {one.position for one in taken}
+    return [one for one in claims if one.position not in positions]
 
 
 def _numbers(text: str) -> Iterator[str]:

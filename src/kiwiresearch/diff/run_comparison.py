@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from kiwiresearch.brief import Brief, BriefSource
-from kiwiresearch.claims import Claim, ClaimRecord, claim_record
-from kiwiresearch.codec import Record
+from kiwiresearch.claims import Claim, ClaimRecord
+from kiwiresearch.codec import JsonDict, Record
 from kiwiresearch.diff.pairs import (
     BookKey,
     BookPair,
@@ -120,7 +120,7 @@ def open_compared_run(folder: Path) -> Run:
         _ = run.claims, run.brief
     except RunDamaged as problem:
         raise RunDamaged(
-            f"The run in {str(folder)!r} is not as it was written.", remedy="Research the topic again."
+            f"The run in {str(folder)!r} is damaged or was changed.", remedy="Research the topic again."
         ) from problem
     return run
 
@@ -151,8 +151,8 @@ def _settings(old: Manifest, new: Manifest) -> tuple[SettingChange, ...]:
     return tuple(row for row in rows if row.old != row.new)
 
 
-def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _flat(values: Mapping[str, Any], before: str = "") -> JsonDict:
+    found: JsonDict = {}
     for name, value in sorted(values.items()):
         found |= _flat(value, f"{before}{name}.") if isinstance(value, dict) else {f"{before}{name}": _json_safe(value)}
     return found
@@ -173,7 +173,7 @@ DIFFERENCE_KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A claim of the old run, of the new one, or of both in other words."""
+    """A claim of the old run, of the new one, or of both with different wording."""
 
     kind: DifferenceKind
     old: Claim | None
@@ -181,7 +181,7 @@ class Difference:
     hedging: bool = False
     """Whether its hedging words changed or disappeared."""
     page_in_both: bool = True
-    """Whether both runs have read its page."""
+    """Whether both runs read its page."""
 
     @property
     def claim(self) -> Claim:
@@ -215,21 +215,21 @@ def difference_counts(found: Comparison) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDifference(Record):
-    """A claim of the old run, of the new one, or of both in other words."""
+    """A claim of the old run, of the new one, or of both with different wording."""
 
     kind: DifferenceKind
-    """`numbers`: changed, and a number, a measure or a date with it."""
+    """`numbers`: changed, including a number, a measure or a date."""
     old: ClaimRecord | None
     new: ClaimRecord | None
     hedging: bool
-    """Whether other words hold it back now, or none."""
+    """Whether the hedging changed."""
     page_in_both: bool
-    """Whether both runs have read its page."""
+    """Whether both runs read its page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedPage(Record):
-    """A page that only one run has read."""
+    """A page that only one run read."""
 
     book_id: str
     path: str
@@ -300,7 +300,7 @@ def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Diff
 
 
 def _claim(claim: Claim | None) -> ClaimRecord | None:
-    return ClaimRecord(**claim_record(claim)) if claim else None
+    return ClaimRecord.of(claim) if claim else None
 
 
 def _pages(sources: Sequence[BriefSource]) -> tuple[ComparedPage, ...]:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.claims import Claim, claims_of
 from kiwiresearch.errors import BookDamaged
+from kiwiresearch.ids import short_hash
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.runs import BookEdition
-from kiwiresearch.zim import Policy, find_path, hidden_at, with_policy
+from kiwiresearch.zim import Policy, find_path, hidden_page_error, with_policy
 
 if TYPE_CHECKING:
     from kiwiresearch.zim import LibzimArchive
@@ -103,10 +103,10 @@ class ZimSnapshot:
     def __init__(self, archive: LibzimArchive, policy: Policy) -> None:
         self._bare = archive
         self._archive = with_policy(archive, policy)
-        sheet = archive.book
-        self.book = BookEdition(sheet.id, sheet.name, sheet.title, sheet.date, sheet.flavour, sheet.language)
-        self.language = sheet.language or "eng"
-        self.lead_only = sheet.lead_only
+        book = archive.book
+        self.book = BookEdition(book.id, book.name, book.title, book.date, book.flavour, book.language)
+        self.language = book.language or "eng"
+        self.lead_only = book.lead_only
         self._articles = archive.directory().articles
 
     @property
@@ -119,7 +119,7 @@ class ZimSnapshot:
                 named = self._bare.name_at(int(number))
             except BookDamaged:  # an entry without a name cannot be looked up
                 continue
-            if named.is_html and hidden_at(self._archive, named.path) is None:
+            if named.is_html and hidden_page_error(self._archive, named.path) is None:
                 yield named.path
 
     def resolve(self, path: str) -> str | None:
@@ -154,9 +154,8 @@ class ZimSnapshot:
 
 def page_digest(page: PageDoc) -> str:
     """A hash of a page's text, with its marks of doubt."""
-    text = sha256(page.text.encode("utf-8", "replace")).hexdigest()[:32]
     needed = sum(mark.kind == "citation needed" for mark in page.marks)
-    return digest(f"sha256:{text}", disputed=page.signals.disputed.holds, citation_needed=needed)
+    return digest(short_hash(page.text), disputed=page.signals.disputed.holds, citation_needed=needed)
 
 
 def digest(text_sha: str, *, disputed: bool, citation_needed: int) -> str:

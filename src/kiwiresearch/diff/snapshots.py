@@ -13,12 +13,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kiwiresearch.bulk import BulkProgress, available_cores
-from kiwiresearch.diff.changes import AcrossPages, PageChange, PageLocation
+from kiwiresearch.codec import JsonDict
+from kiwiresearch.diff.changes import ChangedClaimIndex, PageChange, PageLocation
 from kiwiresearch.diff.pages import (
     Moves,
     PagePair,
@@ -33,9 +34,10 @@ from kiwiresearch.diff.pairs import book_keys
 from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
 from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
 from kiwiresearch.runs import BookEdition
+from kiwiresearch.system import expand_user
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import Workspace, shelf_of
-from kiwiresearch.zim import REMEDY, HiddenTitles, Policy, book_hidden
+from kiwiresearch.zim import REMEDY, HiddenTitles, Policy, book_hidden_error
 
 MANIFEST = "manifest.json"
 EVERYTHING = Policy()
@@ -77,8 +79,9 @@ def check_versions(old: SnapshotPlace, new: SnapshotPlace) -> None:
     if old.version != new.version:
         older = old if old.version != __version__ else new
         raise BadUsage(
-            f"The claims in {str(older.path)!r} were read by version {older.version}, the others by another.",
-            remedy="Make its folder again with 'kiwiresearch bulk', or name the ZIM file.",
+            f"The claims in {str(older.path)!r} were created by version {older.version}, "
+            "and the other claims by a different version.",
+            remedy="Create its folder again with 'kiwiresearch bulk', or use the ZIM file.",
         )
 
 
@@ -91,7 +94,7 @@ def folder_place(folder: Path, policy: Policy, index: Path) -> SnapshotPlace:
     book = found.manifest.book
     names = (book.id, book.name, book.title, book.file, book.file.removesuffix(".zim"))
     if not policy.allows(names):
-        raise book_hidden(book.title or book.name, policy)
+        raise book_hidden_error(book.title or book.name, policy)
     hidden = policy.titles_of(names) if policy.hidden else HiddenTitles(())
     build_index(found, hidden, index)
     return SnapshotPlace(folder, policy, index, found.manifest.version)
@@ -104,12 +107,12 @@ def _place(workspace: Workspace, name: str, index: Path) -> SnapshotPlace:
     with shelf_of(workspace, [name]) as shelf:
         if len(shelf.books) != 1:
             raise BadUsage(
-                f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one file for each of the two snapshots."
+                f"{name!r} matches {len(shelf.books)} books.", remedy="Enter one file for each of the two editions."
             )
         book = shelf.books[0]
         if book.source.is_served:
             raise NotOffered(
-                f"The book {book.title!r} is on a server, which does not list its pages.", remedy="Name its ZIM file."
+                f"The book {book.title!r} is on a server, which cannot list its pages.", remedy="Use its ZIM file."
             )
         shelf.open(book)  # checks the book for damage
     return SnapshotPlace(book.source.path, workspace.settings.policy)
@@ -118,7 +121,7 @@ def _place(workspace: Workspace, name: str, index: Path) -> SnapshotPlace:
 def _bulk_folder(name: str) -> Path | None:
     """The folder of this name, if it looks like one that `kiwiresearch bulk` has finished."""
     try:
-        folder = Path(name).expanduser()
+        folder = expand_user(name)
         return folder if name and (folder / MANIFEST).is_file() else None
     except (OSError, RuntimeError):  # the name is too long, or '~name' of an unknown user
         return None
@@ -187,8 +190,8 @@ class ComparePool:
                 yield from waiting.popleft().result()
         except BrokenProcessPool as problem:
             raise KiwiError(
-                "A process that compared pages has died.",
-                remedy="The machine may lack memory: try again with '--workers 1'.",
+                "A process that was comparing pages stopped unexpectedly.",
+                remedy="The computer may be out of memory. Try again with '--workers 1'.",
             ) from problem
 
 
@@ -232,18 +235,18 @@ def _in_child(work: Work[In, Out], group: tuple[In, ...]) -> list[Out]:
 MAX_TEXTS = 200_000
 """Up to this many removed pages are recognized by their text under another path."""
 
-LEADS_ONLY = "One of the books holds introductions only, so nothing else is compared."
-CLAIMS_ONLY = "A folder has only its table of claims, so pages that claim nothing count as not there."
-PAIRS_LEFT_OUT = "Of some subjects so many pages speak that not all their claims were compared with each other."
+LEADS_ONLY = "One of the books contains introductions only, so only introductions are compared."
+CLAIMS_ONLY = "A folder has only its table of claims, so pages without claims are not counted."
+PAIRS_LEFT_OUT = "Some subjects are on so many pages that not all their claims were compared."
 TEXTS_LEFT_OUT = (
-    "So many pages are gone that none was looked for under another path by its text, but by redirects and titles."
+    "So many pages are gone that moved pages were searched for by redirects and titles only, not by their text."
 )
 
 
 def diff_snapshots(
     old: SnapshotPlace, new: SnapshotPlace, *, workers: int = 0, force: bool = False
 ) -> Generator[PageChange, None, None]:
-    """How every page changed: those of the new snapshot in order, then the removed ones.
+    """How every page changed, for measurements and tests: those of the new snapshot in order, then the removed ones.
 
     The same snapshots give the same changes in the same order, with any number of processes.
     `force` compares two books that are not snapshots of one.
@@ -274,11 +277,11 @@ class SnapshotDiff:
         self.new = sides.new.book
         self.notes = [LEADS_ONLY] if sides.old.lead_only != sides.new.lead_only else []
         self.notes += [] if sides.old.has_all_pages and sides.new.has_all_pages else [CLAIMS_ONLY]
-        self.notes += [f"Pages that {whose} hides are not compared." for whose in dict.fromkeys(self._hiding())]
+        self.notes += [f"Pages hidden by {whose} are not compared." for whose in dict.fromkeys(self._hiding())]
         """Caveats about the comparison, for the reader."""
 
-    def record(self) -> dict[str, Any]:
-        return {"new": asdict(self.new), "notes": self.notes, "old": asdict(self.old)}
+    def record(self) -> JsonDict:
+        return {"new": self.new, "notes": self.notes, "old": self.old}
 
     def page(self, words: str) -> PageChange:
         """How one page changed, named by its title or path; PageHidden if a policy hides it."""
@@ -299,7 +302,7 @@ class SnapshotDiff:
         moves = find_moves(self._sides.old, self._sides.new)
         pages = self._sides.new.pages + moves.gone
         with ExitStack() as stack:
-            across = stack.enter_context(AcrossPages()) if self._places[1].index else None
+            across = stack.enter_context(ChangedClaimIndex()) if self._places[1].index else None
             pool = stack.enter_context(compare_pool(*self._places, self._sides, self._workers))
             errors = 0
             for done, change in enumerate(self._each(pool, moves), start=1):
@@ -343,13 +346,13 @@ def check_same_book(old: BookEdition, new: BookEdition) -> None:
     """Refuse two books that are not snapshots of one, and a snapshot with itself."""
     if old.id == new.id:
         raise BadUsage(
-            f"Both are the same snapshot of {new.title!r}: they have the same UUID.",
-            remedy="Name an older and a newer one, or compare them all the same with --force.",
+            f"Both are the same edition of {new.title!r}: they have the same UUID.",
+            remedy="Choose an older and a newer one, or compare them anyway with --force.",
         )
     keys = book_keys([old], [new])
     if keys[old.id] != keys[new.id]:
         raise BadUsage(
-            f"{old.name or old.title!r} and {new.name or new.title!r} are no snapshots of one book: "
+            f"{old.name or old.title!r} and {new.name or new.title!r} are not editions of the same book: "
             "their names or their languages differ.",
-            remedy="Compare them all the same with --force.",
+            remedy="Compare them anyway with --force.",
         )

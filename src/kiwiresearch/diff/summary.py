@@ -6,13 +6,14 @@ import contextlib
 import heapq
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange
+from kiwiresearch.codec import plain
+from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, ClaimChangeRecord, PageChange
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import reporting_file_errors
 from kiwiresearch.text import count_of
@@ -70,7 +71,7 @@ class DiffTally:
 
     def add(self, page: PageChange) -> None:
         self._count(page)
-        if page.state in ("both", "told again") and page.changes:
+        if page.state in ("both", "contradicted elsewhere") and page.changes:
             wanted = [change for change in page.changes if change.is_of(self._kinds)]
             self.wanted += len(wanted)
             if wanted:
@@ -92,7 +93,7 @@ class DiffTally:
             left -= len(shown)
         return found
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, dict[str, int]]:
         """The counts as JSON."""
         pages = ("both", "same", "added", "removed", "renamed", "unreadable")
         claims = ("changed", "numbers", "added", "withdrawn", "disputed", "same", "on added pages", "on removed pages")
@@ -101,13 +102,9 @@ class DiffTally:
             "pages": {name: self.pages[name] for name in pages},
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[ClaimChangeRecord]:
         """The most important changes as JSON."""
-        records = []
-        for telling in self.highlights():
-            sides = telling.page.sides()
-            records += [change.record() | {"page": sides} for change in telling.changes]
-        return records
+        return [change.record(one.page.sides) for one in self.highlights() for change in one.changes]
 
     def _count(self, page: PageChange) -> None:
         self.pages[page.state] += 1
@@ -116,7 +113,7 @@ class DiffTally:
         what = "renamed" if page.is_renamed else page.state
         if what in self._named:
             _push(self._named[what], (len(page.changes), -self.pages[what], _named(page)), MAX_TITLES)
-        if page.state not in ("both", "told again"):
+        if page.state not in ("both", "contradicted elsewhere"):
             self.claims[f"on {page.state} pages"] += len(page.changes)
             return
         self.claims["same"] += page.same
@@ -152,12 +149,12 @@ def _named(page: PageChange) -> str:
     if page.leads_to:
         target = title_of_path(page.leads_to)
         title = title_of_path(page.page.path) if target == title else title
-        return f"{title} ({claims}; leads to {target} now)"
+        return f"{title} ({claims}; now redirects to {target})"
     return f"{title} ({claims})"
 
 
-OUT_REMEDY = "Make room, or name another place with --out."
-RecordWriter = Callable[[Mapping[str, Any]], None]
+OUT_REMEDY = "Free up space, or choose another place with --out."
+RecordWriter = Callable[[object], None]
 
 
 @contextmanager
@@ -172,9 +169,9 @@ def json_lines_file(file: Path) -> Iterator[RecordWriter]:
             raise IsADirectoryError(0, "it is a folder")
         stream = part.open("xb")
 
-    def write(record: Mapping[str, Any]) -> None:
+    def write(record: object) -> None:
         with reporting_file_errors(file, OUT_REMEDY):
-            stream.write(canonical_json(record).encode("utf-8", "surrogateescape") + b"\n")
+            stream.write(canonical_json(plain(record)).encode("utf-8", "surrogateescape") + b"\n")
 
     try:
         yield write

@@ -1,4 +1,4 @@
-"""Format-independent documents, their Markdown and HTML renderers, and elements of SVG pictures."""
+"""Format-independent documents, their renderers for Markdown, HTML and Word, and elements of SVG pictures."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kiwiresearch.document.model import (
         BREAK,
         SCHEMES,
+        AnswerSpace,
         Block,
         Branch,
         Cite,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         plain_text,
         safe_address,
     )
+    from kiwiresearch.document.picture_header import PictureSize, picture_size
     from kiwiresearch.document.svg import (
         BRIEF_FONT,
         FAMILY_FONT,
@@ -51,5 +53,6 @@ if TYPE_CHECKING:
         svg_picture,
         svg_text,
     )
+    from kiwiresearch.document.word import WordFile, WordPicture, word_parts
 else:
     __getattr__ = lazy_exports(__name__)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kiwiresearch.document.model import (
     BREAK,
     SCHEMES,
+    AnswerSpace,
     Block,
     CitedParagraph,
     CollapsedList,
@@ -105,6 +106,7 @@ def _block(block: Block) -> Iterator[str]:
     match block:
         case Heading():
             anchor = f' id="{block.anchor}"' if block.anchor else ""
+            anchor += ' class="new-page"' if block.new_page else ""
             yield f"<h{block.level}{anchor}>{_line(block.line)}</h{block.level}>"
         case Paragraph():
             yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
@@ -129,6 +131,8 @@ def _block(block: Block) -> Iterator[str]:
         case Image():
             yield f'<figure class="picture"><img src="{escape(block.address)}" alt="{escape(printable(block.alt))}"/>'
             yield f"<figcaption>{_line(block.caption)}</figcaption></figure>"
+        case AnswerSpace():
+            yield f'<div class="space" aria-hidden="true">{"<p></p>" * block.lines}</div>'
         case Picture():
             yield f"<figure>\n{_wide(block.label)}"
             yield f"{block.svg}\n</div>\n<figcaption>{escaped(block.caption)}</figcaption>\n</figure>"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.document.model import (
     BREAK,
+    AnswerSpace,
     Block,
     CitedParagraph,
     CollapsedList,
@@ -40,6 +41,7 @@ LINE_END = "  \n  "
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 AUTOLINK = re.compile(r"(?<=[a-zA-Z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
 """Where to break a bare address in the words of a source, so that it does not become a link."""
+WRITING_LINE = "\\_" * 40
 MAX_DEPTH = 12
 """Deeper lists are not indented further, since no reader shows that well."""
 
@@ -85,6 +87,8 @@ class _MarkdownWriter:
                 yield from self._table(block.header, (map(self._text, row) for row in block.rows))
             case Image():
                 yield f"![{self.words(block.alt)}]({_address(block.address)}) {self._line(block.caption)}"
+            case AnswerSpace():
+                yield "\n\n".join([WRITING_LINE] * block.lines)
             case Picture():
                 for branch in block.branches:
                     yield f"{'  ' * min(branch.depth, MAX_DEPTH)}- {self._line(branch.line)}"

@@ -85,6 +85,8 @@ class Heading:
     line: Line
     level: int = 2
     anchor: str = ""
+    new_page: bool = False
+    """Whether it starts a new page on paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,13 @@ class Picture:
     branches: tuple[Branch, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerSpace:
+    """Empty lines to write on."""
+
+    lines: int
+
+
 Block = (
     Heading
     | Paragraph
@@ -215,6 +224,7 @@ Block = (
     | CollapsedList
     | Image
     | Picture
+    | AnswerSpace
 )
 
 

@@ -112,9 +112,9 @@ def svg_picture(
     return "\n".join(
         [
             f'<svg {attributes} viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-            f'role="group" aria-labelledby="{name}-title {name}-told">',
+            f'role="group" aria-labelledby="{name}-title {name}-description">',
             f'<title id="{name}-title">{escape(printable(title))}</title>',
-            f'<desc id="{name}-told">{escape(printable(description))}</desc>',
+            f'<desc id="{name}-description">{escape(printable(description))}</desc>',
             *parts,
             "</svg>",
         ]

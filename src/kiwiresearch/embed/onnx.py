@@ -33,7 +33,7 @@ class OnnxEmbedder:
         shape = self._session.get_outputs()[0].shape
         unknown = [name for name in self._inputs if name not in INPUTS]
         if unknown or len(shape) != 3 or not isinstance(shape[2], int):
-            raise self._useless("is no model that gives a vector for each token")
+            raise self._useless("does not give a vector for each token")
         self._dimensions = shape[2]
 
     @property
@@ -54,7 +54,7 @@ class OnnxEmbedder:
             if tokens:
                 means[row] = self._run(np.array([tokens], np.int64)).mean(axis=1)
         if not np.isfinite(means).all():
-            raise self._useless("gives vectors that are no numbers")
+            raise self._useless("gives vectors that are not numbers")
         return unit_rows(means)
 
     def _run(self, ids: NDArray[np.int64]) -> Vectors:
@@ -62,9 +62,9 @@ class OnnxEmbedder:
         try:
             layer = self._session.run(None, {name: given[name] for name in self._inputs})[0]
         except Exception as problem:  # onnxruntime's errors have no common class of their own
-            raise self._useless(f"does not run: {_first_line(problem)}") from problem
+            raise self._useless(f"failed: {_first_line(problem)}") from problem
         if layer.shape != (*ids.shape, self._dimensions):
-            raise self._useless("is no model that gives a vector for each token")
+            raise self._useless("does not give a vector for each token")
         return np.asarray(layer, np.float32)
 
     def _useless(self, what: str) -> EmbedderError:
@@ -87,7 +87,7 @@ def _session(file: Path, threads: int) -> Any:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as problem:
         raise EmbedderError(
-            f"{str(file)!r} cannot be loaded as an ONNX model: {_first_line(problem)}.", remedy=REMEDY
+            f"Could not load {str(file)!r} as an ONNX model: {_first_line(problem)}.", remedy=REMEDY
         ) from problem
 
 
@@ -95,7 +95,7 @@ def _tokenizer(file: Path) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as problem:  # tokenizers raises Exception itself
-        raise EmbedderError(f"{str(file)!r} cannot be loaded as a tokenizer.", remedy=REMEDY) from problem
+        raise EmbedderError(f"Could not load {str(file)!r} as a tokenizer.", remedy=REMEDY) from problem
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer
@@ -105,11 +105,11 @@ def _content(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as problem:
-        raise EmbedderError(f"The file {str(file)!r} cannot be read: {problem.strerror}.", remedy=REMEDY) from problem
+        raise EmbedderError(f"Could not read the file {str(file)!r}: {problem.strerror}.", remedy=REMEDY) from problem
 
 
 def _first_line(problem: Exception) -> str:
     return next(iter(str(problem).splitlines()), type(problem).__name__).rstrip(".")
 
 
-REMEDY = "Name the model.onnx and tokenizer.json of a sentence encoder such as all-MiniLM-L6-v2."
+REMEDY = "Use the model.onnx and tokenizer.json of a sentence encoder such as all-MiniLM-L6-v2."

@@ -36,7 +36,7 @@ class ServerEmbedder:
         self._timeout_s = timeout_s
         self._dimensions = 0
         if not (key.isascii() and key.isprintable()):
-            raise self._broken("cannot be asked: the key has characters that no key has")
+            raise self._broken("cannot be used: the key contains characters that are not allowed")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = HttpClient(read_s=timeout_s, headers=headers, max_connections=MAX_CONNECTIONS)
 
@@ -72,20 +72,20 @@ class ServerEmbedder:
             for item in json.loads(reply)["data"]:
                 vectors[_checked_index(item["index"])] = [_checked_float(number) for number in item["embedding"]]
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
-            raise self._broken("answers, but not with vectors") from problem
+            raise self._broken("replied, but not with vectors") from problem
         if sorted(vectors) != list(range(len(texts))):
-            raise self._broken(f"was given {len(texts)} texts and answers with other vectors than theirs")
+            raise self._broken(f"got {len(texts)} texts but did not return one vector for each")
         self._check_lengths({len(vector) for vector in vectors.values()})
         rows = np.array([vectors[row] for row in range(len(texts))], np.float64)
         if not np.isfinite(rows).all():
-            raise self._broken("gives vectors with parts that are no numbers")
+            raise self._broken("returned vectors that are not numbers")
         return rows
 
     def _check_lengths(self, lengths: set[int]) -> None:
         if not self._dimensions and len(lengths) == 1 and 0 < min(lengths) <= MAX_DIMENSIONS:
             (self._dimensions,) = lengths
         if lengths != {self._dimensions}:
-            raise self._broken("gives vectors of different lengths, or of none")
+            raise self._broken("returned vectors of different lengths, or empty ones")
 
     def _ask(self, body: dict[str, Any]) -> bytes:
         def ask_once() -> tuple[int, bytes]:
@@ -96,19 +96,19 @@ class ServerEmbedder:
             status, content = retried_once(ask_once, "connect", "broken")
         except HttpFailure as failure:
             if failure.kind in ("silent", "late"):
-                raise self._broken(f"did not answer within {self._timeout_s:g} s") from failure
+                raise self._broken(f"did not reply within {self._timeout_s:g} s") from failure
             if failure.kind == "large":
-                raise self._broken(f"answers with more than {MAX_BYTES // 2**20} MiB") from failure
-            way = "does not answer" if failure.kind in ("connect", "broken") else "cannot be asked"
+                raise self._broken(f"sent more than {MAX_BYTES // 2**20} MiB") from failure
+            way = "is not responding" if failure.kind in ("connect", "broken") else "cannot be reached"
             raise self._broken(f"{way}: {failure}") from failure
         if status != 200:
-            raise self._broken(f"answers with an error ({status})")
+            raise self._broken(f"returned an error ({status})")
         return content
 
     def _broken(self, what: str) -> EmbedderError:
         return EmbedderError(
-            f"The server {self._url!r} with the model {self._model!r} {what}.",
-            remedy="Check the address, the model's name and the key, or go on without this embedder.",
+            f"The embedding server {self._url!r} (model {self._model!r}) {what}.",
+            remedy="Check the address, the model's name and the key, or remove the setting 'embedder'.",
         )
 
 
@@ -117,7 +117,7 @@ def embeddings_url(base_url: str) -> str:
     parts = split_server_address(base_url)
     if parts is None or "@" in parts.netloc:  # a password in an address would show up in messages
         raise EmbedderError(
-            f"{base_url!r} is no address of a server.", remedy="Give one like http://localhost:11434/v1."
+            f"{base_url!r} is not the address of a server.", remedy="Example: http://localhost:11434/v1"
         )
     path = parts.path.rstrip("/").removesuffix("/embeddings")
     if not VERSIONED.search(path):

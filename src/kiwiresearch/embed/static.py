@@ -152,12 +152,12 @@ def _content(folder: Traversable, name: str) -> bytes:
         return (folder / name).read_bytes()
     except OSError as problem:
         raise EmbedderError(
-            f"The embedder's file {str(folder / name)!r} cannot be read: {problem.strerror}.", remedy=REMEDY
+            f"Could not read the embedder file {str(folder / name)!r}: {problem.strerror}.", remedy=REMEDY
         ) from problem
 
 
 def _damaged(folder: Traversable, name: str) -> EmbedderError:
-    return EmbedderError(f"The embedder's file {str(folder / name)!r} is damaged.", remedy=REMEDY)
+    return EmbedderError(f"The embedder file {str(folder / name)!r} is damaged.", remedy=REMEDY)
 
 
-REMEDY = "Install kiwiresearch again, or go on without vectors."
+REMEDY = "Install kiwiresearch again, or remove the setting 'embedder'."

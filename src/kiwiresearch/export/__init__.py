@@ -10,5 +10,7 @@ if TYPE_CHECKING:
     from kiwiresearch.export.exporter import export, make_files
     from kiwiresearch.export.formats import FORMATS, formats_help, grouped_formats
     from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
+    from kiwiresearch.export.pdf import has_browser
+    from kiwiresearch.export.worksheet_files import WORKSHEET_ENDINGS, page_worksheet, run_worksheet, worksheet_of_page
 else:
     __getattr__ = lazy_exports(__name__)

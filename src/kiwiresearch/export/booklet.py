@@ -11,8 +11,7 @@ from importlib.resources import files
 from itertools import groupby
 from urllib.parse import quote as percent
 
-from kiwiresearch.brief import confidence_text, picture_style
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief import brief_document, confidence_text, picture_style
 from kiwiresearch.claims import Claim
 from kiwiresearch.document import Block, Heading, blocks_in_html, escaped, plain_text
 from kiwiresearch.evidence import INTRODUCTION
@@ -28,7 +27,7 @@ from kiwiresearch.export.brief_files import (
 from kiwiresearch.export.citations import CitedSource, cited_sources
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.runs import Note, RunPage
-from kiwiresearch.text import printable, three_letter_code, two_letter_code
+from kiwiresearch.text import one_line, three_letter_code, two_letter_code
 
 
 @cache
@@ -37,7 +36,7 @@ def booklet_style(*, with_pictures: bool = False) -> str:
     return f"{look}{picture_style()}\n" if with_pictures else look
 
 
-NO_CLAIMS = "<p>No claim was read from this page.</p>"
+NO_CLAIMS = "<p>No claims were found on this page.</p>"
 WEB = ("http://", "https://")
 
 NotesOn = Mapping[str, Sequence[Note]]
@@ -56,10 +55,10 @@ def section_names(page: RunPage) -> dict[str, str]:
 
 def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, address: Callable[[int], str]) -> str:
     """A page of the booklet about a source page; it links to the pages that its source links to."""
-    edition = f", edition of {escaped(page.book.date)}" if page.book.date else ""
+    edition = f", {escaped(page.book.date)} edition" if page.book.date else ""
     lines = [
         f'<h1 dir="auto">{escaped(page.title)}</h1>',
-        f'<p class="origin">A page of <cite dir="auto">{escaped(page.book_title)}</cite>{edition}.</p>',
+        f'<p class="origin">A page from <cite dir="auto">{escaped(page.book_title)}</cite>{edition}.</p>',
         *_remarks(notes.get(str(page.source.ref), ())),
     ]
     lines += _claims(page, notes) if page.claims else [NO_CLAIMS]
@@ -74,10 +73,10 @@ def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, ad
 
 def _origin(page: RunPage) -> Iterator[str]:
     source = page.source
-    yield "<h2>Where it comes from</h2>"
+    yield "<h2>Origin</h2>"
     yield f'<p class="origin">ZIM file {escaped(str(page.book.id))}, path {escaped(source.ref.path)}.</p>'
     if source.why:
-        yield f'<p class="origin">Taken because: {escaped(source.why)}</p>'
+        yield f'<p class="origin">Why it was read: {escaped(source.why)}</p>'
     if source.url.startswith(WEB):
         place = percent(source.url, safe=SAFE, errors="replace")
         yield f'<p class="origin"><a href="{escape(place)}">Open the page</a></p>'
@@ -111,7 +110,7 @@ def _claim(claim: Claim, spoken: str, notes: Sequence[Note]) -> str:
         lines.append(f"<p{spoken}>{escaped(claim.text)}</p>")
     lines.append(f"<blockquote{spoken}>{''.join(f'<p>{escaped(quote)}</p>' for quote in quotes)}</blockquote>")
     hedges = ", ".join(f"“{escaped(cue)}”" for cue in dict.fromkeys(hedge.cue for hedge in claim.hedges))
-    held = f" Held back by {hedges}." if hedges else ""
+    held = f" Hedged by {hedges}." if hedges else ""
     lines.append(f'<p class="proof">{claim.type.capitalize()}.{held} {escaped(confidence_text(claim))}</p>')
     return "\n".join([*lines, *_remarks(notes), "</div>"])
 
@@ -149,12 +148,12 @@ def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
         name = anchor.replace(":", "-") if anchor.startswith(CLAIM_ANCHOR) else sections[number - 1].get(anchor, "")
         return f"{page_name(number)}{suffix}" + (f"#{name}" if name else "")
 
-    document = report(with_inner_links(findings.brief), findings.picture_names)
+    document = brief_document(with_inner_links(findings.brief), findings.picture_names)
     body = html_links(blocks_in_html(document.blocks), address)
     language = language_of(document.language) or "en"
     yield BookletPage(
         BRIEF,
-        one_line(findings.topic),
+        title_line(findings.topic),
         f"<h1>{escaped(document.title)}</h1>\n{body}",
         _parts(document.blocks),
         language,
@@ -165,7 +164,7 @@ def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
     notes = findings.notes_by_target
     for page in findings.pages:
         yield BookletPage(
-            page_name(page.number), one_line(page.title), source_page_body(page, findings.pages, notes, address)
+            page_name(page.number), title_line(page.title), source_page_body(page, findings.pages, notes, address)
         )
     yield BookletPage(SOURCES, "Sources", _sources(findings, suffix))
 
@@ -174,9 +173,9 @@ def page_name(number: int) -> str:
     return f"page-{number}"
 
 
-def one_line(text: str) -> str:
+def title_line(text: str) -> str:
     """A title in one line, never empty."""
-    return " ".join(printable(text).split()) or "Untitled"
+    return one_line(text) or "Untitled"
 
 
 def _directed(markup: str) -> str:
@@ -186,7 +185,7 @@ def _directed(markup: str) -> str:
 
 def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
     heads = [one for one in blocks if isinstance(one, Heading) and one.level == TOP_LEVEL and one.anchor]
-    return tuple((head.anchor, one_line(plain_text(head.line))) for head in heads)
+    return tuple((head.anchor, title_line(plain_text(head.line))) for head in heads)
 
 
 def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -206,11 +205,11 @@ def _sources(findings: RunFindings, suffix: str) -> str:
         lines += ["<h2>Pages</h2>", '<ol class="sources">']
         lines += [f"<li>{_page(number, one, suffix)}</li>" for number, one in enumerate(pages, start=1)]
         lines += ["</ol>"]
-    return "\n".join(lines) if books else lines[0] + "\n<p>No page was read.</p>"
+    return "\n".join(lines) if books else lines[0] + "\n<p>No pages were read.</p>"
 
 
 def _book(one: CitedSource) -> str:
-    edition = f", edition of {escaped(one.date)}" if one.date else ""
+    edition = f", {escaped(one.date)} edition" if one.date else ""
     return f'<cite dir="auto">{escaped(one.title)}</cite>{edition}. {escaped(one.note)}.'
 
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kiwiresearch.brief import Brief, report_page
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief import Brief, brief_document, report_page
 from kiwiresearch.claims import Claim
 from kiwiresearch.document import BREAK, Block, Heading, Line, Sentence, SentenceList, Sentences, Span, line_of
 from kiwiresearch.document.markdown import markdown
@@ -51,9 +50,9 @@ def markdown_links(text: str, address: Address) -> str:
     return IN_MARKDOWN.sub(lambda found: f"]({address(int(found[1]), found[2] or '')})" if found[1] else found[0], text)
 
 
-HEADING = "Notes of the reader"
+HEADING = "Reader notes"
 VERDICTS = {"agree": "Agreed", "doubt": "Doubted", "correct": "Corrected"}
-TARGETS = {"claim": "the claim", "page": "the page", "run": "the whole run"}
+TARGETS = {"claim": "the claim", "page": "the page", "run": "the whole brief"}
 DAY = 10
 ENDS = (".", "!", "?", "…", "”", ")")
 
@@ -100,7 +99,7 @@ def _lines(note: Note, place: str) -> Iterator[Line]:
 def _by(note: Note) -> str:
     """Who wrote it, if known, and when."""
     by = f" by {note.author}" if note.author else ""
-    changed = f", changed by {note.editor}" if note.editor else ""
+    changed = f", edited by {note.editor}" if note.editor else ""
     return f"{by} ({(note.changed or note.made)[:DAY]}{changed})"
 
 
@@ -128,7 +127,7 @@ def _ended(text: str) -> str:
 
 def brief_in_markdown(findings: RunFindings) -> str:
     """The brief as Markdown, each sentence with its sources."""
-    document = report(findings.brief)
+    document = brief_document(findings.brief)
     return markdown(replace(document, blocks=(*document.blocks, *note_blocks(findings))))
 
 

@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from kiwiresearch.brief import SourceBook
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.document import SCHEMES, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
@@ -191,8 +191,8 @@ def csl(findings: RunFindings) -> str:
     return canonical_json([_csl_item(source) for source in cited_sources(findings)], indent=2) + "\n"
 
 
-def _csl_item(source: CitedSource) -> dict[str, Any]:
-    item: dict[str, Any] = {
+def _csl_item(source: CitedSource) -> JsonDict:
+    item: JsonDict = {
         "id": source.key,
         "type": "chapter" if source.is_page else "book",
         "title": source.title,

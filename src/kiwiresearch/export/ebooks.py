@@ -13,7 +13,7 @@ from uuid import UUID
 from kiwiresearch import system
 from kiwiresearch.document import escaped
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.export.booklet import BRIEF, NOTES, SOURCES, BookletPage, booklet_pages, booklet_style, one_line
+from kiwiresearch.export.booklet import BRIEF, NOTES, SOURCES, BookletPage, booklet_pages, booklet_style, title_line
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.runs import book_title, xml_safe
@@ -130,7 +130,7 @@ def _epub_metadata(findings: RunFindings, name: str) -> Iterator[str]:
     books = findings.brief.sources.books
     codes = dict.fromkeys(two_letter_code(code) for book in books if (code := three_letter_code(book.language)))
     yield f'<dc:identifier id="id">urn:uuid:{name}</dc:identifier>'
-    yield f"<dc:title>{escaped(one_line(findings.topic))}</dc:title>"
+    yield f"<dc:title>{escaped(title_line(findings.topic))}</dc:title>"
     yield from (f"<dc:language>{escape(code)}</dc:language>" for code in codes or ("en",))
     yield "<dc:creator>kiwiresearch</dc:creator>"
     yield "<dc:type>research brief</dc:type>"
@@ -196,7 +196,7 @@ def _write_zim(request: bytes) -> bytes:
     except (OSError, subprocess.SubprocessError) as problem:
         raise CannotWrite(
             "The ZIM file could not be written.",
-            remedy="Make room in the folder for temporary files, and try again.",
+            remedy="Free up space in the temporary folder, then try again.",
         ) from problem
 
 
@@ -216,18 +216,18 @@ def _codes(findings: RunFindings) -> list[str]:
 
 
 def _zim_metadata(findings: RunFindings, codes: list[str]) -> dict[str, str]:
-    topic = xml_safe(one_line(findings.topic))
+    topic = xml_safe(title_line(findings.topic))
     books = findings.brief.sources.books
     return {
         "Name": f"kiwiresearch_{codes[0]}_{folder_name(topic)}",
         "Title": _shortened(topic, MAX_TITLE),
-        "Description": _shortened(f"A research brief: {topic}", MAX_DESCRIPTION),
+        "Description": _shortened(f"Research brief: {topic}", MAX_DESCRIPTION),
         "Language": ",".join(codes),
         "Creator": "kiwiresearch",
         "Publisher": "kiwiresearch",
         "Date": findings.date,
-        "Source": xml_safe("; ".join(f"{one_line(book_title(book))} ({book.id})" for book in books)),
-        "Scraper": xml_safe(f"kiwiresearch {one_line(findings.version)}"),
+        "Source": xml_safe("; ".join(f"{title_line(book_title(book))} ({book.id})" for book in books)),
+        "Scraper": xml_safe(f"kiwiresearch {title_line(findings.version)}"),
         "Tags": f"_category:research;_ftindex:yes;_pictures:{'yes' if findings.images else 'no'};_videos:no",
     }
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from kiwiresearch.errors import BadUsage, CannotWrite, RunDamaged, RunNotFound
 from kiwiresearch.export.brief_files import brief_in_html, brief_in_markdown, claim_table
+from kiwiresearch.export.brief_in_word import brief_in_word
 from kiwiresearch.export.citations import bibtex, csl, ris
 from kiwiresearch.export.ebooks import epub, zim
 from kiwiresearch.export.findings import RunFindings, read_findings
@@ -17,6 +18,8 @@ from kiwiresearch.export.formats import ZIP, ExportFormat, format_named
 from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, page_table
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
+from kiwiresearch.export.pdf import brief_in_pdf
+from kiwiresearch.export.worksheet_files import run_worksheet_docx, run_worksheet_markdown, run_worksheet_page
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import BRIEF, CLAIMS, GRAPH, MANIFEST, Run, RunGraph, reporting_file_errors, xml_safe
 from kiwiresearch.system import write_atomically
@@ -25,13 +28,19 @@ from kiwiresearch.system import write_atomically
 FINDINGS_WRITERS: Mapping[str, Callable[[RunFindings], str | bytes]] = {
     "markdown": brief_in_markdown,
     "html": brief_in_html,
+    "docx": brief_in_word,
     "epub": epub,
     "zim": zim,
     "bibtex": bibtex,
     "ris": ris,
     "csl-json": csl,
     "claims-csv": claim_table,
+    "worksheet": run_worksheet_page,
+    "worksheet-docx": run_worksheet_docx,
+    "worksheet-markdown": run_worksheet_markdown,
 }
+PRINTED_WRITERS: Mapping[str, Callable[[RunFindings, str], bytes]] = {"pdf": brief_in_pdf}
+"""Writers that need a browser; its program is empty if no setting names one."""
 FOLDER_WRITERS: Mapping[str, Callable[[RunFindings], Iterable[ExportedFile]]] = {"obsidian": obsidian}
 GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
     "graphml": (graphml,),
@@ -41,8 +50,11 @@ GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
 }
 
 
-def make_files(folder: Path, format_name: str) -> tuple[ExportedFile, ...]:
-    """The exported files of the finished run in a folder, in one of the FORMATS; nothing is written to disk."""
+def make_files(folder: Path, format_name: str, *, browser: str = "") -> tuple[ExportedFile, ...]:
+    """The exported files of the finished run in a folder, in one of the FORMATS; nothing is written to disk.
+
+    `browser` is the setting of that name: the program that prints a PDF.
+    """
     form = format_named(format_name)
     _check_folder(folder, (GRAPH,) if form.content == "graph" else (BRIEF, CLAIMS))
     run = Run.load(folder)
@@ -52,6 +64,8 @@ def make_files(folder: Path, format_name: str) -> tuple[ExportedFile, ...]:
     if form.content == "graph":
         graph = run.graph
         contents = [write(graph) for write in GRAPH_WRITERS[format_name]]
+    elif format_name in PRINTED_WRITERS:
+        contents = [PRINTED_WRITERS[format_name](read_findings(run), browser)]
     else:
         contents = [FINDINGS_WRITERS[format_name](read_findings(run))]
     return tuple(
@@ -60,7 +74,7 @@ def make_files(folder: Path, format_name: str) -> tuple[ExportedFile, ...]:
     )
 
 
-NAME_IT = "Name the folder that a run has written."
+NAME_IT = "Give the folder of a finished run."
 
 
 def _check_folder(run: Path, needed: Sequence[str]) -> None:
@@ -71,19 +85,21 @@ def _check_folder(run: Path, needed: Sequence[str]) -> None:
     except OSError as problem:
         raise RunNotFound(f"The folder {str(run)!r} cannot be opened: {problem.strerror}.") from problem
     if not exists:
-        raise RunNotFound(f"There is no folder {str(run)!r}.", remedy=NAME_IT)
+        raise RunNotFound(f"The folder {str(run)!r} was not found.", remedy=NAME_IT)
     if not is_folder:
         raise RunNotFound(f"{str(run)!r} is not a folder.", remedy=NAME_IT)
     if not found:
-        raise RunNotFound(f"The folder {str(run)!r} holds no run.", remedy=NAME_IT)
+        raise RunNotFound(f"The folder {str(run)!r} does not contain a run.", remedy=NAME_IT)
     if MANIFEST not in found:
         raise RunNotFound(
             f"The run in {str(run)!r} is not finished: it has no {MANIFEST!r}.",
-            remedy="Start it once more: it goes on where it stopped.",
+            remedy="Start it again. It resumes where it stopped.",
         )
     for name in needed:
         if name not in found:
-            raise RunDamaged(f"The run in {str(run)!r} has lost its {name!r}.", remedy="Research the topic again.")
+            raise RunDamaged(
+                f"The file {name!r} is missing from the run in {str(run)!r}.", remedy="Research the topic again."
+            )
 
 
 RECORD = ".kiwiresearch-export.json"
@@ -125,13 +141,13 @@ def _refuse_foreign(place: Path, hashes: frozenset[str], *, is_recorded: bool) -
         return
     if is_recorded:
         raise CannotWrite(
-            f"The file {str(place)!r} is not as an export wrote it: it may hold words of yours.",
-            remedy="Move it away, or name another folder with --out.",
+            f"The file {str(place)!r} was changed after it was exported. It may contain your own text.",
+            remedy="Move it, or choose another folder with --out.",
         )
     raise CannotWrite(
-        f"The file {str(place)!r} is of no export that the folder has a record of: it may hold words of yours, "
-        "or come from an older version, which kept no record.",
-        remedy="Move the folder away, or name another one with --out.",
+        f"The file {str(place)!r} was not written by any export recorded in this folder. It may contain your own text, "
+        "or come from an older version.",
+        remedy="Move the folder, or choose another one with --out.",
     )
 
 
@@ -180,10 +196,10 @@ def _write_record(folder: Path, hashes: Hashes) -> None:
 
 
 FOLDER = "export"
-OUT_REMEDY = "Make room or name another place with --out."
+OUT_REMEDY = "Free up space, or choose another place with --out."
 
 
-def export(run: Path, format_name: str, out: Path | None = None) -> tuple[Path, ...]:
+def export(run: Path, format_name: str, out: Path | None = None, *, browser: str = "") -> tuple[Path, ...]:
     """Write a finished run in one of the FORMATS; returns the files.
 
     Without `out` they go into the run's folder 'export'. An `out` with the suffix of the format's file ('.gexf')
@@ -192,7 +208,7 @@ def export(run: Path, format_name: str, out: Path | None = None) -> tuple[Path, 
     """
     form = format_named(format_name)
     is_one = _is_one_file(form, out)
-    files = make_files(run, format_name)
+    files = make_files(run, format_name, browser=browser)
     if out is not None and is_one:
         files = (
             files[0] if len(files) == 1 and out.suffix.lower() != ZIP else ExportedFile(out.name, zip_files(files)),
@@ -215,5 +231,7 @@ def _is_one_file(form: ExportFormat, out: Path | None) -> bool:
     ending = out.suffix.lower() if out is not None else ""
     if form.is_several and ending == Path(form.files[0]).suffix:
         what = "many files" if form.is_folder else f"{len(form.files)}: {' and '.join(form.files)}"
-        raise BadUsage(f"{str(out)!r} is one file, and {form.name!r} makes {what}.", remedy="Name a folder for them.")
+        raise BadUsage(
+            f"{str(out)!r} is one file, but {form.name!r} creates {what}.", remedy="Choose a folder instead."
+        )
     return ending == form.ending

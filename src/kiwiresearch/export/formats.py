@@ -11,9 +11,9 @@ from typing import Literal
 
 from kiwiresearch.errors import BadUsage
 
-ExportContent = Literal["brief", "sources", "claims", "graph"]
-ExportGroup = Literal["read", "keep", "cite", "count"]
-EXPORT_GROUPS: tuple[ExportGroup, ...] = ("read", "keep", "cite", "count")
+ExportContent = Literal["brief", "worksheet", "sources", "claims", "graph"]
+ExportGroup = Literal["read", "teach", "keep", "cite", "count"]
+EXPORT_GROUPS: tuple[ExportGroup, ...] = ("read", "teach", "keep", "cite", "count")
 """The headings under which the desk offers the formats, in order."""
 ZIP = ".zip"
 
@@ -53,6 +53,8 @@ class ExportFormat:
 
 _XML, _ZIPPED, _CSV = "application/xml", "application/zip", "text/csv; charset=utf-8"
 _BIBTEX, _RIS = "application/x-bibtex; charset=utf-8", "application/x-research-info-systems; charset=utf-8"
+_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_HTML, _MARKDOWN = "text/html; charset=utf-8", "text/markdown; charset=utf-8"
 _CSL = "application/vnd.citationstyles.csl+json"
 
 # A new format also needs a writer in exporter.py, its text in messages/languages/*/exports.toml, and a mention
@@ -65,12 +67,14 @@ FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
                 "markdown",
                 "brief",
                 ("brief.md",),
-                "text/markdown; charset=utf-8",
+                _MARKDOWN,
                 "text editors, word processors, wikis",
                 "read",
                 3,
             ),
-            ExportFormat("html", "brief", ("brief.html",), "text/html; charset=utf-8", "browsers", "read", 1),
+            ExportFormat("html", "brief", ("brief.html",), _HTML, "browsers", "read", 1),
+            ExportFormat("docx", "brief", ("brief.docx",), _DOCX, "Word, LibreOffice, Google Docs", "read", 4),
+            ExportFormat("pdf", "brief", ("brief.pdf",), "application/pdf", "printing, any device", "read", 5),
             ExportFormat(
                 "obsidian",
                 "brief",
@@ -85,6 +89,9 @@ FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
                 "epub", "brief", ("brief.epub",), "application/epub+zip", "e-readers and reading apps", "read", 2
             ),
             ExportFormat("zim", "brief", ("brief.zim",), "application/x-zim", "Kiwix", "keep", 1),
+            ExportFormat("worksheet", "worksheet", ("worksheet.html",), _HTML, "printing, any browser", "teach", 1),
+            ExportFormat("worksheet-docx", "worksheet", ("worksheet.docx",), _DOCX, "Word, LibreOffice", "teach", 2),
+            ExportFormat("worksheet-markdown", "worksheet", ("worksheet.md",), _MARKDOWN, "text editors", "teach", 3),
             ExportFormat("bibtex", "sources", ("sources.bib",), _BIBTEX, "LaTeX, JabRef, Zotero", "cite", 1),
             ExportFormat("ris", "sources", ("sources.ris",), _RIS, "Zotero, EndNote, Mendeley", "cite", 2),
             ExportFormat("csl-json", "sources", ("sources.json",), _CSL, "Zotero, Pandoc", "cite", 3),
@@ -109,7 +116,7 @@ FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
 
 def format_named(name: str) -> ExportFormat:
     if name not in FORMATS:
-        raise BadUsage(f"There is no export format {name!r}.", remedy=f"The formats are: {', '.join(FORMATS)}.")
+        raise BadUsage(f"{name!r} is not an export format.", remedy=f"Choose one of: {', '.join(FORMATS)}.")
     return FORMATS[name]
 
 

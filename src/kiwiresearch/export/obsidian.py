@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from urllib.parse import quote as percent
 
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief import brief_document
 from kiwiresearch.claims import Claim
 from kiwiresearch.document import Document
 from kiwiresearch.document.markdown import markdown
@@ -86,7 +86,7 @@ def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[
     if page.source.opening:
         lines += [f"> {escaped_words(page.source.opening)}", ""]
     if page.source.why:
-        lines += [f"*Taken because:* {escaped_words(page.source.why)}", ""]
+        lines += [f"*Why it was read:* {escaped_words(page.source.why)}", ""]
     remarks = [_remark(note) for note in notes.get(str(page.source.ref), ())]
     lines += [*remarks, ""] if remarks else []
     lines += ["## Claims", "", *_claims(page, notes)]
@@ -112,7 +112,7 @@ def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[
 
 def _claims(page: RunPage, notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
     if not page.claims:
-        yield "No claim was read from this page."
+        yield "No claims were found on this page."
     seen: set[str] = set()
     for section, claims in groupby(page.claims, key=lambda claim: claim.section):
         yield f"### {escaped_words(section) or INTRODUCTION.capitalize()}"
@@ -130,9 +130,9 @@ def _claim(claim: Claim, notes: Sequence[Note]) -> Iterator[str]:
     for quote in claim.quotes:
         yield f"    > {escaped_words(quote.text)}"
     cues = ", ".join(f"“{escaped_words(cue)}”" for cue in dict.fromkeys(hedge.cue for hedge in claim.hedges))
-    held = f", held back by {cues}" if cues else ""
+    held = f", hedged by {cues}" if cues else ""
     yield "    >"
-    yield f"    > Confidence {claim.confidence:.2f}{held}"
+    yield f"    > Confidence {claim.confidence:.0%}{held}"
     yield from (_remark(note, "    ") for note in notes)
 
 
@@ -151,7 +151,7 @@ def obsidian(findings: RunFindings) -> Iterator[ExportedFile]:
     """The files of the folder, the index first."""
     names = unique_file_names(page.title for page in findings.pages)
     yield _file(INDEX, _index(findings, names))
-    yield _file(BRIEF, _linked(findings, names, "brief", report(with_inner_links(findings.brief))))
+    yield _file(BRIEF, _linked(findings, names, "brief", brief_document(with_inner_links(findings.brief))))
     if findings.notes:
         document = Document(HEADING, note_blocks(findings, inside=True)[1:])
         yield _file(NOTES, _linked(findings, names, "notes", document))
@@ -178,7 +178,7 @@ def _index(findings: RunFindings, names: list[str]) -> str:
     lines += [f"- [[{NOTES}]]"] if findings.notes else []
     lines += ["", "## Books", ""]
     for book in books:
-        edition = f", edition of {escaped_words(book.date)}" if book.date else ""
+        edition = f", {escaped_words(book.date)} edition" if book.date else ""
         lines.append(f"- {escaped_words(book_title(book))}{edition}, {escaped_words(book.id)}")
     lines += ["", "## Pages", ""]
     for page, name in zip(findings.pages, names, strict=True):

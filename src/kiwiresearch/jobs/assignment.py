@@ -1,4 +1,4 @@
-"""Which jobs this host can do: whether it has the books, where the output goes, and the order for the process."""
+"""Which jobs this host can do: whether it has the books, where the output goes, and what its process has to know."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.cases import CaseRegistry
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import BookNotFound, StoreDamaged
 from kiwiresearch.jobs.job import (
     BulkRequest,
@@ -21,7 +21,7 @@ from kiwiresearch.jobs.job import (
     UnreadableRequest,
     job_from_row,
 )
-from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.workspace import (
     LimitSettings,
     Workspace,
@@ -74,13 +74,13 @@ class JobBooks:
             chosen += found
         return tuple(dict.fromkeys(chosen)) or here
 
-    def record(self, request: JobRequest, *, by_id: bool) -> dict[str, Any]:
+    def record(self, request: JobRequest, *, by_id: bool) -> JsonDict:
         """A request as it is stored; `by_id` adds the ids of its books, since another host may do it.
 
         They are also added if this process has only part of the shelf: other processes have other parts.
         """
         chosen = self.books_for(request)
-        record: dict[str, Any] = plain(request)
+        record: JsonDict = plain(request)
         if (by_id or self._all_books) and not isinstance(request, FamilyRequest):  # a case stores its own books
             record |= {"on": [book.id for book in chosen], "all_books": self._are_all(request)}
             if not request.books and (missing := self._missing()):
@@ -121,7 +121,7 @@ class JobAssignment:
     books: JobBooks
     cases: CaseRegistry
 
-    def record(self, request: JobRequest) -> dict[str, Any]:
+    def record(self, request: JobRequest) -> JsonDict:
         """A request as it is stored, with the books that a host must have to do it."""
         return self.books.record(request, by_id=self.store.is_primary) | self._case_books(request)
 
@@ -140,18 +140,21 @@ class JobAssignment:
 
         return fits
 
-    def order(self, row: JobRow, job: Job) -> JobOrder:
-        """The order that a process is given for a job."""
+    def spec(self, row: JobRow, job: Job) -> JobSpec:
+        """The job as its process receives it."""
         request = job.request
         if isinstance(request, UnreadableRequest) or (books := self.books.local_books(row.request, request)) is None:
-            raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
-        return JobOrder(
+            raise BookNotFound(
+                "A book that this job needs is no longer in the library.",
+                remedy="Add the book again, then resume the job.",
+            )
+        return JobSpec(
             self.workspace.folders,
             self.workspace.settings,
             books,
             self.books.searches_all(row.request, request),
             request,
-            self.place(job),
+            self.output_folder(job),
             job.id,
             row.holder,
             job.pages,
@@ -163,7 +166,7 @@ class JobAssignment:
         is_taken = not isinstance(request, FamilyRequest) and exists(self._place(request, job_id))
         return is_taken or exists(runs_folder(self.workspace) / job_id)
 
-    def place(self, job: Job) -> Path:
+    def output_folder(self, job: Job) -> Path:
         """Where a job writes."""
         return self._place(job.request, job.id)
 

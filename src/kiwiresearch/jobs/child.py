@@ -1,6 +1,6 @@
-"""The process of jobs: `python -m kiwiresearch.jobs.child`, orders on its input, events on its output.
+"""The process of jobs: `python -m kiwiresearch.jobs.child`, jobs on its input, events on its output.
 
-It does one order after the other. It stops between two steps when it reads a stop line, and when its input ends: then
+It does one job after the other. It stops between two steps when it reads a stop line, and when its input ends: then
 the worker that started it is gone, and nothing waits for its work.
 """
 
@@ -16,12 +16,12 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-from kiwiresearch.cases import traceback_without_message
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import FolderInUse, HostAway, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import FamilyRequest
-from kiwiresearch.jobs.process import STOP, JobOrder, order_from_line
-from kiwiresearch.jobs.work import do_order
+from kiwiresearch.jobs.process import STOP, JobSpec, spec_from_line
+from kiwiresearch.jobs.work import run_job
 from kiwiresearch.messages import message_fields
 from kiwiresearch.runs import JobLost, WorkStopped
 
@@ -49,56 +49,58 @@ class EventWriter:
 
 
 def main() -> None:
-    """Do orders as they arrive, and report how each ended."""
+    """Do jobs as they arrive, and report how each ended."""
     writer = EventWriter()
     # A signal to the process group is meant for the worker, which then stops its children.
     signal.signal(signal.SIGTERM, lambda *_: None)
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)
-    orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(orders,), daemon=True).start()
-    while (given := orders.get()) is not None:
+    specs: queue.SimpleQueue[tuple[JobSpec, threading.Event] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(specs,), daemon=True).start()
+    while (given := specs.get()) is not None:
         with contextlib.suppress(WorkStopped):  # nothing reads the last event anymore
-            _end(*given, writer)
+            _run_and_report(*given, writer)
 
 
-def _end(order: JobOrder, stop: threading.Event, writer: EventWriter) -> None:
+def _run_and_report(spec: JobSpec, stop: threading.Event, writer: EventWriter) -> None:
     try:
-        done = do_order(order, writer.send, stop)
+        done = run_job(spec, writer.send, stop)
     except WorkStopped:
         writer.send(event="stopped")
     except (LeaseLost, JobLost):
         writer.send(event="lost")
     except RETRYABLE as problem:
-        writer.send(event="away", **message_fields("problem", order.without_paths(problem.message)))
+        writer.send(event="away", **message_fields("problem", spec.without_paths(problem.message)))
     except KiwiError as problem:
-        words, remedy = map(order.without_paths, (problem.message, problem.remedy))
+        words, remedy = map(spec.without_paths, (problem.message, problem.remedy))
         writer.send(event="failed", **message_fields("problem", words), **message_fields("remedy", remedy))
     except Exception as problem:
-        if isinstance(order.request, FamilyRequest):
+        if isinstance(spec.request, FamilyRequest):
+            from kiwiresearch.cases import traceback_without_message  # loads the database, which other jobs do not need
+
             print(traceback_without_message(problem), file=sys.stderr)
         else:
             traceback.print_exc(file=sys.stderr)
         writer.send(
             event="failed",
-            problem=f"The program has a fault: {type(problem).__name__}.",
-            remedy="What was done is kept. The server's own output says where it happened.",
+            problem=f"kiwiresearch failed unexpectedly: {type(problem).__name__}.",
+            remedy="Your progress is saved. See the server log for details.",
         )
     else:
-        writer.send(event="done", **done)
+        writer.send(event="done", **plain(done))
 
 
-def _read(orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None]) -> None:
-    """Queue orders, and set the stop event of the last one when a stop line arrives or the input ends."""
+def _read(specs: queue.SimpleQueue[tuple[JobSpec, threading.Event] | None]) -> None:
+    """Queue jobs, and set the stop event of the last one when a stop line arrives or the input ends."""
     stop = threading.Event()
     for line in _lines():
         if line == STOP:
             stop.set()
         else:
             stop = threading.Event()
-            orders.put((order_from_line(line), stop))
+            specs.put((spec_from_line(line), stop))
     stop.set()
-    orders.put(None)
+    specs.put(None)
     threading.Event().wait(ORPHAN_S)
     os._exit(1)  # finished steps are stored, and a step that hangs would hang forever
 

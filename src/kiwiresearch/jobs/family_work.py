@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.cases import Case, case_place, import_gedcom, open_registry, plugins_folder, rewording_errors
+from kiwiresearch.cases import Case, import_gedcom, location_of, open_registry, plugins_folder, rewording_errors
 from kiwiresearch.errors import BookNotFound, RunNotFound
 from kiwiresearch.jobs.job import FamilyRequest
-from kiwiresearch.jobs.process import EventListener, JobOrder
+from kiwiresearch.jobs.process import EventListener, JobSpec
 from kiwiresearch.runs import RunOutcome
 from kiwiresearch.workspace import Finder, Workspace
 from kiwiresearch.zim import ListedBook, Shelf
@@ -20,30 +20,30 @@ TIMEOUT_S = 30.0
 """How long to wait for the process that worked on the case before: even without its server it finishes its step."""
 
 
-def work_on_case(order: JobOrder, request: FamilyRequest, report: EventListener) -> RunOutcome:
+def work_on_case(spec: JobSpec, request: FamilyRequest, on_event: EventListener) -> RunOutcome:
     """Do the requested work on the case; events never name a person who may be living."""
-    workspace = order.open_workspace()
+    workspace = spec.open_workspace()
     with closing(open_registry(workspace)) as cases:
-        place = cases.place(request.case) if workspace.settings.store.strip() else case_place(order.out)
+        location = cases.location(request.case) if workspace.settings.has_store else location_of(spec.out)
         with (
-            rewording_errors(place.without_names),
-            Case.open(place, plugins=plugins_folder(workspace), alone_s=TIMEOUT_S) as case,
+            rewording_errors(location.without_names),
+            Case.open(location, plugins=plugins_folder(workspace), lock_timeout_s=TIMEOUT_S) as case,
             rewording_errors(lambda text: case.mask("public").text(text)),
         ):
-            return _do_request(case, workspace, order, request, report)
+            return _do_request(case, workspace, spec, request, on_event)
 
 
 def _do_request(
-    case: Case, workspace: Workspace, order: JobOrder, request: FamilyRequest, report: EventListener
+    case: Case, workspace: Workspace, spec: JobSpec, request: FamilyRequest, on_event: EventListener
 ) -> RunOutcome:
     if request.upload:
-        return _import_file(case, request.upload, report)
+        return _import_file(case, request.upload, on_event)
     with (
-        Shelf(case_books(case, order.books), workspace.opener) as shelf,
+        Shelf(case_books(case, spec.books), workspace.opener) as shelf,
         Finder(workspace, shelf, all_books=True) as finder,
     ):
         case.finder, case.with_model = finder, request.model
-        return _take_steps(case, request.steps, report)
+        return _take_steps(case, request.steps, on_event)
 
 
 def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
@@ -52,12 +52,13 @@ def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...
     found = tuple(book for book in books if not wanted or book.id in wanted)
     if not found:
         raise BookNotFound(
-            "No book that this case was begun with is on this server.", remedy="Add it to the shelf, or begin again."
+            "None of this family's books are on this server.",
+            remedy="Add the books to the library, or start the research again.",
         )
     return found
 
 
-def _take_steps(case: Case, steps: int, report: EventListener) -> RunOutcome:
+def _take_steps(case: Case, steps: int, on_event: EventListener) -> RunOutcome:
     story, count = "", 0
     for took in case.steps():
         story = took.sentence
@@ -65,25 +66,25 @@ def _take_steps(case: Case, steps: int, report: EventListener) -> RunOutcome:
             count += 1
         waiting = sum(case.store.queues.sizes().values())
         fields: dict[str, Any] = {"what": took.what, "words": took.sentence, "new": took.new, "reason": took.reason}
-        report(event="step", order=count, waiting=waiting, **fields)
+        on_event(event="step", order=count, waiting=waiting, **fields)
         if count == steps:
             break
-    return RunOutcome(case.place.folder, "", count, "done", story=story)
+    return RunOutcome(case.location.folder, "", count, "done", story=story)
 
 
-def _import_file(case: Case, digest: str, report: EventListener) -> RunOutcome:
-    with case.place.stored_file(digest) as file:
+def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome:
+    with case.location.stored_file(digest) as file:
         if file is None:
-            raise RunNotFound("The family file is no longer there.", remedy="Send it again.")
-        report(event="stage", stage="reading")
+            raise RunNotFound("The family file was not found.", remedy="Upload it again.")
+        on_event(event="stage", stage="reading")
         with rewording_errors(partial(_unnamed, file)):
             done = import_gedcom(case.store, file)
-    report(event="stage", stage="resolving")
+    on_event(event="stage", stage="resolving")
     merged = len(case.reevaluate().merged)
-    case.place.drop_file(digest)
-    story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} statements, {done.ties:,} ties; "
-    story += f"{merged:,} merged; {len(done.notes):,} lines could not be read."
-    return RunOutcome(case.place.folder, "", 0, "done", story=story)
+    case.location.drop_file(digest)
+    story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} facts, "
+    story += f"{done.ties:,} relationships; {merged:,} merged; {len(done.notes):,} lines could not be read."
+    return RunOutcome(case.location.folder, "", 0, "done", story=story)
 
 
 def _unnamed(file: Path, text: str) -> str:

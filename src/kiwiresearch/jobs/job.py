@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
-from kiwiresearch.ask import MODES
-from kiwiresearch.codec import plain
+from kiwiresearch.ask import ASK_MODES
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.messages import Message, message_from_record
 from kiwiresearch.runs import ResearchTask, crawl_settings
@@ -49,6 +49,8 @@ class ResearchRequest:
     """Whether a model is used, if one is set."""
     aspect: str = ""
     """The aspect of the topic that is wanted; empty if the topic already says it."""
+    read_no_more: bool = False
+    """Whether to write the brief from the pages that were read before the research was stopped."""
 
     @property
     def name(self) -> str:
@@ -176,6 +178,8 @@ class Job:
     """The worker that runs it, or the last one that did."""
     losses: tuple[str, ...] = ()
     """Why it was queued again, one reason for each time."""
+    browser: str = ""
+    """A key for the browser that started it; empty if a command or a program did."""
 
     @property
     def is_open(self) -> bool:
@@ -185,10 +189,10 @@ class Job:
     def is_resumable(self) -> bool:
         return self.state in ("failed", "cancelled", "interrupted") and not isinstance(self.request, UnreadableRequest)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The job as JSON."""
-        known = {name: plain(getattr(self, name)) for name in Job.__slots__[2:]}
-        return known | {"id": self.id, "kind": self.request.kind, "wish": plain(self.request)}
+        known = {name: plain(getattr(self, name)) for name in Job.__slots__[2:] if name != "browser"}
+        return known | {"id": self.id, "kind": self.request.kind, "request": plain(self.request)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,18 +239,21 @@ def checked_request(request: JobRequest, settings: Settings) -> JobRequest:
 
 def _checked_questions(request: QuestionsRequest) -> QuestionsRequest:
     if not any(row.strip() for row in request.rows):
-        raise BadUsage("There is no question.", remedy='Give lines of JSON, such as {"question": "What is a comet?"}')
+        raise BadUsage(
+            "The file has no questions.",
+            remedy='Write one JSON object per line, for example {"question": "What is a comet?"}',
+        )
     if len(request.rows) > MAX_ROWS or sum(len(row.encode("utf-8", "replace")) for row in request.rows) > MAX_ROW_BYTES:
         raise BadUsage(
-            f"{len(request.rows):,} questions are too many for one job.",
-            remedy=f"Give at most {MAX_ROWS:,}, and at most {MAX_ROW_BYTES:,} bytes; the others go into another job.",
+            f"One job cannot take all {len(request.rows):,} questions.",
+            remedy=f"Use at most {MAX_ROWS:,} questions and {MAX_ROW_BYTES:,} bytes per job.",
         )
     if request.passages < 0:
         raise BadUsage(
-            f"{request.passages} passages make no answer.", remedy="Give 1 or more, or 0 for the usual number."
+            f"An answer cannot use {request.passages} passages.", remedy="Use 1 or more, or 0 for the default."
         )
-    if request.mode not in MODES:
-        raise BadUsage(f"There is no mode {request.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    if request.mode not in ASK_MODES:
+        raise BadUsage(f"Unknown mode {request.mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
     return request
 
 
@@ -254,10 +261,10 @@ def _checked_tables(request: BulkRequest) -> BulkRequest:
     what = tuple(dict.fromkeys(name.strip() for name in request.what if name.strip()))
     unknown = [name for name in what if name not in BULK_TABLES]
     if unknown or not what:
-        problem = f"There is no table {unknown[0]!r}." if unknown else "No table is named."
-        raise BadUsage(problem, remedy=f"Choose from: {', '.join(BULK_TABLES)}.")
+        problem = f"Unknown table {unknown[0]!r}." if unknown else "No tables chosen."
+        raise BadUsage(problem, remedy=f"Use one or more of: {', '.join(BULK_TABLES)}.")
     if not request.book.strip():
-        raise BadUsage("No book is named.", remedy="Name one of the shelf.")
+        raise BadUsage("No book chosen.", remedy="Choose a book from the library.")
     return BulkRequest(request.book.strip(), what)
 
 
@@ -295,25 +302,34 @@ def request_from_record(row: Any) -> JobRequest:
         critic=bool(row["critic"]),
         model=bool(row["model"]),
         aspect=str(row["aspect"]),
+        read_no_more=bool(row.get("read_no_more")),
         **numbers,
     )
 
 
-NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
-"""The keys of a job's report."""
+class JobProgress(NamedTuple):
+    """The progress that a row has stored."""
+
+    pages: int = 0
+    kept: int = 0
+    story: str = ""
+    problem: str = ""
+    remedy: str = ""
 
 
 def job_from_row(row: JobRow) -> Job:
     """The job of a row; a damaged row gives a failed job with the problem and a remedy."""
     from kiwiresearch.store import damage_message, removal_remedy
 
-    wish, told = _wish_of(row), _told_of(row)
-    wrong = row.damage or _wrong(row, wish, told)
+    request, progress = _request_of(row), _progress_of(row)
+    wrong = row.damage or _wrong(row, request, progress)
     if wrong:
-        told = {**(told or {}), "problem": damage_message(row.id, wrong), "remedy": removal_remedy(row.id)}
+        progress = (progress or JobProgress())._replace(
+            problem=damage_message(row.id, wrong), remedy=removal_remedy(row.id)
+        )
     return Job(
         row.id,
-        UnreadableRequest(row.id) if wrong or wish is None else wish,
+        UnreadableRequest(row.id) if wrong or request is None else request,
         state=next((state for state in JOB_STATES if state == row.state and not wrong), "failed"),
         turn=row.turn,
         attempt=row.attempt,
@@ -324,34 +340,35 @@ def job_from_row(row: JobRow) -> Job:
         priority=row.priority,
         worker=row.worker,
         losses=tuple(map(_loss, row.losses)),
-        **(told or {}),
+        browser=str(row.request.get("browser") or ""),
+        **(progress or JobProgress())._asdict(),
     )
 
 
-def _wrong(row: JobRow, wish: JobRequest | None, told: dict[str, Any] | None) -> str:
+def _wrong(row: JobRow, request: JobRequest | None, progress: JobProgress | None) -> str:
     """Why a row with valid columns is not a valid job; empty if it is valid."""
     if not is_job_id(row.id):  # the id is used as a folder name
-        return "its 'id' is none"
+        return "its 'id' is invalid"
     if row.kind not in JOB_KINDS:
-        return f"its kind is {row.kind[:40]!r}, which there is not"
-    if wish is None or wish.kind != row.kind:
-        return "its 'wish' is not what was written"
-    return "its 'told' is not what was written" if told is None else ""
+        return f"its kind {row.kind[:40]!r} is unknown"
+    if request is None or request.kind != row.kind:
+        return "its 'request' was changed"
+    return "its 'report' was changed" if progress is None else ""
 
 
-def _wish_of(row: JobRow) -> JobRequest | None:
+def _request_of(row: JobRow) -> JobRequest | None:
     try:
         return request_from_record(row.request)
     except (ValueError, KeyError, TypeError, OverflowError):
         return None
 
 
-def _told_of(row: JobRow) -> dict[str, Any] | None:
+def _progress_of(row: JobRow) -> JobProgress | None:
     try:
-        told: dict[str, Any] = {name: int(row.report.get(name) or 0) for name in NUMBERS}
+        pages, kept = (int(row.report.get(name) or 0) for name in ("pages", "kept"))
     except (ValueError, TypeError, OverflowError):
         return None
-    return told | {name: _text(row.report, name) for name in WORDS}
+    return JobProgress(pages, kept, *(_text(row.report, name) for name in ("story", "problem", "remedy")))
 
 
 def _loss(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
-"""The child processes of jobs: the order each is given, and how a worker communicates with it."""
+"""The child processes of jobs: the job that each receives, and how a worker communicates with it."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -15,31 +16,31 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch import system
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record
 from kiwiresearch.messages import Message, message_fields, message_in, rewritten
 from kiwiresearch.workspace import Folders, Settings, Workspace, connect_hosts, defaults, with_values
 from kiwiresearch.zim import (
+    FileChecks,
     ListedBook,
     MissingBooks,
     Opener,
     OpenFileNotes,
     ShelfFile,
     Source,
-    Verdicts,
     missing_from_record,
 )
 
 EventListener = Callable[..., None]
 """Called with the fields of an event; an exception it raises stops the job."""
 STOP = b"stop\n"
-"""The line that stops a process between two steps; all other lines are orders."""
+"""The line that stops a process between two steps; all other lines are jobs to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobOrder:
-    """One job: its settings, books and folder."""
+class JobSpec:
+    """What a process has to know for one job: its settings, books, request and folder."""
 
     folders: Folders
     settings: Settings
@@ -60,10 +61,10 @@ class JobOrder:
     @property
     def is_copied_to_store(self) -> bool:
         """Whether the work is copied into the store, and the folder is only a working copy."""
-        return bool(self.settings.store.strip())
+        return self.settings.has_store
 
     def to_line(self) -> bytes:
-        """The order as a JSON line; names that are not valid Unicode pass unchanged."""
+        """As a JSON line; names that are not valid Unicode pass unchanged."""
         record = {
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
             "settings": {key: _setting(self.settings, key) for key in defaults()},
@@ -79,13 +80,13 @@ class JobOrder:
         return json.dumps(record).encode() + b"\n"
 
     def open_workspace(self) -> Workspace:
-        """The workspace of the worker that gave the order; messages it already printed about books are not repeated."""
+        """The workspace of the worker that gave the job; messages it already printed about books are not repeated."""
         from kiwiresearch.zim import set_cluster_cache
 
         where, settings = self.folders, self.settings
         set_cluster_cache(settings.cluster_cache_mb * 2**20)
         opener = Opener(
-            Verdicts(where.cache / "checks"),
+            FileChecks(where.cache / "checks"),
             OpenFileNotes(where.state / "open"),
             allow_damaged=settings.allow_damaged,
             timeout_s=settings.serve_timeout_s,
@@ -111,11 +112,11 @@ class JobOrder:
         return rewritten(text, named)
 
 
-def order_from_line(line: bytes) -> JobOrder:
-    """Parse an order from its JSON line."""
+def spec_from_line(line: bytes) -> JobSpec:
+    """Parse a job from its JSON line."""
     row: Mapping[str, Any] = json.loads(line)
     config, cache, state = map(Path, row["folders"])
-    return JobOrder(
+    return JobSpec(
         folders=Folders(config, cache, state),
         settings=with_values(Settings(), {key: (key, value) for key, value in row["settings"].items()}),
         books=tuple(
@@ -138,9 +139,9 @@ def _setting(settings: Settings, key: str) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-RESUME_HINT = Message("Resume it: it goes on where it stopped.", "remedy.resume")
+RESUME_HINT = Message("Resume it to continue where it stopped.", "remedy.resume")
 
-MAX_ORDERS = 25
+MAX_JOBS_PER_PROCESS = 25
 """After this many jobs a process is replaced, so that memory they leaked does not pile up."""
 END_S = 2.0
 IDLE_S = 10.0
@@ -171,10 +172,11 @@ class JobProcess:
     def __init__(self) -> None:
         self.last: Mapping[str, Any] = {}
         """The final event of its job; empty if it ended without one."""
-        self.orders = 0
+        self.jobs_run = 0
         self.idle_since = 0.0
+        self._environment = _environment()
         self._killer: threading.Timer | None = None
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self._child = subprocess.Popen(  # noqa: S603
             system.module_command("kiwiresearch.jobs.child"),
             stdin=subprocess.PIPE,
@@ -189,14 +191,15 @@ class JobProcess:
     @property
     def is_usable(self) -> bool:
         """Whether it can do another job."""
-        return bool(self.last) and self._killer is None and self.orders < MAX_ORDERS and self._child.poll() is None
+        is_sound = bool(self.last) and self._killer is None and self.jobs_run < MAX_JOBS_PER_PROCESS
+        return is_sound and self._environment == _environment() and self._child.poll() is None
 
-    def events(self, order: JobOrder) -> Iterator[dict[str, Any]]:
+    def events(self, spec: JobSpec) -> Iterator[JsonDict]:
         """The events of a job until it ends; the final one is left in `last`."""
         assert self._child.stdout is not None
-        self.last, self.orders = {}, self.orders + 1
-        self._write(order.to_line())
-        if self._killer is not None:  # stopped before it got the order
+        self.last, self.jobs_run = {}, self.jobs_run + 1
+        self._write(spec.to_line())
+        if self._killer is not None:  # stopped before it got the job
             self._write(STOP)
         for line in self._child.stdout:
             with contextlib.suppress(ValueError):  # killed in the middle of a line
@@ -232,7 +235,7 @@ class JobProcess:
             return None
         code = self._child.wait()
         name = _signal_name(code)
-        words = f"The process of the run ended {f'by {name}' if name else f'with code {code}'}."
+        words = f"The process stopped unexpectedly ({name or f'code {code}'})."
         problem = Message(words, "job.process_ended", code=name or str(code))
         return failed(problem, RESUME_HINT, "interrupted" if code in KILLED_CODES else "failed")
 
@@ -252,7 +255,7 @@ class JobProcess:
 
     def _write(self, line: bytes) -> None:
         assert self._child.stdin is not None
-        with self._writing, contextlib.suppress(OSError, ValueError):  # it has exited; wait() will show how
+        with self._write_lock, contextlib.suppress(OSError, ValueError):  # it has exited; wait() will show how
             self._child.stdin.write(line)
             self._child.stdin.flush()
 
@@ -262,11 +265,11 @@ class JobProcesses:
 
     def __init__(self) -> None:
         self._idle: list[JobProcess] = []
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
 
     def acquire(self) -> JobProcess:
         """An idle process or a new one; raises OSError if none can be started."""
-        with self._changing:
+        with self._lock:
             waiting, self._idle = self._idle, []
             usable = [process for process in waiting if process.is_usable]
             chosen = usable.pop() if usable else None
@@ -281,17 +284,27 @@ class JobProcesses:
             process.close()
             return
         process.idle_since = time.monotonic()
-        with self._changing:
+        with self._lock:
             self._idle.append(process)
 
     def close_idle(self, idle_s: float = IDLE_S) -> None:
         """Close the processes that have been idle this long."""
         until = time.monotonic() - idle_s
-        with self._changing:
+        with self._lock:
             old = [process for process in self._idle if process.idle_since <= until]
             self._idle = [process for process in self._idle if process not in old]
         for process in old:
             process.close()
+
+
+PROCESS_POOL = JobProcesses()
+"""Shared by all workers in this process, one after the other or at once."""
+atexit.register(PROCESS_POOL.close_idle, idle_s=0.0)
+
+
+def _environment() -> dict[str, str]:
+    """The variables that a job process has from this one, as far as it reads them."""
+    return {name: value for name, value in os.environ.items() if name.startswith("KIWIRESEARCH_")}
 
 
 def _signal_name(code: int) -> str:

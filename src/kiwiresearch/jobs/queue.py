@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kiwiresearch.cases import CaseRegistry, open_registry
+from kiwiresearch.cases import CaseRegistry, open_registry, stored_cases
 from kiwiresearch.errors import (
     Interrupted,
     NothingFound,
@@ -21,6 +21,7 @@ from kiwiresearch.errors import (
     TooManyRuns,
     WrongJobState,
 )
+from kiwiresearch.jobs.archive_and_trash import ArchiveAndTrash, RemovableWork
 from kiwiresearch.jobs.assignment import JobAssignment, JobBooks, exists
 from kiwiresearch.jobs.job import (
     JOB_KINDS,
@@ -31,6 +32,7 @@ from kiwiresearch.jobs.job import (
     JobEvent,
     JobRequest,
     QuestionsRequest,
+    ResearchRequest,
     UnreadableRequest,
     checked_request,
     job_from_row,
@@ -62,7 +64,7 @@ def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
     same = (request.case, request.upload)
     if not any(isinstance(one, FamilyRequest) and (one.case, one.upload) == same for one in waiting):
         with contextlib.suppress(NothingFound):  # the case is gone, and its files with it
-            cases.place(request.case).drop_file(request.upload)
+            cases.location(request.case).drop_file(request.upload)
 
 
 MAX_QUEUED = 100
@@ -85,6 +87,10 @@ class JobUpdate:
 
     job: Job
     events: tuple[JobEvent, ...]
+
+
+def _case_of(job: Job) -> str:
+    return job.request.case if isinstance(job.request, FamilyRequest) else ""
 
 
 class JobQueue:
@@ -119,14 +125,20 @@ class JobQueue:
         kept = StoredRuns(self.store, self.folder) if self.store.is_primary else None
         self.runs = Runs(self.folder, kept)
         """The finished runs, from all hosts."""
+        places = RemovableWork(
+            self.folder, self.runs, self.cases, self.get, self._has_open_job, self._purge_run, self._purge_family
+        )
+        stored = self.store.removed if self.store.is_primary else None
+        self.removed = ArchiveAndTrash(workspace.folders.state / "trash", places, now, stored)
+        """Runs and families that were archived or deleted."""
         self._listeners = Listeners()
-        self._starting = threading.RLock()
+        self._start_lock = threading.RLock()
         self._is_closed = False
         self._kinds = kinds
         self._worker = self._new_worker(say) if self._limits.running else None
 
     def _new_worker(self, say: Callable[[str], None] | None) -> Worker:
-        context = WorkerContext(self.assignment.order, self.assignment.eligibility, self._now, self._kinds, say)
+        context = WorkerContext(self.assignment.spec, self.assignment.eligibility, self._now, self._kinds, say)
         lock = WorkerLock(self._workspace.folders.state)
         limits = self._limits
         return Worker(self.store, context, lock, self._listeners, max_running=limits.running, grace_s=limits.grace_s)
@@ -153,17 +165,19 @@ class JobQueue:
         return any(row.kind in self._kinds and fits(row) for row in waiting)
 
     def all(self) -> list[Job]:
-        """All jobs, newest first; one with a damaged row has failed."""
-        return [self._with_progress(job_from_row(row)) for row in self.store.jobs.all()]
+        """All jobs, newest first, without deleted ones; one with a damaged row has failed."""
+        deleted, families = self.removed.ids("run", "deleted"), self.removed.ids("family", "deleted")
+        jobs = (job_from_row(row) for row in self.store.jobs.all() if row.id not in deleted)
+        return [self._with_progress(job) for job in jobs if not (families and _case_of(job) in families)]
 
     def get(self, job_id: str) -> Job:
         if not is_job_id(job_id):  # only a damaged row has such an id
             job = next((job for job in self.all() if job.id == job_id), None)
         else:
-            row = self.store.jobs.get(job_id)
+            row = None if job_id in self.removed.ids("run", "deleted") else self.store.jobs.get(job_id)
             job = self._with_progress(job_from_row(row)) if row is not None else None
         if job is None:
-            raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy=LIST_HINT)
+            raise RunNotFound(f"No job has the ID {job_id[:200]!r}.", remedy=LIST_HINT)
         return job
 
     def can_do(self, job_id: str) -> bool:
@@ -181,19 +195,23 @@ class JobQueue:
         """The answers of a batch of questions that is done, as JSON lines."""
         job = self.get(job_id)
         if job.request.kind != "ask" or job.state != "done":
-            raise RunNotFound(f"The job {job_id!r} has no answers.", remedy="Wait until a batch of questions is done.")
+            raise RunNotFound(
+                f"The job {job_id!r} has no answers.", remedy="Only a finished batch of questions has answers."
+            )
         try:
             if self.store.is_primary:
                 return self.store.files.read(job_id, ANSWERS).decode("utf-8")
             return (self.folder / job_id / ANSWERS).read_text(encoding="utf-8")
         except (OSError, ValueError) as problem:
-            raise RunDamaged(f"The answers of {job_id!r} cannot be read.", remedy="Ask them again.") from problem
+            raise RunDamaged(
+                f"Could not read the answers of the job {job_id!r}.", remedy="Ask the questions again."
+            ) from problem
 
-    def start(self, request: JobRequest, *, user: str = "", priority: int = 0) -> Job:
-        """Queue a new job."""
+    def start(self, request: JobRequest, *, user: str = "", priority: int = 0, browser: str = "") -> Job:
+        """Queue a new job; `browser` is a key for the browser that asks for it."""
         request = checked_request(request, self._workspace.settings)
-        record = self.assignment.record(request)
-        with self._starting:
+        record = self.assignment.record(request) | ({"browser": browser} if browser else {})
+        with self._start_lock:
             self._refuse_when_full()
             self._refuse_same_case(request)
             row = self.store.jobs.add(
@@ -208,21 +226,27 @@ class JobQueue:
         self._start_waiting()
         return self.get(row.id)
 
-    def resume(self, job_id: str) -> Job:
-        """Queue a job again that ended unfinished; it continues in the same folder."""
-        with self._starting:
+    def resume(self, job_id: str, *, read_no_more: bool = False) -> Job:
+        """Queue a job again that ended unfinished; it continues in the same folder.
+
+        With `read_no_more`, research only writes its brief, from the pages that were read; then it is done for good.
+        """
+        with self._start_lock:
             job = self.get(job_id)
             if isinstance(job.request, UnreadableRequest):
                 raise StoreDamaged(job.problem, remedy=job.remedy)
             if job.is_open:
-                state = "runs already" if job.state == "running" else "is in line already"
-                raise WrongJobState(f"The job {job_id!r} {state}.", remedy="Wait for it, or cancel it.")
+                state = "is already running" if job.state == "running" else "is already queued"
+                raise WrongJobState(f"The job {job_id!r} {state}.", remedy="Wait for it to end, or cancel it.")
             if not job.is_resumable:
-                raise WrongJobState(f"The job {job_id!r} is done.", remedy="Its run can be read.")
+                raise WrongJobState(f"The job {job_id!r} is already done.", remedy="Open its result instead.")
+            is_research = isinstance(job.request, ResearchRequest)
+            if read_no_more and not is_research:
+                raise WrongJobState(f"The job {job_id!r} is not research, so it has no brief.", remedy="Resume it.")
             self._books.books_for(job.request)
             self._refuse_when_full()
             self._refuse_same_case(job.request)
-            self.store.jobs.restart(job_id)
+            self.store.jobs.restart(job_id, {"read_no_more": read_no_more} if is_research else {})
         self._start_waiting()
         return self.get(job_id)
 
@@ -244,11 +268,13 @@ class JobQueue:
         if isinstance(job.request, UnreadableRequest):
             return self._remove_damaged(job_id, with_run=with_run)
         if job.is_open:
-            raise WrongJobState(f"The job {job_id!r} runs, or is in line.", remedy="Cancel it first.")
+            raise WrongJobState(f"The job {job_id!r} is running or queued.", remedy="Cancel it first.")
         if not with_run and (job.pages or job.state == "done"):
-            remedy = f"To remove that as well: kiwiresearch jobs remove {job_id} --yes"
-            raise WrongJobState(f"The job {job_id!r} has work to keep.", remedy=remedy)
-        folder = self.assignment.place(job) if isinstance(job.request, QuestionsRequest) else self.folder / job_id
+            remedy = f"To delete the results too: kiwiresearch jobs remove {job_id} --yes"
+            raise WrongJobState(f"The job {job_id!r} has results.", remedy=remedy)
+        folder = (
+            self.assignment.output_folder(job) if isinstance(job.request, QuestionsRequest) else self.folder / job_id
+        )
         if with_run:
             remove_run(self.store, job_id, folder)
         drop_upload(self.cases, job, self.all())
@@ -258,6 +284,23 @@ class JobQueue:
         left = bulk_folder(self._workspace) / job_id if isinstance(job.request, BulkRequest) else folder
         return left if exists(left) else None
 
+    def _has_open_job(self, case: str) -> bool:
+        return any(job.is_open and _case_of(job) == case for job in self.all())
+
+    def _purge_run(self, run_id: str) -> None:
+        """Remove a run that is no longer in the trash, and its job if it has one."""
+        try:
+            self.remove(run_id, with_run=True)
+        except RunNotFound:
+            if self.store.is_primary:  # without a store its folder was in the trash, and another may have its name
+                remove_run(self.store, run_id, self.folder / Path(run_id).name)
+
+    def _purge_family(self, case: str) -> None:
+        self.cases.release(case)
+        cases = stored_cases(self._workspace)
+        if cases is not None:
+            cases.remove(case)
+
     def _remove_damaged(self, job_id: str, *, with_run: bool) -> Path | None:
         """Remove a job whose request is unreadable; without `with_run` its folder is not touched."""
         if not is_job_id(job_id):  # it cannot be the name of one of our folders
@@ -266,7 +309,7 @@ class JobQueue:
         row = self.store.jobs.get(job_id)
         if row is not None and row.state == "running":
             raise WrongJobState(
-                f"The job {job_id!r} runs.", remedy=f"Cancel it first: kiwiresearch jobs cancel {job_id}"
+                f"The job {job_id!r} is running.", remedy=f"Cancel it first: kiwiresearch jobs cancel {job_id}"
             )
         if with_run:
             remove_run(self.store, job_id, self.folder / job_id)
@@ -338,10 +381,10 @@ class JobQueue:
 
     def _refuse_when_full(self) -> None:
         if self._is_closed:
-            raise Interrupted("The server is being stopped.", remedy="Ask again when it is back.")
+            raise Interrupted("The server is shutting down.", remedy="Try again when it is back.")
         if self.is_full:
             raise TooManyRuns(
-                f"{self._limits.queued} runs are waiting already.", remedy="Ask again when some have ended."
+                f"{self._limits.queued} jobs are already waiting.", remedy="Try again when some of them have started."
             )
 
     def _refuse_same_case(self, request: JobRequest) -> None:

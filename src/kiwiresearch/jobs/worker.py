@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kiwiresearch.errors import BadUsage, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.jobs.job import JOB_KINDS, Job, UnreadableRequest, job_from_row
-from kiwiresearch.jobs.process import RESUME_HINT, JobEnding, JobOrder, JobProcesses, failed
+from kiwiresearch.jobs.process import PROCESS_POOL, RESUME_HINT, JobEnding, JobSpec, failed
 from kiwiresearch.jobs.worker_state import LeasedJob, Listeners, WorkerLock
 from kiwiresearch.messages import message_in
 
@@ -44,8 +44,8 @@ def audit_job_end(store: Store, job: Job, state: str, ended_at: str) -> None:
 class WorkerContext:
     """What a worker has to know about jobs."""
 
-    make_order: Callable[[JobRow, Job], JobOrder]
-    """Makes the order for a job: what to do, where and with which books."""
+    make_spec: Callable[[JobRow, Job], JobSpec]
+    """Makes the specification of a job: what to do, where and with which books."""
     eligibility: Callable[[], Callable[[JobRow], bool]]
     """Returns, for each pass over the queue, a predicate for the jobs that this host can do."""
     now: Callable[[], str]
@@ -53,7 +53,7 @@ class WorkerContext:
     log: Callable[[str], None] | None = None
     """Called when a job starts and when it ends."""
 
-    def report(self, words: str) -> None:
+    def log_line(self, words: str) -> None:
         if self.log is not None:
             self.log(words)
 
@@ -76,14 +76,13 @@ class Worker:
         max_running: int,
         grace_s: float,
     ) -> None:
-        self._store, self._context, self._worker_lock, self._listeners = store, context, lock, listeners
+        self._store, self._context, self._alive_file, self._listeners = store, context, lock, listeners
         self._max_running, self._grace_s = max_running, grace_s
-        self._processes = JobProcesses()
         self._leased: dict[str, LeasedJob] = {}
         self._job_threads: list[threading.Thread] = []
         # Nothing may call the store while it holds this lock: the store can block for seconds.
-        self._lock = threading.RLock()
-        self._lease_lock = threading.Lock()
+        self._state_lock = threading.RLock()
+        self._leasing_lock = threading.Lock()
         self._is_closed = False
         self._ended = threading.Event()
         self._due: dict[str, float] = {}
@@ -91,29 +90,29 @@ class Worker:
         """When to retry the jobs for which something was unavailable."""
         self._has_reported = False
         """Whether the current problem with the store was already reported."""
-        passes = (self._heartbeat, self._poll)
-        self._threads = [threading.Thread(target=self._loop, args=(one,), name="worker", daemon=True) for one in passes]
-        for one in passes:
+        loops = (self._heartbeat, self._poll)
+        self._threads = [threading.Thread(target=self._loop, args=(one,), name="worker", daemon=True) for one in loops]
+        for one in loops:
             one()
         for thread in self._threads:
             thread.start()
 
     @property
     def is_idle(self) -> bool:
-        with self._lock:
+        with self._state_lock:
             return not self._leased
 
     def leased_job(self, job_id: str) -> LeasedJob | None:
         """The job, if it is leased to this worker."""
-        with self._lock:
+        with self._state_lock:
             return self._leased.get(job_id)
 
     def lease_jobs(self) -> None:
         """Lease and start the jobs whose turn it is, as long as there is room."""
-        with self._lease_lock:
+        with self._leasing_lock:
             while self._has_room():
                 row = self._store.leases.lease_next(
-                    self._worker_lock.name, self._context.kinds, lease_s=LEASE_S, can_do=self._can_do()
+                    self._alive_file.name, self._context.kinds, lease_s=LEASE_S, can_do=self._can_do()
                 )
                 if row is None:
                     break
@@ -121,7 +120,7 @@ class Worker:
         self._listeners.notify()
 
     def _has_room(self) -> bool:
-        with self._lock:
+        with self._state_lock:
             return not self._is_closed and len(self._leased) < self._max_running
 
     def _can_do(self) -> Callable[[JobRow], bool]:
@@ -143,7 +142,7 @@ class Worker:
     def close(self) -> None:
         """Stop between two steps; unfinished jobs are queued again."""
         self._stop_all()
-        with self._lease_lock:  # a job may have been leased meanwhile
+        with self._leasing_lock:  # a job may have been leased meanwhile
             self._stop_all()
             threads = list(self._job_threads)
         for thread in threads:
@@ -151,12 +150,11 @@ class Worker:
         self._ended.set()
         for thread in self._threads:
             thread.join()
-        self._processes.close_idle(idle_s=0.0)
-        self._worker_lock.end()
+        self._alive_file.end()
         self._listeners.notify()
 
     def _stop_all(self) -> None:
-        with self._lock:
+        with self._state_lock:
             self._is_closed = True
             for leased in self._leased.values():
                 leased.stop("requeue", self._grace_s)
@@ -167,81 +165,81 @@ class Worker:
             problem = {"problem": job.problem, "remedy": job.remedy}
             self._store.jobs.end(row.holder, row.id, "failed", problem, ended_at=self._context.now())
             return
-        held = LeasedJob(self._store, row, job)
-        with self._lock:
-            self._leased[row.id] = held
-        self._context.report(f"{row.id}: begins" if row.attempt == 1 else f"{row.id}: goes on")
-        thread = threading.Thread(target=self._follow, args=(held,), name=f"job {row.id}", daemon=True)
+        leased = LeasedJob(self._store, row, job)
+        with self._state_lock:
+            self._leased[row.id] = leased
+        self._context.log_line(f"{row.id}: started" if row.attempt == 1 else f"{row.id}: resumed")
+        thread = threading.Thread(target=self._follow, args=(leased,), name=f"job {row.id}", daemon=True)
         self._job_threads = [*(old for old in self._job_threads if old.is_alive()), thread]
         thread.start()
 
-    def _follow(self, held: LeasedJob) -> None:
+    def _follow(self, leased: LeasedJob) -> None:
         """Follow one job to its end."""
-        ending: JobEnding | None = failed("The server has a fault.", RESUME_HINT)
+        ending: JobEnding | None = failed("The server failed unexpectedly.", RESUME_HINT)
         try:
-            ending = self._ending(held)
+            ending = self._run(leased)
         except StoreUnreachable as problem:
             ending = None
-            self._postpone(held, problem.message)
+            self._postpone(leased, problem.message)
         except KiwiError as problem:
             ending = failed(problem.message, problem.remedy)
         except OSError as problem:
-            ending = failed(f"The process of the run cannot be started: {problem.strerror}.", RESUME_HINT)
+            ending = failed(f"Could not start a process for the job: {problem.strerror}.", RESUME_HINT)
         finally:
-            self._end(held, ending)
+            self._end(leased, ending)
             self._listeners.notify()
             self._safely(self.lease_jobs)
 
-    def _ending(self, held: LeasedJob) -> JobEnding | None:
-        order = self._context.make_order(held.row, held.job)
-        process = self._processes.acquire()
+    def _run(self, leased: LeasedJob) -> JobEnding | None:
+        spec = self._context.make_spec(leased.row, leased.job)
+        process = PROCESS_POOL.acquire()
         try:
-            held.attach(process)
-            for event in process.events(order):
-                held.add_event(event)
+            leased.attach(process)
+            for event in process.events(spec):
+                leased.add_event(event)
                 self._listeners.notify()
             if process.last.get("event") == "lost":
-                held.is_lost = True
+                leased.is_lost = True
             if process.last.get("event") == "away":
-                self._postpone(held, message_in(process.last, "problem"))
-            return process.ending(is_cancelled=held.stop_reason == "cancel")
+                self._postpone(leased, message_in(process.last, "problem"))
+            return process.ending(is_cancelled=leased.stop_reason == "cancel")
         finally:
-            held.detach()
-            self._processes.release(process)
+            leased.detach()
+            PROCESS_POOL.release(process)
 
-    def _postpone(self, held: LeasedJob, why: str) -> None:
+    def _postpone(self, leased: LeasedJob, why: str) -> None:
         """Retry it later: something that it needs is unavailable."""
-        held.return_reason = why
+        leased.return_reason = why
         now = time.monotonic()
         waiting = {job_id: at for job_id, at in self._retry_at.items() if at > now}
-        self._retry_at = {**waiting, held.job.id: now + POSTPONE_S}
+        self._retry_at = {**waiting, leased.job.id: now + POSTPONE_S}
 
-    def _end(self, held: LeasedJob, ending: JobEnding | None) -> None:
+    def _end(self, leased: LeasedJob, ending: JobEnding | None) -> None:
         """Store how a job ended, as soon as the store can be reached; nothing is written if the lease was lost."""
         try:
-            if held.is_lost or not self._until_stored(held.store_events):
+            if leased.is_lost or not self._until_stored(leased.store_events):
                 return
             if ending is None or ending.state == "interrupted":
-                self._until_stored(lambda: self._requeue(held, is_killed=ending is not None))
-            elif self._until_stored(lambda: self._write_end(held, ending)):
-                self._context.report(f"{held.job.id}: {ending.state}. {ending.details.get('problem', '')}".rstrip())
-                self._until_stored(lambda: audit_job_end(self._store, held.job, ending.state, self._context.now()))
+                self._until_stored(lambda: self._requeue(leased, is_killed=ending is not None))
+            elif self._until_stored(lambda: self._write_end(leased, ending)):
+                self._context.log_line(f"{leased.job.id}: {ending.state}. {ending.details.get('problem', '')}".rstrip())
+                self._until_stored(lambda: audit_job_end(self._store, leased.job, ending.state, self._context.now()))
         finally:
-            with self._lock:
-                del self._leased[held.job.id]
+            with self._state_lock:
+                del self._leased[leased.job.id]
 
-    def _requeue(self, held: LeasedJob, *, is_killed: bool) -> None:
+    def _requeue(self, leased: LeasedJob, *, is_killed: bool) -> None:
         """Queue it again; one that was killed (out of memory, say) is tried at most `MAX_TRIES` times."""
         state = "queued"
         if is_killed:
-            state = self._store.leases.requeue_killed(held.row.holder, held.job.id, max_tries=MAX_TRIES).state
+            state = self._store.leases.requeue_killed(leased.row.holder, leased.job.id, max_tries=MAX_TRIES).state
         else:
-            self._store.leases.requeue(held.row.holder, held.job.id, held.return_reason or WORKER_STOPPED)
-        self._context.report(f"{held.job.id}: {'waits for another worker' if state == 'queued' else state}")
+            self._store.leases.requeue(leased.row.holder, leased.job.id, leased.return_reason or WORKER_STOPPED)
+        self._context.log_line(f"{leased.job.id}: {'waiting for another worker' if state == 'queued' else state}")
 
-    def _write_end(self, held: LeasedJob, ending: JobEnding) -> None:
-        progress: dict[str, Any] = {"pages": held.job.pages, **ending.details}
-        self._store.jobs.end(held.row.holder, held.job.id, ending.state, progress, ended_at=self._context.now())
+    def _write_end(self, leased: LeasedJob, ending: JobEnding) -> None:
+        progress: dict[str, Any] = {"pages": leased.job.pages, **ending.details}
+        self._store.jobs.end(leased.row.holder, leased.job.id, ending.state, progress, ended_at=self._context.now())
 
     def _until_stored(self, write: Callable[[], None]) -> bool:
         """Write to the store as soon as it can be reached; False if the lease was lost, or is left to expire."""
@@ -251,7 +249,7 @@ class Worker:
             except LeaseLost:
                 return False
             except BadUsage as problem:  # trying again cannot help
-                self._context.report(str(problem))
+                self._context.log_line(str(problem))
                 return False
             except KiwiError as problem:  # the store is unreachable, or its disk is full
                 self._report_once(problem)
@@ -271,7 +269,7 @@ class Worker:
 
     def _poll(self) -> None:
         self._safely(self._lease_waiting)
-        self._processes.close_idle()
+        PROCESS_POOL.close_idle()
         if self._listeners and self._is_due("listeners", 2 * POLL_S):
             self._listeners.notify()  # workers elsewhere may have reported events
 
@@ -291,10 +289,10 @@ class Worker:
             print(f"kiwiresearch: {problem}", file=sys.stderr, flush=True)
 
     def _store_events(self) -> None:
-        for held in self._leased_jobs():
-            if not held.is_lost:
+        for leased in self._leased_jobs():
+            if not leased.is_lost:
                 try:
-                    held.store_events()
+                    leased.store_events()
                 except LeaseLost:
                     self._listeners.notify()
 
@@ -302,12 +300,12 @@ class Worker:
         """Renew our leases before expiring others: this machine may have been suspended, so ours may be overdue."""
         if not self._is_due("renewal", RENEW_S):
             return
-        for held in self._leased_jobs():
-            held.renew(LEASE_S, self._grace_s)
-        dead = self._worker_lock.dead_workers()
+        for leased in self._leased_jobs():
+            leased.renew(LEASE_S, self._grace_s)
+        dead = self._alive_file.dead_workers()
         if dead or self._store.jobs.counts().running > len(self._leased_jobs()):
             self._store.leases.expire(max_tries=MAX_TRIES, is_dead=frozenset(dead).__contains__)
-            self._worker_lock.forget(dead)
+            self._alive_file.forget(dead)
         self._has_reported = False
 
     def _lease_waiting(self) -> None:
@@ -315,7 +313,7 @@ class Worker:
             self.lease_jobs()
 
     def _leased_jobs(self) -> list[LeasedJob]:
-        with self._lock:
+        with self._state_lock:
             return list(self._leased.values())
 
     def _is_due(self, what: Literal["renewal", "listeners"], every_s: float) -> bool:

@@ -29,23 +29,23 @@ class Listeners:
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []
-        self._changing = threading.Lock()
+        self._state_lock = threading.Lock()
 
     def __bool__(self) -> bool:
         return bool(self._listeners)
 
     @contextlib.contextmanager
     def listening(self, listener: Callable[[], None]) -> Iterator[None]:
-        with self._changing:
+        with self._state_lock:
             self._listeners.append(listener)
         try:
             yield
         finally:
-            with self._changing:
+            with self._state_lock:
                 self._listeners.remove(listener)
 
     def notify(self) -> None:
-        with self._changing:
+        with self._state_lock:
             listeners = list(self._listeners)
         for listener in listeners:
             listener()
@@ -68,22 +68,22 @@ class WorkerLock:
         self._folder = state / FOLDER
         host = re.sub(r"[^\w-]+", "-", platform.node()).strip("-")[:60] or "host"
         self.name = f"{host}.{os.getpid()}.{secrets.token_hex(4)}"
-        self._lock = FolderLock(self._folder / self.name)
+        self._file_lock = FolderLock(self._folder / self.name)
         try:
             self._acquire()
         except OSError as problem:
             raise CannotWrite(
-                f"The folder {str(self._folder)!r} cannot be written: {problem.strerror or problem}.",
+                f"Could not write to the folder {str(self._folder)!r}: {problem.strerror or problem}.",
                 remedy="Check its permissions, or set KIWIRESEARCH_HOME to another folder.",
             ) from problem
 
     def _acquire(self) -> None:
         """Lock the file that others see; one that took our new file for a dead worker's may just have removed it."""
         for _ in range(TRIES):
-            if self._lock.wait(TIMEOUT_S) and self._lock.is_current():
+            if self._file_lock.wait(TIMEOUT_S) and self._file_lock.is_current():
                 return
-            self._lock.release()
-        raise OSError("no file there can be locked")
+            self._file_lock.release()
+        raise OSError("files there cannot be locked")
 
     def dead_workers(self) -> tuple[str, ...]:
         """The names of dead workers of this machine that are not forgotten yet."""
@@ -102,7 +102,7 @@ class WorkerLock:
     def end(self) -> None:
         """Release the lock and remove its file."""
         self.forget((self.name,) if os.name == "posix" else ())  # Windows cannot remove an open file
-        self._lock.release()
+        self._file_lock.release()
 
     def _is_dead(self, name: str) -> bool:
         lock = FileLock(self._folder / name)

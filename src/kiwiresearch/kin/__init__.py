@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.conflict import ConflictRecord, RankedValue, find_conflicts
+    from kiwiresearch.kin.conflict import ConflictRecord, RankedValue, find_tree_conflicts
+    from kiwiresearch.kin.evidence_phrases import evidence_phrase
     from kiwiresearch.kin.kinship import KinshipFinder, step_words
     from kiwiresearch.kin.language import has_family_words
     from kiwiresearch.kin.lineage import path_to, predecessors_from

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
-from kiwiresearch.codec import Record
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.kin.conflict_values import (
     SINGLE_MARRIAGE_FIELDS,
     SINGLE_VALUE_FIELDS,
@@ -16,9 +17,11 @@ from kiwiresearch.kin.conflict_values import (
     competing_facts,
     group_values,
 )
+from kiwiresearch.kin.evidence_phrases import INFORMATION_PHRASES, source_phrases
 from kiwiresearch.kin.next_steps import next_steps
 from kiwiresearch.kin.plausibility import date_problem
 from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, FieldName, PersonId, Source, SourceId, Tree, row_id
+from kiwiresearch.messages import Message, message_record
 from kiwiresearch.text.dates import DateText
 
 EvidenceType = Literal["primary", "secondary", "authored"]
@@ -49,6 +52,12 @@ class RankedValue(Record):
     claim_index: int
     rank: int
     reason: str
+    reason_message: Mapping[str, object] | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT, kw_only=True)
+
+    @classmethod
+    def of(cls, claim_index: int, rank: int, reason: str) -> Self:
+        """A place whose reason may be a message."""
+        return cls(claim_index, rank, reason, reason_message=message_record(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,10 @@ class ConflictRecord(Record):
     resolution_status: ResolutionStatus
     preserve_alternatives: Literal[True]
     decided_by: str
+    analysis_message: Mapping[str, object] | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT, kw_only=True)
+    next_actions_messages: tuple[Mapping[str, object] | None, ...] = dataclasses.field(
+        default=(), metadata=OMIT_DEFAULT, kw_only=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +125,10 @@ class Conflict:
     competing_assertions: tuple[CompetingValue, ...]
     evidence_ranking: tuple[RankedValue, ...]
     recommended_index: int | None
-    rationale: str
+    rationale: Message
     confidence: float
     resolution_status: ResolutionStatus
-    next_actions: tuple[str, ...]
+    next_actions: tuple[Message, ...]
     preserve_alternatives: Literal[True] = True
     decided_by: str = "rules"
 
@@ -153,6 +166,8 @@ class Conflict:
             resolution_status=self.resolution_status,
             preserve_alternatives=self.preserve_alternatives,
             decided_by=self.decided_by,
+            analysis_message=message_record(self.rationale),
+            next_actions_messages=tuple(map(message_record, actions)),
         )
 
 
@@ -164,7 +179,7 @@ PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "ce
 UNFOUND_SHARE = 0.15
 """The share of belief reserved for values that have not been found."""
 BEST_WITHOUT_RECORD, BEST = 0.75, 0.95
-UNKNOWN_SOURCE = Source("", "", "an unknown source")
+UNKNOWN_SOURCE = Source("", "", Message("an unknown source", "conflict.unknown_source"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +195,7 @@ class EvidenceWeight:
     sources: tuple[str, ...]
     has_record: bool
     """Whether some evidence is a record of the event, made at the time."""
-    reason: str
+    reason: Message
 
 
 def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
@@ -213,7 +228,7 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
         min((_source(tree, one.source).tier for one in evidence), default=0),
         tuple(sorted({_source(tree, one.source).name for one in evidence})),
         information == 0 and form == 0,
-        _reason(source, best, kind, len(origins), problem, is_disputed=is_disputed),
+        _reason(source, best, len(origins), problem, is_disputed=is_disputed),
     )
 
 
@@ -251,33 +266,37 @@ def _support(origins: dict[str, float], confidence: float) -> float:
     return 1 - against if origins else confidence / 2
 
 
-def _reason(source: Source, best: Evidence | None, kind: str, origins: int, problem: str, *, is_disputed: bool) -> str:
+def _reason(source: Source, best: Evidence | None, origins: int, problem: str, *, is_disputed: bool) -> Message:
     if best is None:
-        return "no evidence is given"
-    by = (
-        "official"
-        if source.official
-        else "user-contributed"
-        if source.user_contributed
-        else "neither official nor user-contributed"
-    )
-    parts = [f"{kind} evidence in {source.form} form from {source.name!r}, {by}"]
+        return Message("no evidence", "conflict.no_evidence")
+    information, kinds = INFORMATION_PHRASES[best.information], source_phrases(source)
+    kind = Message(", ".join(kinds), "evidence.class", parts=kinds)
+    name = source.name if isinstance(source.name, Message) else f"“{source.name}”"
+    text = f"{information} from {name} ({kind})"
+    parts = [Message(text, "conflict.from", information=information, source=source.name, kind=kind)]
     if origins > 1:
-        parts.append(f"{origins} independent sources agree")
-    if best.method in ("lead", "infobox", "prose", "model"):
-        parts.append(f"read from the {best.method}")
+        parts.append(Message(f"{origins} independent sources agree", "conflict.agree", n=origins))
+    if best.method in PLACES:
+        parts.append(PLACES[best.method])
     if is_disputed:
-        parts.append("it is disputed")
+        parts.append(Message("disputed", "conflict.disputed"))
     if problem:
-        parts.append(f"but {problem}")
-    return ", ".join(parts)
+        parts.append(Message(f"but {problem}", "conflict.but", problem=problem))
+    return Message(", ".join(parts), "conflict.reason", parts=tuple(parts))
 
 
+PLACES = {
+    "lead": Message("found in the introduction", "conflict.in_lead"),
+    "infobox": Message("found in the infobox", "conflict.in_infobox"),
+    "prose": Message("found in the article text", "conflict.in_prose"),
+    "model": Message("found by a model in the article text", "conflict.in_model"),
+}
+"""Where on a page a value was found."""
 CLEAR_LEAD = 0.25
 """The lead in confidence that settles a conflict between values of the same evidence class."""
 
 
-def find_conflicts(tree: Tree) -> tuple[Conflict, ...]:
+def find_tree_conflicts(tree: Tree) -> tuple[Conflict, ...]:
     """All fields with values that cannot both be right, in the order of people and fields."""
     return tuple(_conflicts(tree))
 
@@ -311,7 +330,7 @@ def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[Valu
         person,
         field,
         competing,
-        tuple(RankedValue(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
+        tuple(RankedValue.of(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
         None if status == "open" else 0,
         _rationale(status, [groups[at] for at in order], weights),
         beliefs[0],
@@ -342,30 +361,37 @@ def _status(weights: list[EvidenceWeight], beliefs: list[float]) -> ResolutionSt
     return "tentative" if first.sort_key < second.sort_key else "open"
 
 
-def _rationale(status: ResolutionStatus, groups: list[ValueGroup], weights: list[EvidenceWeight]) -> str:
-    best, next_best = (f"“{group.when.words() if group.when else group.value}”" for group in groups[:2])
+def _rationale(status: ResolutionStatus, groups: list[ValueGroup], weights: list[EvidenceWeight]) -> Message:
+    best, other = (DateText(group.when) if group.when else group.value for group in groups[:2])
     if status == "open":
-        return f"Nothing tells {best} from {next_best}: the evidence for both is of the same kind."
-    leads = _deciding_criterion(weights[0], weights[1])
-    word = "Preferred" if status == "resolved" else "Preferred for now"
-    return f"{word}: {best}. It stands before {next_best} by {leads}."
+        text = f"Cannot decide between “{best}” and “{other}”: the evidence for both is equally good."
+        return Message(text, "conflict.open", best=best, other=other)
+    why = _deciding_criterion(weights[0], weights[1])
+    if status == "tentative":
+        text = f"“{best}” is preferred to “{other}” for now because {why}."
+        return Message(text, "conflict.tentative", best=best, other=other, why=why)
+    return Message(
+        f"“{best}” is preferred to “{other}” because {why}.", "conflict.resolved", best=best, other=other, why=why
+    )
 
 
 RANKING_CRITERIA = (
-    "being possible and undisputed",
-    "the kind of information",
-    "the form of the source",
-    "who made it",
-    "the number of independent sources",
-    "being more exact",
-    "where on the page it stands",
-    "how reliable such sources are",
+    Message("nothing contradicts it", "conflict.by_plausibility"),
+    Message("its information comes from someone closer to the event", "conflict.by_information"),
+    Message("its source is closer to the original record", "conflict.by_form"),
+    Message("its source has a more trustworthy author", "conflict.by_author"),
+    Message("more independent sources agree on it", "conflict.by_origins"),
+    Message("it is more exact", "conflict.by_precision"),
+    Message("it was found in a more reliable place on the page", "conflict.by_place"),
+    Message("its source is more reliable", "conflict.by_reliability"),
 )
+"""What decides between two values, in the order of the sort key of their evidence."""
 
 
-def _deciding_criterion(first: EvidenceWeight, second: EvidenceWeight) -> str:
+def _deciding_criterion(first: EvidenceWeight, second: EvidenceWeight) -> Message:
     pairs = zip(RANKING_CRITERIA, first.sort_key, second.sort_key, strict=True)
-    return next((lead for lead, one, other in pairs if one != other), "the sum of what supports it")
+    overall = Message("its evidence is better overall", "conflict.by_total")
+    return next((lead for lead, one, other in pairs if one != other), overall)
 
 
 def _place(tree: Tree, person: PersonId, field: FieldName) -> str:

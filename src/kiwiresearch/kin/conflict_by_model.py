@@ -12,6 +12,7 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.conflict import Conflict, RankedValue
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
+from kiwiresearch.messages import Message
 from kiwiresearch.text import printable
 
 REPLY_TOKENS = 700
@@ -69,7 +70,7 @@ def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) ->
                     conflict = reorder_values(conflict, analysis, model.name)
             except ModelError as problem:
                 why = printable(problem.message).rstrip(".")
-                notes = (f"{model_label(model)} did not help with conflicts: {why}.",)
+                notes = (f"{model_label(model)} could not help with conflicts: {why}.",)
         found.append(conflict)
     return ConflictReview(tuple(found), notes, asked)
 
@@ -102,11 +103,12 @@ def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
         return conflict
     reasons = {one.claim_index: one.reason for one in conflict.evidence_ranking}
     value = conflict.competing_assertions[best].value
+    text = f"{conflict.rationale} Between values with equally good evidence, a model prefers “{value}”."
     return replace(
         conflict,
-        evidence_ranking=tuple(RankedValue(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
+        evidence_ranking=tuple(RankedValue.of(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
         recommended_index=best,
-        rationale=f"{conflict.rationale} Among values of equal evidence a model prefers {value!r}.",
+        rationale=Message(text, "conflict.by_model", why=conflict.rationale, value=value),
         confidence=min(analysis.confidence, conflict.competing_assertions[best].confidence),
         resolution_status="tentative",
         decided_by=f"model {by}",

@@ -9,7 +9,7 @@ from typing import Literal
 
 from rapidfuzz.distance import JaroWinkler
 
-from kiwiresearch.kin.names import same_name
+from kiwiresearch.kin.names import may_be_same_name
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
     DISCARDED,
@@ -87,7 +87,7 @@ def compare_values(
     if field in PLACE_FIELDS:
         return _compare_places(one, other)
     if field in ("father", "mother", "parent"):
-        return "variant" if same_name(one, other) or _is_part(one, other) else "conflict"
+        return "variant" if may_be_same_name(one, other) or _is_part(one, other) else "conflict"
     return "conflict"
 
 

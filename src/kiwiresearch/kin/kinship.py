@@ -290,4 +290,4 @@ def _ordinal(number: int) -> str:
 
 
 def _distant_relation_words(between: int) -> str:
-    return "tied over 1 other" if between == 1 else f"tied over {between} others"
+    return "related through 1 other person" if between == 1 else f"related through {between} other people"

@@ -6,20 +6,21 @@ Only English has a file. Its patterns assume English word order, so another lang
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import TypedDict, TypeVar, cast
 
 import regex  # type: ignore[import-untyped]
 
+from kiwiresearch.codec import toml_data
 from kiwiresearch.kin.tree import FieldName, Qualifier, Sex
 from kiwiresearch.text import fold
 
 Pattern = re.Pattern[str]
 Match = re.Match[str]
+K = TypeVar("K")
 
 __all__ = ["Match", "Pattern", "regex"]
 
@@ -31,13 +32,30 @@ PLURAL = regex.compile(r"\(\w{1,3}\)|[\[(]\d+[\])]|[:*†]")
 NON_PERSON_KINDS = ("surname", "fiction", "myth", "several", "animal", "work")
 
 
-@cache
-def language_data(language: str) -> Mapping[str, Any] | None:
-    """The file of a language (ISO 639-3), if there is one."""
-    file = DATA / f"{language}.toml"
-    if not (language.isascii() and language.isalpha() and file.is_file()):
-        return None
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+class LanguageData(TypedDict):
+    """The tables of a file."""
+
+    classes: dict[str, str]
+    patterns: dict[str, str]
+    words: dict[str, list[str]]
+    notes: dict[str, str]
+    qualifiers: dict[Qualifier, str]
+    marriage: dict[str, str]
+    rejects: dict[str, str]
+    people: dict[str, str]
+    sections: dict[str, str]
+    labels: dict[str, list[str]]
+    read_labels: dict[str, list[str]]
+    kin_sex: dict[Sex, list[str]]
+    owned: dict[FieldName, list[str]]
+    role_of: dict[FieldName, list[str]]
+    check: dict[str, dict[str, list[str]]]
+
+
+def language_data(language: str) -> LanguageData:
+    """The file of a language (ISO 639-3); the English one for those that have none."""
+    name = language if has_family_words(language) else "eng"
+    return cast("LanguageData", toml_data("kiwiresearch.kin", f"data/{name}.toml"))
 
 
 class Language:
@@ -47,8 +65,8 @@ class Language:
         self._language = language
 
     @cached_property
-    def _data(self) -> Mapping[str, Any]:
-        return language_data(self._language) or {}
+    def _data(self) -> LanguageData:
+        return language_data(self._language)
 
     def __getattr__(self, name: str) -> Pattern:
         if name.startswith("_"):
@@ -140,16 +158,17 @@ class Language:
         return _by_word(self._data["role_of"])
 
 
-def _by_word(table: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def _by_word(table: Mapping[K, Iterable[str]]) -> dict[str, K]:
     return {word: kind for kind, words in table.items() for word in words}
 
 
 ENGLISH = Language("eng")
 
 
+@cache
 def has_family_words(language: str) -> bool:
     """Whether pages in a language can be read; without a word list only dates could be."""
-    return language_data(language) is not None
+    return language.isascii() and language.isalpha() and (DATA / f"{language}.toml").is_file()
 
 
 def _word(text: str) -> Pattern:
@@ -209,7 +228,7 @@ class CueTable:
 @cache
 def cue_table(language: str = "eng") -> CueTable:
     """The table of a language; English for those that have none."""
-    file = language_data(language) or language_data("eng") or {}
+    file = language_data(language)
     data = file["check"]
     labels: dict[str, set[str]] = {}
     for table in (file["labels"], data["labels"]):
@@ -222,7 +241,7 @@ def cue_table(language: str = "eng") -> CueTable:
         kin=_phrases(data["kin"]),
         ties=_phrases(data["ties"]),
         unstated=_phrases(data["unstated"]),
-        sexes=_by_word(data["sexes"]),
+        sexes=_by_word(cast("dict[Sex, list[str]]", data["sexes"])),
         words={kind: frozenset(words) for kind, words in data["words"].items()},
     )
 

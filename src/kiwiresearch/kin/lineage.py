@@ -78,7 +78,7 @@ def require_person(tree: Tree, *people: PersonId) -> None:
     """Raise if people are not in the tree."""
     for person in people:
         if person not in tree.persons:
-            raise BadUsage(f"There is nobody with the id {person!r} in this tree.", remedy="Look up the id first.")
+            raise BadUsage(f"This tree has no person with the ID {person!r}.", remedy="Check the ID.")
 
 
 def ancestors(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:

@@ -132,9 +132,9 @@ def parse_name(text: str) -> PersonName:
     titles: list[str] = []
     generation = ""
     for part in tail:
-        told = words.generations.get(fold(part).removeprefix("the "), "")
-        generation = generation or told
-        if part and not told:
+        suffix = words.generations.get(fold(part).removeprefix("the "), "")
+        generation = generation or suffix
+        if part and not suffix:
             titles.append(part)
     tokens = head.split()
     leading = 0
@@ -167,9 +167,9 @@ def _split_tokens(
         elif any(letter.isalpha() for letter in token):
             own.append(STOPS.sub("", token) if len(token) > 2 else token)
     byname_text = " ".join(byname)
-    for word, told in words.generations.items():
+    for word, suffix in words.generations.items():
         if fold(byname_text) == f"the {word}":
-            generation, byname_text = generation or told, ""
+            generation, byname_text = generation or suffix, ""
     of_rank = any(fold(title).split()[:1] and set(fold(title).split()) & words.ranks for title in titles[-1:])
     given, surname = _given_and_surname(
         own, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1])))
@@ -229,7 +229,7 @@ def name_similarity(a: str, b: str) -> float:
     return round(GIVEN_SHARE * given + (1 - GIVEN_SHARE) * _family_similarity(one, other), 4)
 
 
-def same_name(a: str, b: str) -> bool:
+def may_be_same_name(a: str, b: str) -> bool:
     """Whether two names may well be the same person's."""
     return name_similarity(a, b) >= SAME_NAME
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kiwiresearch.kin.tree import FieldName
+from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange
 
 CIVIL_FROM, PARISH_FROM = 1840, 1540
@@ -24,39 +25,99 @@ EVENT_OF: dict[FieldName, Event] = {
     "mother": "parents",
     "sex": "birth",
 }
-STEPS: dict[tuple[Event, str], tuple[str, ...]] = {
-    ("birth", "civil"): ("Seek a civil birth registration{where}", "Seek a census return that gives the age"),
-    ("birth", "parish"): ("Seek the baptism in the parish register{where}",),
-    ("birth", "older"): ("Seek a chronicle or charter of the time that tells the birth",),
-    ("baptism", "civil"): ("Seek the baptism in the parish register{where}",),
-    ("baptism", "parish"): ("Seek the baptism in the parish register{where}",),
-    ("baptism", "older"): ("Seek a chronicle of the time that tells the baptism",),
-    ("death", "civil"): ("Seek a civil death registration{where}", "Seek an obituary or a probate record"),
-    ("death", "parish"): ("Seek the burial in the parish register{where}", "Seek a will or a probate record"),
-    ("death", "older"): ("Seek a chronicle, an obituary roll or an inquisition post mortem",),
-    ("burial", "civil"): ("Seek the register of the cemetery{where}", "Seek a photograph of the gravestone"),
-    ("burial", "parish"): ("Seek the burial in the parish register{where}", "Seek a photograph of the gravestone"),
-    ("burial", "older"): ("Seek a description of the tomb",),
-    ("marriage", "civil"): ("Seek a civil marriage registration{where}", "Seek a marriage notice in a newspaper"),
-    ("marriage", "parish"): (
-        "Seek the marriage or its banns in the parish register{where}",
-        "Seek a marriage settlement",
-    ),
-    ("marriage", "older"): ("Seek a marriage contract or a dispensation of the time",),
-    ("parents", "civil"): ("Seek a civil birth registration that names the parents{where}",),
-    ("parents", "parish"): ("Seek a baptism that names the parents", "Seek a will of the supposed parent"),
-    ("parents", "older"): ("Seek a charter of the time in which parent and child appear together",),
-}
-"""Records to look for; `{where}` is the place, which matters for registers."""
-LAST_STEP = "Compare where each source has it from: sources that copy each other count once"
 
 
-def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_primary: bool) -> tuple[str, ...]:
+def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_primary: bool) -> tuple[Message, ...]:
     """Records to look for; with primary evidence, first the original record itself."""
-    where = f" in {place}" if place else ""
-    found = [f"{step.format(where=where)}." for step in STEPS[EVENT_OF[field], _time(when)]]
-    first = ["Look at the original record itself, not at a copy of it."] if has_primary else []
-    return (*first, *found, f"{LAST_STEP}.")
+    found = _records(EVENT_OF[field], _time(when), place)
+    first = [Message("Check the original record, not a copy.", "lookup.original")] if has_primary else []
+    text = "Check where each source got it from: sources that copy each other count only once."
+    return (*first, *found, Message(text, "lookup.origins"))
+
+
+def _records(event: Event, time: str, place: str) -> tuple[Message, ...]:
+    """The records that may exist of an event."""
+    match event, time:
+        case "birth", "civil":
+            return _civil_birth(place), Message("Look for a census record that gives the age.", "lookup.census")
+        case ("birth", "parish") | ("baptism", "civil" | "parish"):
+            return (_parish_baptism(place),)
+        case "birth", _:
+            text = "Look for a chronicle or charter from the time that records the birth."
+            return (Message(text, "lookup.chronicle_birth"),)
+        case "baptism", _:
+            text = "Look for a chronicle from the time that records the baptism."
+            return (Message(text, "lookup.chronicle_baptism"),)
+        case "death", "civil":
+            return _civil_death(place), Message("Look for an obituary or a probate record.", "lookup.obituary")
+        case "death", "parish":
+            return _parish_burial(place), Message("Look for a will or a probate record.", "lookup.will")
+        case "death", _:
+            text = "Look for a chronicle, an obituary roll or an inquisition post mortem."
+            return (Message(text, "lookup.chronicle_death"),)
+        case "burial", "civil" | "parish":
+            register = _cemetery(place) if time == "civil" else _parish_burial(place)
+            return register, Message("Look for a photo of the gravestone.", "lookup.gravestone")
+        case "burial", _:
+            return (Message("Look for a description of the tomb.", "lookup.tomb"),)
+        # Nobody knows where a marriage took place if sources disagree on it, so its records have no place.
+        case "marriage", "civil":
+            register = Message("Look for the civil marriage registration.", "lookup.civil_marriage")
+            return register, Message("Look for a marriage notice in a newspaper.", "lookup.marriage_notice")
+        case "marriage", "parish":
+            text = "Look for the marriage or banns in the parish register."
+            settlement = Message("Look for a marriage settlement.", "lookup.marriage_settlement")
+            return Message(text, "lookup.parish_marriage"), settlement
+        case "marriage", _:
+            text = "Look for a marriage contract or a dispensation from the time."
+            return (Message(text, "lookup.marriage_contract"),)
+        case "parents", "civil":
+            return (_civil_parents(place),)
+        case "parents", "parish":
+            baptism = Message("Look for a baptism record that names the parents.", "lookup.parish_parents")
+            return baptism, Message("Look for the presumed parent’s will.", "lookup.will_of_parent")
+        case _:
+            text = "Look for a charter from the time that names parent and child together."
+            return (Message(text, "lookup.charter_parents"),)
+
+
+def _civil_birth(place: str) -> Message:
+    if place:
+        return Message(f"Look for the civil birth registration in {place}.", "lookup.civil_birth_in", place=place)
+    return Message("Look for the civil birth registration.", "lookup.civil_birth")
+
+
+def _civil_death(place: str) -> Message:
+    if place:
+        return Message(f"Look for the civil death registration in {place}.", "lookup.civil_death_in", place=place)
+    return Message("Look for the civil death registration.", "lookup.civil_death")
+
+
+def _civil_parents(place: str) -> Message:
+    if place:
+        text = f"Look for a civil birth registration in {place} that names the parents."
+        return Message(text, "lookup.civil_parents_in", place=place)
+    return Message("Look for a civil birth registration that names the parents.", "lookup.civil_parents")
+
+
+def _parish_baptism(place: str) -> Message:
+    if place:
+        text = f"Look for the baptism in the parish register in {place}."
+        return Message(text, "lookup.parish_baptism_in", place=place)
+    return Message("Look for the baptism in the parish register.", "lookup.parish_baptism")
+
+
+def _parish_burial(place: str) -> Message:
+    if place:
+        text = f"Look for the burial in the parish register in {place}."
+        return Message(text, "lookup.parish_burial_in", place=place)
+    return Message("Look for the burial in the parish register.", "lookup.parish_burial")
+
+
+def _cemetery(place: str) -> Message:
+    if place:
+        return Message(f"Look for the cemetery register in {place}.", "lookup.cemetery_in", place=place)
+    return Message("Look for the cemetery register.", "lookup.cemetery")
 
 
 def _time(when: DateRange | None) -> str:

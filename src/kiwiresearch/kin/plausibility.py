@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.kin.tree import DISCARDED, NOT_BY_BIRTH, Fact, FieldName, Person, PersonId, Relationship, Tree
-from kiwiresearch.text.dates import DateRange
+from kiwiresearch.messages import Message
+from kiwiresearch.text.dates import DateRange, DateText
 
 OLDEST_AGE = 120
+"""From here on, dates in a tree are doubted. The top ages differ by what they decide: with `MAX_AGE` (110) of
+`privacy.living` somebody without a date of death counts as dead, which few are wrong about; `MAX_AGE` (122, nobody has
+been older) of `extract.life_dates` only refuses what cannot be a lifespan."""
 YOUNGEST_PARENT = 12
 OLDEST_PARENT = 60
 """No older mother is known. Fathers get the same limit: a wrong generation is far likelier than an old father."""
@@ -54,8 +58,8 @@ def _of_life(tree: Tree, person: Person) -> Iterator[Implausibility]:
     about = (person.id,)
     if birth and death and _surely_before(death, birth):
         given = _facts(tree, person, "birth_date", "death_date")
-        yield Implausibility("died before birth", about, f"{person.name!r} died before being born.", given)
-    elif birth and death and _years_at_least(birth, death) >= OLDEST_AGE + 1:
+        yield Implausibility("died before birth", about, f"{person.name!r} would have died before being born.", given)
+    elif birth and death and _is_too_old(birth, death):
         given = _facts(tree, person, "birth_date", "death_date")
         yield Implausibility("too old", about, f"{person.name!r} would have lived more than {OLDEST_AGE} years.", given)
     for fact in tree.facts_of(person.id):
@@ -68,10 +72,12 @@ def _of_event(person: Person, fact: Fact) -> Iterator[Implausibility]:
         return
     if fact.field == "baptism_date" and person.birth and _surely_before(when, person.birth):
         yield Implausibility(
-            "baptised before birth", about, f"{person.name!r} was baptised before being born.", (fact.id,)
+            "baptised before birth", about, f"{person.name!r} would have been baptised before being born.", (fact.id,)
         )
     if fact.field == "burial_date" and person.death and _surely_before(when, person.death):
-        yield Implausibility("buried before death", about, f"{person.name!r} was buried before dying.", (fact.id,))
+        yield Implausibility(
+            "buried before death", about, f"{person.name!r} would have been buried before dying.", (fact.id,)
+        )
     if fact.field == "marriage_date":
         yield from _of_marriage(person, when, about, (fact.id,), ())
 
@@ -79,7 +85,9 @@ def _of_event(person: Person, fact: Fact) -> Iterator[Implausibility]:
 def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Implausibility]:
     first, second = tree.persons.get(tie.first), tree.persons.get(tie.second)
     if tie.first == tie.second:
-        yield Implausibility("own relative", (tie.first,), f"{tie.first!r} is tied to itself.", (), (tie.id,))
+        yield Implausibility(
+            "own relative", (tie.first,), f"{tie.first!r} is listed as their own relative.", (), (tie.id,)
+        )
     elif first and second and tie.kind == "parent_of":
         yield from _of_parent(first, second, tie)
     elif first and second and tie.kind == "spouse_of":
@@ -94,15 +102,15 @@ def _of_parent(parent: Person, child: Person, tie: Relationship) -> Iterator[Imp
     if tie.qualifier in NOT_BY_BIRTH or child.birth is None:
         return
     about, said = (parent.id, child.id), f"{parent.name!r} as a parent of {child.name!r}"
-    if parent.birth and _years_at_most(parent.birth, child.birth) < YOUNGEST_PARENT:
+    if parent.birth and _is_young_parent(parent.birth, child.birth):
         yield Implausibility(
             "parent too young", about, f"{said} would be younger than {YOUNGEST_PARENT}.", (), (tie.id,)
         )
-    if parent.birth and _years_at_least(parent.birth, child.birth) >= OLDEST_PARENT + 1:
+    if parent.birth and _is_old_parent(parent.birth, child.birth):
         yield Implausibility("parent too old", about, f"{said} would be older than {OLDEST_PARENT}.", (), (tie.id,))
     grace = 0 if parent.sex == "female" else POSTHUMOUS_DAYS
     if parent.death and parent.death.reach()[1] + grace < child.birth.reach()[0]:
-        yield Implausibility("parent dead", about, f"{said} would have been dead before the birth.", (), (tie.id,))
+        yield Implausibility("parent dead", about, f"{said} would have died before the birth.", (), (tie.id,))
 
 
 def _of_marriage(
@@ -111,12 +119,16 @@ def _of_marriage(
     if when is None:
         return
     if person.birth and _surely_before(when, person.birth):
-        yield Implausibility("married before birth", about, f"{person.name!r} married before being born.", facts, ties)
+        yield Implausibility(
+            "married before birth", about, f"{person.name!r} would have married before being born.", facts, ties
+        )
     elif person.birth and _years_at_most(person.birth, when) < YOUNGEST_SPOUSE:
-        said = f"{person.name!r} married younger than {YOUNGEST_SPOUSE}."
+        said = f"{person.name!r} would have married before the age of {YOUNGEST_SPOUSE}."
         yield Implausibility("married too young", about, said, facts, ties)
     if person.death and _surely_before(person.death, when):
-        yield Implausibility("married after death", about, f"{person.name!r} married after dying.", facts, ties)
+        yield Implausibility(
+            "married after death", about, f"{person.name!r} would have married after dying.", facts, ties
+        )
 
 
 def _cycles(ties: list[Relationship]) -> list[Implausibility]:
@@ -160,7 +172,7 @@ def _cycle(loop: tuple[PersonId, ...], ties: list[Relationship]) -> Implausibili
     turned = (*loop[least:], *loop[:least])
     steps = set(zip(turned, (*turned[1:], turned[0]), strict=True))
     ids = tuple(sorted(tie.id for tie in ties if tie.kind == "parent_of" and (tie.first, tie.second) in steps))
-    return Implausibility("own ancestor", turned, f"{turned[0]!r} is an ancestor of their own.", (), ids)
+    return Implausibility("own ancestor", turned, f"{turned[0]!r} would be their own ancestor.", (), ids)
 
 
 def _facts(tree: Tree, person: Person, *fields: str) -> tuple[str, ...]:
@@ -181,42 +193,58 @@ def _years_at_most(first: DateRange, last: DateRange) -> float:
     return (last.reach()[1] - first.reach()[0]) / YEAR
 
 
-def date_problem(tree: Tree, person: PersonId, field: FieldName, when: DateRange | None) -> str:
+def _is_too_old(birth: DateRange, death: DateRange) -> bool:
+    return _years_at_least(birth, death) >= OLDEST_AGE + 1
+
+
+def _is_young_parent(birth: DateRange, child: DateRange) -> bool:
+    return _years_at_most(birth, child) < YOUNGEST_PARENT
+
+
+def _is_old_parent(birth: DateRange, child: DateRange) -> bool:
+    return _years_at_least(birth, child) >= OLDEST_PARENT + 1
+
+
+def date_problem(tree: Tree, person: PersonId, field: FieldName, when: DateRange | None) -> Message:
     """What is wrong with a date by itself; empty if nothing is."""
     if when is None or field not in ("birth_date", "death_date", "baptism_date", "burial_date"):
-        return ""
+        return Message("")
     found = _births(tree, person, when) if field == "birth_date" else _after_birth(tree, person, when)
-    return next(found, "")
+    return next(found, Message(""))
 
 
-def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
+def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Message]:
     birth = tree.persons[person].birth
     if birth:
-        if when.reach()[1] < birth.reach()[0]:
-            yield f"it is before the birth ({birth.words()})"
-        if _years(birth.reach()[1], when.reach()[0]) >= OLDEST_AGE + 1:
-            yield f"nobody lived so long after a birth in {birth.words()}"
+        if _surely_before(when, birth):
+            yield Message(f"it is before the birth ({birth.words()})", "conflict.before_birth", date=DateText(birth))
+        if _is_too_old(birth, when):
+            text = f"it is more than {OLDEST_AGE} years after the birth ({birth.words()})"
+            yield Message(text, "conflict.long_after_birth", years=OLDEST_AGE, date=DateText(birth))
 
 
-def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[str]:
+def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Message]:
     death = tree.persons[person].death
-    first, last = when.reach()
-    if death and death.reach()[1] < first:
-        yield f"it is after the death ({death.words()})"
-    if death and _years(last, death.reach()[0]) >= OLDEST_AGE + 1:
-        yield f"nobody lived so long until {death.words()}"
+    if death and _surely_before(death, when):
+        yield Message(f"it is after the death ({death.words()})", "conflict.after_death", date=DateText(death))
+    if death and _is_too_old(when, death):
+        text = f"it is more than {OLDEST_AGE} years before the death ({death.words()})"
+        yield Message(text, "conflict.long_before_death", years=OLDEST_AGE, date=DateText(death))
     for child in tree.children(person):
         born = tree.persons[child].birth if child in tree.persons else None
-        if born and _years(first, born.reach()[1]) < YOUNGEST_PARENT:
-            yield f"the child {tree.persons[child].name!r} was born in {born.words()}"
+        if born and _is_young_parent(when, born):
+            name = tree.persons[child].name
+            text = f"it is too late for a parent of {quoted_name(name)} (born {born.words()})"
+            yield Message(text, "conflict.late_for_parent", child=name, date=DateText(born))
     for parent in tree.parents(person):
         known = tree.persons.get(parent)
         if known is None or known.birth is None:
             continue
-        low, high = known.birth.reach()
-        if _years(low, last) < YOUNGEST_PARENT or _years(high, first) >= OLDEST_PARENT + 1:
-            yield f"the parent {known.name!r} was born in {known.birth.words()}"
+        if _is_young_parent(known.birth, when) or _is_old_parent(known.birth, when):
+            text = f"it does not fit the age of the parent {quoted_name(known.name)} (born {known.birth.words()})"
+            yield Message(text, "conflict.age_of_parent", parent=known.name, date=DateText(known.birth))
 
 
-def _years(start: int, end: int) -> float:
-    return (end - start) / YEAR
+def quoted_name(name: str) -> str:
+    """A name in quotes, but not the words that replace the name of a person who may be living."""
+    return name if isinstance(name, Message) else f"“{name}”"

@@ -15,12 +15,12 @@ from kiwiresearch.llm import wire
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Options, Piece, Reply, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
 from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
-from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, json_objects
+from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, ChatRequest, json_objects
 
 COMPLETIONS = "/v1/chat/completions"
 MAX_FACT_BYTES = 8 * 2**20
 TEMPORARY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-GIVE_LESS = "Give it less text, or start the model server with a larger context."
+GIVE_LESS = "Send less text, or start the model server with a larger context."
 T = TypeVar("T")
 
 
@@ -49,7 +49,7 @@ class ModelServer:
         self.context: facts.ContextSize | None = None
         self._timeouts = timeouts
         if not key.isascii():
-            raise BadSettings("The key of the model server has letters that no header can carry.")
+            raise BadSettings("The key for the model server contains characters that are not allowed.")
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         # Connections are not reused: llama.cpp drops them after a stream, and the next call would fail.
         self._client = HttpClient(connect_s=timeouts.connect_s, read_s=timeouts.read_s, headers=headers)
@@ -72,17 +72,17 @@ class ModelServer:
 
     def _our_error(self, problem: Exception, deadline: Deadline) -> Exception:
         if deadline.has_passed:
-            return self.unreachable(f"was not done after {deadline.seconds:g} seconds")
+            return self.unreachable(f"did not finish within {deadline.seconds:g} seconds")
         if isinstance(problem, BadServerOutput):
-            return self.unreachable(f"does not answer as a model server does: {problem}")
+            return self.unreachable(f"does not seem to be a model server: {problem}")
         kind = problem.kind if isinstance(problem, HttpFailure) else "broken"
         if kind == "silent":
-            return self.unreachable("does not answer in time")
+            return self.unreachable("did not respond in time")
         if kind == "connect":
-            return self.unreachable(f"does not answer: {problem}")
+            return self.unreachable(f"is not responding: {problem}")
         if kind == "address":
-            return self.unreachable(f"cannot be asked: {problem}")
-        return TemporaryFailure(self.unreachable(f"breaks off: {problem}"))
+            return self.unreachable(f"cannot be reached: {problem}")
+        return TemporaryFailure(self.unreachable(f"closed the connection: {problem}"))
 
     def unreachable(self, what: str, *, remedy: str = "") -> ModelUnreachable:
         usual = "Check the address and that the model server is running, then try again."
@@ -116,26 +116,28 @@ class ModelServer:
         words = f": {said}" if said else ""
         if wire.TOO_LONG.search(said):
             return PromptTooLong(
-                f"The model server {without_password(self.root)!r} refuses the prompt{words}.", remedy=GIVE_LESS
+                f"The model server {without_password(self.root)!r} rejected the prompt{words}.", remedy=GIVE_LESS
             )
         if status in TEMPORARY_STATUSES:
-            return TemporaryFailure(self.unreachable(f"answers with an error ({status}){words}"))
+            return TemporaryFailure(self.unreachable(f"returned an error ({status}){words}"))
         if 300 <= status < 400:
             place = without_password(response.headers.get("location", "")) or "another place"
-            return self.unreachable(f"sends us on to {place!r}", remedy="If you trust that address, name it instead.")
+            return self.unreachable(f"redirects to {place!r}", remedy="If you trust that address, use it instead.")
         if status in (401, 403):
-            return self.unreachable(f"wants a key ({status}){words}", remedy="Set the key of your model server.")
-        return self.unreachable(f"refuses the request ({status}){words}")
+            return self.unreachable(
+                f"needs a key ({status}){words}", remedy="Set 'model_key' to the key of your model server."
+            )
+        return self.unreachable(f"rejected the request ({status}){words}")
 
     def read(self, response: HttpResponse, builder: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise BadServerOutput("it sends compressed what was asked for plain")
+            raise BadServerOutput("it sent a compressed reply")
         try:
             yield from read_pieces(json_objects(_limited(response, MAX_BYTES)), builder)
         except ServerComplaint as complaint:
             raise self.refusal(response, str(complaint)) from complaint
         if not (builder.has_begun or streamed):
-            raise BadServerOutput("it sends nothing")
+            raise BadServerOutput("it sent an empty reply")
 
     def close(self) -> None:
         self._client.close()
@@ -166,7 +168,8 @@ class ChatModel:
         max_chars: int = MAX_CHARS,
     ) -> None:
         if not addresses:
-            raise BadSettings("No model server is named.", remedy="Name one like http://localhost:11434.")
+            remedy = "Set 'model_url' in the settings, for example to http://localhost:11434."
+            raise BadSettings("No model server is set.", remedy=remedy)
         servers = [ModelServer(address, key=key, timeouts=timeouts) for address in addresses]
         self._pool = Pool(servers, pause_s=timeouts.retry_after_s)
         self._model = model
@@ -180,7 +183,9 @@ class ChatModel:
         if not self._model:
             names = self.models()
             if not names:
-                raise ModelUnreachable("The model server offers no model.", remedy="Load one there, or name it here.")
+                raise ModelUnreachable(
+                    "The model server has no models.", remedy="Load a model on the server, or set 'model_name'."
+                )
             self._model = names[0]
         return self._model
 
@@ -253,7 +258,7 @@ class ChatModel:
                     raise server.refusal(response, said)
                 refused |= {field}
 
-    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, deadline: Deadline) -> None:
+    def _check_room(self, server: ModelServer, request: ChatRequest, options: Options, deadline: Deadline) -> None:
         """Refuse a prompt that does not fit: some servers would silently cut it."""
 
         def ask(path: str, question: Mapping[str, Any] | None) -> Any:
@@ -266,8 +271,8 @@ class ChatModel:
         needed = facts.token_count(ask, request) or needed
         if needed + options.max_tokens > room:
             raise PromptTooLong(
-                f"The prompt takes about {needed:,} tokens and the reply up to {options.max_tokens:,}, "
-                f"but {self.name!r} reads {room:,} at once.",
+                f"The prompt needs about {needed:,} tokens and the reply up to {options.max_tokens:,}, "
+                f"but the model {self.name!r} can use only {room:,} in total.",
                 remedy=GIVE_LESS,
             )
 

@@ -49,7 +49,9 @@ class Message:
 
     def __post_init__(self) -> None:
         if self.role not in get_args(Role):
-            raise BadSettings(f"{self.role!r} is no role of a message.", remedy=f"Use one of {get_args(Role)}.")
+            raise BadSettings(
+                f"{self.role!r} is not the role of a message.", remedy=f"Use one of: {', '.join(get_args(Role))}."
+            )
         object.__setattr__(self, "text", without_surrogates(self.text))
 
 
@@ -65,7 +67,7 @@ class Temperatures:
         """The value; BadSettings if it is outside the range."""
         if not self.low <= value <= self.high:
             raise BadSettings(
-                f"The temperature for {self.work} is {value!r}.",
+                f"The temperature for {self.work} cannot be {value!r}.",
                 remedy=f"It must be between {self.low:g} and {self.high:g}.",
             )
         return value
@@ -116,10 +118,10 @@ class Options:
     def __post_init__(self) -> None:
         object.__setattr__(self, "temperature", float(ANY_WORK.checked(self.temperature)))
         if self.max_tokens < 1:
-            raise BadSettings(f"A reply of {self.max_tokens!r} tokens says nothing.", remedy="Allow at least one.")
+            raise BadSettings(f"A reply cannot have {self.max_tokens!r} tokens.", remedy="Allow at least 1 token.")
         if self.reasoning_effort not in get_args(Effort):
             raise BadSettings(
-                f"{self.reasoning_effort!r} is no reasoning effort.", remedy=f"Use one of {get_args(Effort)}."
+                f"{self.reasoning_effort!r} is not a reasoning effort.", remedy=f"Use one of {get_args(Effort)}."
             )
 
 
@@ -245,7 +247,10 @@ class Prompt:
         unknown = sorted(set(values) - set(self.places))
         if missing or unknown:
             wrong = [f"needs {name!r}" for name in missing] + [f"has no place for {name!r}" for name in unknown]
-            raise BadSettings(f"The prompt {self.name!r} {' and '.join(wrong)}.", remedy="Give it what it names.")
+            raise BadSettings(
+                f"The prompt {self.name!r} {' and '.join(wrong)}.",
+                remedy="Pass exactly the values that the prompt names.",
+            )
         return tuple(
             Message(turn.role, PLACE.sub(lambda found: _written(found[1], values[found[1]]), turn.text))
             for turn in self.turns
@@ -276,9 +281,11 @@ def parse_prompt(name: str, text: str) -> Prompt:
     """Parse a prompt file, in which a heading '# system', '# user' or '# assistant' starts each message."""
     before, *parts = TURN.split(text)
     if before.strip() or not parts:
-        raise BadSettings(f"The prompt {name!r} does not begin with a turn.", remedy="Begin it with '# system'.")
+        raise BadSettings(f"The prompt {name!r} does not start with a role.", remedy="Begin it with '# system'.")
     if "{{" in PLACE.sub("", text):
-        raise BadSettings(f"The prompt {name!r} has braces that are no place.", remedy="Write places like {{term}}.")
+        raise BadSettings(
+            f"The prompt {name!r} has braces that do not name a value.", remedy="Write placeholders like {{term}}."
+        )
     turns = zip(parts[::2], parts[1::2], strict=True)
     return Prompt(name, tuple(PromptTurn(cast(Role, role), said.strip()) for role, said in turns))
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, get_args
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, Finish, Message, Model, Options, Piece, Reply, ToolCall
@@ -85,34 +86,34 @@ class ReplayModel:
     def _required_model(self) -> Model:
         if self._model is None:
             raise ModelUnreachable(
-                f"No reply of {self.name!r} to this prompt is kept in {str(self._folder)!r}.",
-                remedy="Run once with the model, then again without.",
+                f"No reply from {self.name!r} to this prompt is saved in {str(self._folder)!r}.",
+                remedy="Run it once with the model to save its replies, then again without.",
             )
         return self._model
 
-    def _request(self, messages: Sequence[Message], options: Options) -> dict[str, Any]:
+    def _request(self, messages: Sequence[Message], options: Options) -> JsonDict:
         turns = [_turn(message) for message in messages]
         return {"version": VERSION, "model": self.name, "messages": turns, "options": _plain(asdict(options))}
 
-    def _path(self, request: dict[str, Any]) -> Path:
+    def _path(self, request: JsonDict) -> Path:
         key = _key(request)
         return self._folder / key[:2] / f"{key}.json"
 
-    def _stored(self, request: dict[str, Any]) -> Reply | None:
+    def _stored(self, request: JsonDict) -> Reply | None:
         try:
             record = json.loads(self._path(request).read_text(encoding="utf-8"))
             return _reply(record["reply"]) if record["request"] == request else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def _store(self, request: dict[str, Any], reply: Reply, options: Options) -> None:
+    def _store(self, request: JsonDict, reply: Reply, options: Options) -> None:
         if not _is_useful(reply, options):
             return
         record = {"request": request, "reply": _plain(asdict(reply))}
         try:
             write_atomically(self._path(request), canonical_json(record) + "\n")
         except OSError as problem:
-            self._say(f"Replies cannot be kept in {str(self._folder)!r}: {problem.strerror}.")
+            self._say(f"Could not save replies in {str(self._folder)!r}: {problem.strerror}.")
 
 
 def _turn(message: Message) -> list[Any]:
@@ -120,13 +121,13 @@ def _turn(message: Message) -> list[Any]:
     return [message.role, message.text, *([called, message.call_id] if called or message.call_id else [])]
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
+def _plain(row: JsonDict) -> JsonDict:
     """The row as JSON reads it back: with lists for tuples, and without empty tools and calls."""
     rows = {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
     return {key: value for key, value in rows.items() if value != []}
 
 
-def _key(request: dict[str, Any]) -> str:
+def _key(request: JsonDict) -> str:
     return hashlib.sha256(canonical_json(request).encode()).hexdigest()
 
 

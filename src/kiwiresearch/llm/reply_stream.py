@@ -357,7 +357,7 @@ def read_pieces(events: Iterable[dict[str, Any] | None], builder: ReplyBuilder) 
             is_done = True
             break
     if is_done and not builder.has_begun:
-        raise BadServerOutput("there is no reply in its answer")
+        raise BadServerOutput("its answer contains no reply")
     if not (is_done or builder.finish or builder.is_empty):
-        raise ReplyCutShort("the reply has no end")
+        raise ReplyCutShort("the reply is incomplete")
     yield from builder.rest()

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadSettings, ModelUnreachable
+from kiwiresearch.llm.wire import ChatRequest
 from kiwiresearch.network import is_loopback, split_server_address
 
 OWN_PATHS = re.compile(r"(?:/v1)?(?:/chat/completions|/models)?/*$")
@@ -22,8 +24,8 @@ def server_root(address: str) -> str:
     parts = split_server_address(address)
     if parts is None or parts.port == 0:
         raise BadSettings(
-            f"{without_password(address)!r} is no address of a model server.",
-            remedy="Give one like http://localhost:11434.",
+            f"{without_password(address)!r} is not the address of a model server.",
+            remedy="Example: http://localhost:11434",
         )
     return f"{parts.scheme}://{parts.netloc}{OWN_PATHS.sub('', parts.path)}"
 
@@ -91,9 +93,9 @@ def _ollama_context(ask: AskServer, model: str) -> ContextSize:
     return ContextSize(min([OLLAMA_DEFAULT, *filter(None, trained)]), is_sure=False)
 
 
-def token_count(ask: AskServer, request: Mapping[str, Any]) -> int | None:
+def token_count(ask: AskServer, request: ChatRequest) -> int | None:
     """The prompt's exact size with its template, if the server can count (llama.cpp)."""
-    content = {key: request[key] for key in ("messages", "tools") if key in request}
+    content: JsonDict = {key: request[key] for key in ("messages", "tools") if key in request}
     prompt = _part(ask("/apply-template", content), "prompt")
     if not isinstance(prompt, str):
         return None
@@ -101,7 +103,7 @@ def token_count(ask: AskServer, request: Mapping[str, Any]) -> int | None:
     return len(tokens) if isinstance(tokens, list) else None
 
 
-def _rows(answer: object, key: str) -> list[dict[str, Any]]:
+def _rows(answer: object, key: str) -> list[JsonDict]:
     rows = _part(answer, key)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 

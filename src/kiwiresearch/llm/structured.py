@@ -157,8 +157,8 @@ def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: 
         found = None
     if found is None:
         raise BadReply(
-            f"The model {model.name!r} gave no {shape.__name__!r} when asked twice: {problem}.",
-            remedy="Try another model, or go without one.",
+            f"The model {model.name!r} did not answer in the required form, even when asked again: {problem}.",
+            remedy="Try another model, or work without one.",
         )
     return found
 
@@ -177,7 +177,7 @@ def _read(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
         return None, "it repeats itself"
     if not reply.text:
         return None, "it is empty"
-    return None, "it was cut off" if reply.finish == "length" else "it is no JSON object"
+    return None, "it was cut off" if reply.finish == "length" else "it is not a JSON object"
 
 
 def _problem(found: ValidationError) -> str:

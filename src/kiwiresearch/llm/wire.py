@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import Message, Options, Tool, without_surrogates
 
@@ -23,7 +24,7 @@ class BadServerOutput(Exception):
     """The bytes are not from a model server; never raised outside this package."""
 
 
-def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:
+def json_objects(chunks: Iterable[bytes]) -> Iterator[JsonDict | None]:
     """The JSON objects of a response, then None if the server said that it was done.
 
     Whether it is one object or a stream of events is decided by the first character: servers and proxies get the
@@ -41,7 +42,7 @@ def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:
         yield from _events(_lines(chain([start], rest)))
 
 
-def _events(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:
+def _events(lines: Iterable[str]) -> Iterator[JsonDict | None]:
     data: list[str] = []
     for line in lines:
         field, _, value = line.partition(":")
@@ -80,13 +81,13 @@ def _line(content: bytes) -> str:
     return content.removesuffix(b"\r").decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def _object(text: str) -> dict[str, Any]:
+def _object(text: str) -> JsonDict:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise BadServerOutput("its JSON is broken") from problem
     if not isinstance(value, dict):
-        raise BadServerOutput("its JSON is no object")
+        raise BadServerOutput("its JSON is not an object")
     return value
 
 
@@ -100,10 +101,11 @@ TOO_LONG = re.compile(
 REFUSED = frozenset({400, 422})
 OWN_ERROR = 500
 
-FIELDS = ("tools", "reasoning_effort", "stream_options", "seed", "response_format")
+OptionalField = Literal["tools", "reasoning_effort", "stream_options", "seed", "response_format"]
+FIELDS: tuple[OptionalField, ...] = get_args(OptionalField)
 """Optional fields of a request, in the order in which they are dropped if the server does not say what it refuses."""
 
-NAMES = {
+NAMES: Mapping[OptionalField, tuple[str, ...]] = {
     "tools": ("tool", "function call"),
     "reasoning_effort": ("reasoning", "think"),
     "stream_options": ("stream_options",),
@@ -112,11 +114,42 @@ NAMES = {
 }
 
 
+class Turn(TypedDict):
+    """A message as it is sent."""
+
+    role: str
+    content: str
+    tool_calls: NotRequired[list[JsonDict]]
+    tool_call_id: NotRequired[str]
+
+
+class ResponseFormat(TypedDict):
+    """The form in which the model has to answer."""
+
+    type: str
+    json_schema: NotRequired[JsonDict]
+
+
+class ChatRequest(TypedDict, total=False):
+    """The request for a reply."""
+
+    model: str
+    temperature: float
+    max_tokens: int
+    seed: int
+    stream: bool
+    stream_options: dict[str, bool]
+    reasoning_effort: str
+    tools: list[JsonDict]
+    response_format: ResponseFormat
+    messages: list[Turn]
+
+
 def body(
     messages: Sequence[Message], options: Options, model: str, refused: Collection[str] = (), *, streamed: bool = True
-) -> dict[str, Any]:
+) -> ChatRequest:
     """The request, without the fields that this server has refused before."""
-    request: dict[str, Any] = {
+    request: ChatRequest = {
         "model": model,
         "temperature": options.temperature,
         "max_tokens": options.max_tokens,
@@ -129,27 +162,29 @@ def body(
         request["reasoning_effort"] = options.reasoning_effort
     if options.tools:
         request["tools"] = [_tool(tool) for tool in options.tools]
-    for field in refused:
-        request.pop(field, None)
-    request |= _response_format(options, refused)
-    has_schema = "json_schema" in request.get("response_format", {})
+    for field in FIELDS:
+        if field in refused:
+            request.pop(field, None)
+    if answer_format := _response_format(options, refused):
+        request["response_format"] = answer_format
+    has_schema = answer_format is not None and "json_schema" in answer_format
     request["messages"] = turns(messages if has_schema else with_schema(messages, options))
     return request
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
+def _tool(tool: Tool) -> JsonDict:
     function = {"name": tool.name, "description": tool.purpose, "parameters": tool.parameters.value}
     return {"type": "function", "function": function}
 
 
-def _response_format(options: Options, refused: Collection[str]) -> dict[str, Any]:
+def _response_format(options: Options, refused: Collection[str]) -> ResponseFormat | None:
     schema = options.schema
     if schema is None:
-        return {}
+        return None
     if schema.text not in refused:
         form = {"name": schema.name, "strict": True, "schema": schema.value}
-        return {"response_format": {"type": "json_schema", "json_schema": form}}
-    return {} if "json_object" in refused else {"response_format": {"type": "json_object"}}
+        return {"type": "json_schema", "json_schema": form}
+    return None if "json_object" in refused else {"type": "json_object"}
 
 
 def with_schema(messages: Sequence[Message], options: Options) -> tuple[Message, ...]:
@@ -161,13 +196,13 @@ def with_schema(messages: Sequence[Message], options: Options) -> tuple[Message,
     return (*before, Message(last.role, f"{last.text}\n\n{words}"))
 
 
-def turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def turns(messages: Sequence[Message]) -> list[Turn]:
     """Messages as they are sent."""
     return [_turn(message) for message in messages]
 
 
-def _turn(message: Message) -> dict[str, Any]:
-    turn: dict[str, Any] = {"role": message.role, "content": message.text}
+def _turn(message: Message) -> Turn:
+    turn: Turn = {"role": message.role, "content": message.text}
     if message.calls:
         turn["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -178,28 +213,28 @@ def _turn(message: Message) -> dict[str, Any]:
     return turn
 
 
-def texts_of(request: Mapping[str, Any]) -> list[str]:
+def texts_of(request: ChatRequest) -> list[str]:
     """Everything in a request that takes tokens: messages, tool calls and the tools on offer."""
     contents = [turn["content"] for turn in request["messages"]]
     calls = [turn["tool_calls"] for turn in request["messages"] if "tool_calls" in turn]
     return contents + [canonical_json(part) for part in (*calls, *request.get("tools", ()))]
 
 
-def is_about_form(status: int, complaint: str, request: Mapping[str, Any]) -> bool:
+def is_about_form(status: int, complaint: str, request: ChatRequest) -> bool:
     """Whether a refusal may be about an optional field; llama.cpp refuses tools with status 500."""
     if TOO_LONG.search(complaint):
         return False
     return status in REFUSED or (status == OWN_ERROR and "tools" in request and "tool" in complaint.lower())
 
 
-def field_to_drop(request: Mapping[str, Any], complaint: str, options: Options) -> str | None:
+def field_to_drop(request: ChatRequest, complaint: str, options: Options) -> str | None:
     """The field to leave out after a refusal: one that the server names, else the next optional one."""
     present = [field for field in FIELDS if field in request]
     named = [field for field in present if any(name in complaint.lower() for name in NAMES[field])]
     for field in (*named, *present):
         if field != "response_format":
             return field
-        is_schema = request[field]["type"] == "json_schema"
+        is_schema = request["response_format"]["type"] == "json_schema"
         return options.schema.text if is_schema and options.schema else "json_object"
     return None
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from kiwiresearch.ask import Mode
+from kiwiresearch.ask import AskMode
 from kiwiresearch.claims import ClaimType
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.text import printable
 
 MAX_WORDS = 2_000
@@ -25,7 +26,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     @classmethod
-    def schema_for_models(cls) -> dict[str, Any]:
+    def schema_for_models(cls) -> JsonDict:
         """The JSON schema, without what models do not need."""
         schema = cls.model_json_schema()
         return {"type": "object", **{key: _plain(schema[key]) for key in ("properties", "required") if key in schema}}
@@ -34,9 +35,9 @@ class Arguments(BaseModel):
 class AskArguments(Arguments):
     """A question."""
 
-    question: Annotated[Words, Field(description="One full question, its subject named.")]
-    mode: Annotated[Mode, Field(description="How a model words it, if one is set.")] = "default"
-    page: Annotated[Name, Field(description="Answer from this page alone: title or path.")] = ""
+    question: Annotated[Words, Field(description="One complete question that names its subject.")]
+    mode: Annotated[AskMode, Field(description="How a language model writes the answer, if one is set.")] = "default"
+    page: Annotated[Name, Field(description="Answer from this page only: title or path.")] = ""
     passages: Annotated[int, Field(ge=0, le=10, description="How many passages to show below the answer.")] = 2
 
 
@@ -45,21 +46,21 @@ class SearchArguments(Arguments):
 
     query: Annotated[Words, Field(description="A title, words or a question.")]
     limit: Annotated[int, Field(ge=1, le=50)] = 8
-    focus: Annotated[Name, Field(description="Decides between meanings: 'planet' for Mercury.")] = ""
+    focus: Annotated[Name, Field(description="Which meaning you want, for example 'planet' for Mercury.")] = ""
 
 
 class PageArguments(Arguments):
     """A page of a book."""
 
-    title: Annotated[Name, Field(description="Title or path, as search gives it.")]
+    title: Annotated[Name, Field(description="Title or path, as returned by search.")]
     book: Annotated[Name, Field(description="Only this book: name, title or UUID.")] = ""
 
 
 class SectionArguments(PageArguments):
     """A page or a section of it."""
 
-    section: Annotated[Name, Field(description="A heading; without one a long page shows its contents.")] = ""
-    start: Annotated[int, Field(ge=0, description="Go on at this character of a text that was cut.")] = 0
+    section: Annotated[Name, Field(description="A heading. Without one, a long page returns its contents first.")] = ""
+    start: Annotated[int, Field(ge=0, description="Continue at this character of a text that was cut.")] = 0
 
 
 class ClaimsArguments(PageArguments):
@@ -72,10 +73,10 @@ class ClaimsArguments(PageArguments):
 class ResearchArguments(Arguments):
     """A topic to begin with, or a run to ask about."""
 
-    topic: Annotated[Words, Field(description="Begin a run about this.")] = ""
-    id: Annotated[Name, Field(description="Or: ask about this run, and go on if it was interrupted.")] = ""
-    focus: Annotated[Name, Field(description="Words that matter most.")] = ""
-    aspect: Annotated[Name, Field(description="The side of it that is wanted, such as causes.")] = ""
+    topic: Annotated[Words, Field(description="Start research on this topic.")] = ""
+    id: Annotated[Name, Field(description="Or: check this run, and resume it if it was interrupted.")] = ""
+    focus: Annotated[Name, Field(description="What to focus on.")] = ""
+    aspect: Annotated[Name, Field(description="The aspect of the topic, such as causes.")] = ""
     max_pages: Annotated[int | None, Field(ge=1, le=1_000)] = None
     wait_s: Annotated[int, Field(ge=0, le=MAX_WAIT_S, description="How long to wait for the brief.")] = 45
 

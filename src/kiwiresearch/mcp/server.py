@@ -36,9 +36,9 @@ log = logging.getLogger("kiwiresearch.mcp")
 
 INSTRUCTIONS = (
     "Books on this computer, read offline. Ask first; search and read_section go deeper. "
-    "Cite what you use. What the books do not hold, say so."
+    "Cite what you use. If the books have no answer, say so."
 )
-FAULT = "This is a fault of kiwiresearch; its log tells more."
+FAULT = "kiwiresearch failed unexpectedly. See its log for details."
 
 
 def make_server(tools: Toolbox) -> Server[Any]:
@@ -77,7 +77,7 @@ def run_tool(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Calle
     """The result of a tool; errors are worded so that a model can act on them."""
     tool = tools.tools.get(name)
     if tool is None:
-        return _result(f"There is no tool {name[:60]!r}. Known are: {', '.join(tools.tools)}.", is_error=True)
+        return _result(f"Unknown tool {name[:60]!r}. The tools are: {', '.join(tools.tools)}.", is_error=True)
     try:
         return _result(tool.call(arguments, caller or Caller()))
     except KiwiError as problem:
@@ -115,7 +115,10 @@ def http_app(tools: Toolbox, *, max_body_kb: int = 256) -> Starlette:
 def serve(tools: Toolbox) -> None:
     """Answer until standard input ends; nothing but the protocol reaches standard output."""
     if sys.stdin is None:
-        raise BadUsage("There is no standard input.", remedy="A program that uses a model starts this command.")
+        raise BadUsage(
+            "Standard input is closed.",
+            remedy="Do not run this command yourself: a program that uses a language model starts it.",
+        )
     # A copy, since a thread may still be reading it when the interpreter closes its own file at exit.
     incoming = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     try:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
         local_time,
     )
     from kiwiresearch.messages.message import (
+        LocalText,
         Message,
+        MessageRecord,
         message_fields,
         message_from_record,
         message_in,

@@ -16,8 +16,10 @@ KILO = 1_000
 DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
 NARROW_SPACE = "\u202f"
 HARD_SPACE = "\u00a0"
-# French puts a space before these marks and after '«'; no line may break there.
-SPACED_MARK = re.compile(r" (?=[:;?!»%])|(?<=«) ")
+# French puts a space before these marks and after '«'; no line may break there. It is wide only before a colon.
+NARROW_MARK = re.compile(r"[ \u00a0](?=[;?!»])|(?<=«)[ \u00a0]")
+WIDE_MARK = re.compile(r" (?=:)")
+PERCENT = re.compile(r"[ \u00a0](?=%)")
 ENGLISH_MONTHS = (
     "January",
     "February",
@@ -56,7 +58,11 @@ class Locale:
 
     def with_hard_spaces(self, sentence: str) -> str:
         """A sentence in which no line ends before a mark that the language separates by a space."""
-        return SPACED_MARK.sub(HARD_SPACE, sentence) if self.colon != ":" else sentence
+        if self.point == ",":
+            sentence = PERCENT.sub(NARROW_SPACE, sentence)
+        if self.colon == ":":
+            return sentence
+        return WIDE_MARK.sub(HARD_SPACE, NARROW_MARK.sub(NARROW_SPACE, sentence))
 
     def number(self, value: float) -> str:
         """A number with separated thousands; four digits are not separated, as in years."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 if TYPE_CHECKING:
     from kiwiresearch.messages.catalogue import Catalogue
@@ -31,8 +31,17 @@ class Message(str):
         made.kind, made.values = kind, values
         return made
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, object]]:
         return (str(self), self.kind), dict(self.values)
+
+
+class LocalText(str):
+    """English text that is written differently in each language without a catalogue, such as a date."""
+
+    __slots__ = ()
+
+    def in_language(self, language: str) -> str:
+        raise NotImplementedError
 
 
 def rewritten(text: str, change: Callable[[str], str]) -> str:
@@ -41,7 +50,14 @@ def rewritten(text: str, change: Callable[[str], str]) -> str:
     return Message(words, text.kind, **text.values) if isinstance(text, Message) else words
 
 
-def message_record(text: str) -> dict[str, Any] | None:
+class MessageRecord(TypedDict):
+    """A message as plain data."""
+
+    kind: str
+    values: dict[str, object]
+
+
+def message_record(text: str) -> MessageRecord | None:
     """The kind and the values as plain data; None for text that has none."""
     if not isinstance(text, Message) or not text.kind:
         return None
@@ -54,10 +70,10 @@ def _plain(value: Any) -> Any:
     return message_record(value) or value
 
 
-def message_fields(name: str, text: str) -> dict[str, Any]:
+def message_fields(name: str, text: str) -> dict[str, str | MessageRecord]:
     """The fields of a record that hold a message: the English text, and `NAME_message` if it has a kind."""
     record = message_record(text)
-    return {name: text} | ({f"{name}_message": record} if record else {})
+    return {name: text, f"{name}_message": record} if record else {name: text}
 
 
 def message_from_record(english: str, record: object) -> Message:
@@ -76,7 +92,7 @@ def message_in(row: Mapping[str, Any], name: str) -> Message:
     return message_from_record(row[name], row.get(f"{name}_message"))
 
 
-def _parts(record: object, depth: int) -> tuple[str, dict[str, Any]]:
+def _parts(record: object, depth: int) -> tuple[str, dict[str, object]]:
     if not isinstance(record, dict):
         return "", {}
     kind, values = record["kind"], record["values"]
@@ -125,6 +141,8 @@ class _Writer(Formatter):
             if written is None:
                 raise ValueError(value.kind)
             return written
+        if isinstance(value, LocalText):
+            value = value.in_language(self._catalogue.language)
         if isinstance(value, str):
             shown = self._show(value)
             return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown

@@ -9,6 +9,8 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
     from kiwiresearch.page.alignment import Extent
+    from kiwiresearch.page.article import Article, ArticleOptions, write_article
+    from kiwiresearch.page.article_tags import ANCHOR_PREFIX
     from kiwiresearch.page.display import CLAIM_ID, DisplayedPage, DisplayOptions, display_page
     from kiwiresearch.page.doc import (
         Block,
@@ -23,10 +25,10 @@ if TYPE_CHECKING:
         PageSignals,
         Section,
         Table,
-        page_record,
     )
     from kiwiresearch.page.html import bare_text, regular_document, regular_markup
     from kiwiresearch.page.parser import open_page, page_from_text, read_page
     from kiwiresearch.page.pictures import PagePicture, pictures_in
+    from kiwiresearch.page.record import PageRecord, page_record
 else:
     __getattr__ = lazy_exports(__name__)

@@ -37,10 +37,14 @@ NOWHERE = LinkAddress("nowhere", "")
 
 
 class PageAddresses:
-    """Resolves the addresses in one file of a book; the book is served at `root`, and the file has this `path`."""
+    """Resolves the addresses in one file of a book; the book is served at `root`, and the file has this `path`.
 
-    def __init__(self, root: str, path: str, *, base: str = "") -> None:
+    With `is_absolute` every address starts with the root, for a file that is shown elsewhere.
+    """
+
+    def __init__(self, root: str, path: str, *, base: str = "", is_absolute: bool = False) -> None:
         self._root = root
+        self._is_absolute = is_absolute
         self._path = path
         target = resolve_href(path, base) if base else None
         if target is not None:
@@ -70,7 +74,7 @@ class PageAddresses:
         return self._inside(tidy)
 
     def _inside(self, tidy: str) -> str:
-        if not self.is_moved and PLAIN.fullmatch(tidy):
+        if not self.is_moved and not self._is_absolute and PLAIN.fullmatch(tidy):
             return tidy
         # A backslash is a slash to browsers, but never to books.
         target = resolve_href(self._path, tidy)

@@ -103,11 +103,12 @@ def lost_anchors(page: PageDoc, body: str) -> dict[str, Section]:
     return lost
 
 
-def anchors(lost: Mapping[str, Section], places: MarkupPlaces) -> Iterator[Insertion]:
+def anchors(lost: Mapping[str, Section], places: MarkupPlaces, prefix: str = "") -> Iterator[Insertion]:
+    """Empty elements with the anchors that are missing, where their sections begin."""
     for anchor, section in lost.items():
         extents = places.find(section.heading_start, section.heading_start + len(section.heading))
         if extents:
-            yield Insertion(extents[0].start, 1, f'<span id="{escape(anchor)}"></span>')
+            yield Insertion(extents[0].start, 1, f'<span id="{prefix}{escape(anchor)}"></span>')
 
 
 TOKEN = re.compile(

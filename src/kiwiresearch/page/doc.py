@@ -1,10 +1,9 @@
-"""A page that can be quoted: one text, with everything else as offsets into it; and its form as JSON."""
+"""A page that can be quoted: one text, with everything else as offsets into it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from kiwiresearch.zim import EntryRef, title_of_path
 
@@ -208,88 +207,3 @@ class PageDoc:
     def sentence(self, link: Link) -> str:
         """The sentence that contains a link; empty for links outside the text."""
         return self.text[link.sentence_start : link.sentence_end] if link.in_text else ""
-
-
-def page_record(page: PageDoc, *, only: Sequence[Section] = ()) -> dict[str, Any]:
-    """A page as JSON; with `only`, just these sections."""
-    return {
-        "id": page.id,
-        "book": page.ref.book,
-        "path": page.ref.path,
-        "title": page.title,
-        "url": page.url,
-        "language": page.language,
-        "plain_text": page.text,
-        "lead": page.lead,
-        "sections": [_section(page, section) for section in only or page.sections],
-        "links": [_link(page, link) for link in page.links],
-        "infoboxes": [{"title": box.title, "rows": [_infobox_row(row) for row in box.rows]} for box in page.infoboxes],
-        "tables": [
-            {
-                "caption": table.caption,
-                "section": page.sections[table.section].heading,
-                "rows": [[page.text[cell.start : cell.end] for cell in row] for row in table.rows],
-            }
-            for table in page.tables
-        ],
-        "marks": [mark._asdict() for mark in page.marks],
-        "categories": list(page.categories),
-        "hatnotes": list(page.hatnotes),
-        "signals": _signals(page.signals),
-        "revision": page.provenance.revision,
-        "edited": page.provenance.edited,
-        "source": page.provenance.source,
-    }
-
-
-def _section(page: PageDoc, section: Section) -> dict[str, Any]:
-    return {
-        "heading": section.heading,
-        "level": section.level,
-        "anchor": section.anchor,
-        "text": page.section_text(section),
-        "start_offset": section.start,
-        "end_offset": section.end,
-        "references": section.references,
-    }
-
-
-def _link(page: PageDoc, link: Link) -> dict[str, Any]:
-    return {
-        "target_title": link.target_title,
-        "target_path": link.target,
-        "target_anchor": link.anchor,
-        "anchor_text": link.text,
-        "context_snippet": page.sentence(link),
-        "section": page.sections[link.section].heading,
-        "place": link.place,
-        "start_offset": link.start if link.in_text else None,
-        "end_offset": link.end if link.in_text else None,
-    }
-
-
-def _infobox_row(row: InfoboxRow) -> dict[str, Any]:
-    return {
-        "key": row.key,
-        "value": row.value,
-        "group": row.group,
-        "start_offset": row.start,
-        "end_offset": row.end,
-        "links": [link.target for link in row.links],
-    }
-
-
-def _signals(signals: PageSignals) -> dict[str, Any]:
-    named = {
-        "is_stub": signals.stub,
-        "has_citation_needed": signals.citation_needed,
-        "is_disputed": signals.disputed,
-        "is_disambiguation": signals.disambiguation,
-        "is_list": signals.list_page,
-    }
-    return {
-        **{name: signal.holds for name, signal in named.items()},
-        "ref_count_estimate": signals.references,
-        "length_chars": signals.length,
-        "basis": {name: f"{one.basis}: {one.why}" if one.holds else "absent" for name, one in named.items()},
-    }

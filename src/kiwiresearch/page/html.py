@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from kiwiresearch.page.doc import Provenance
 from kiwiresearch.page.elements import ROOTS, attributes_of
+from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 TEX = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
 UNSEEN = re.compile(
@@ -140,6 +141,20 @@ def regular_document(content: bytes, *, without: str) -> RegularDocument:
     head = (tree.head.html if tree.head is not None else None) or ""
     body = (tree.body.html if tree.body is not None else None) or ""
     return RegularDocument(f"<html{root}>", head, body)
+
+
+def stays_inside(markup: str) -> bool:
+    """Whether a browser that reads the markup within our elements sees these end where we end them.
+
+    Tags are written in pairs, but HTML has rules by which one element ends another.
+    """
+    around = "<!doctype html><body><main><section><div><article><div>{}</div><i id=kiwi-after></i></article>"
+    after = LexborHTMLParser(around.format(markup)).css_first("#kiwi-after")
+    names = []
+    while after is not None:
+        names.append(after.tag)
+        after = after.parent
+    return names[:6] == ["i", "article", "div", "section", "main", "body"]
 
 
 def _refresh(tree: LexborHTMLParser) -> str:
@@ -285,8 +300,6 @@ FOOTER_LINK = re.compile(r'<a\s[^>]*href="([^"]*[?;&]oldid=(\d+)[^"]*)"[^>]*>')
 LINK_TITLE = re.compile(r'\stitle="([^"]*)"')
 ISO_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 LONG_DATE = re.compile(r"\b([A-Z][a-z]+)\s+(\d{1,2}),\s+(\d{4})\b")
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-          "November", "December")  # fmt: skip
 MAX_FOOTER_CHARS = 8_000
 
 
@@ -365,6 +378,6 @@ def _without_footer(markup: str) -> tuple[str, Provenance]:
 def _date(text: str) -> str:
     if found := ISO_DATE.search(text):
         return found[1]
-    if (written := LONG_DATE.search(text)) and written[1] in MONTHS:
-        return f"{written[3]}-{MONTHS.index(written[1]) + 1:02d}-{int(written[2]):02d}"
+    if (written := LONG_DATE.search(text)) and written[1] in ENGLISH_MONTHS:
+        return f"{written[3]}-{ENGLISH_MONTHS.index(written[1]) + 1:02d}-{int(written[2]):02d}"
     return ""

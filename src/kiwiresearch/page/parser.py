@@ -153,7 +153,7 @@ def open_page(archive: Archive, path: str) -> PageDoc:
             return page
         seen.append(entry.ref.path)
         if page.redirect in seen or len(seen) > MAX_HOPS:
-            raise RedirectLoop(f"The page {path!r} of {book.title!r} only redirects in a circle.")
+            raise RedirectLoop(f"The page {path!r} of {book.title!r} redirects in a loop.")
         target = archive.resolve(page.redirect)
         if target is None:
             return page

@@ -211,13 +211,13 @@ class Reader:
         for name, wanted in manifest["sha256"].items():
             if sha256(content[name]).hexdigest() != wanted:
                 raise ReaderUnavailable(
-                    f"The reading model is damaged: {name!r} is not the file that was shipped.",
-                    remedy="Install kiwiresearch again.",
+                    f"The reading model is damaged: {name!r} is not the original file.",
+                    remedy="Reinstall kiwiresearch.",
                 )
         self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
         self._form = InputEncoder(tokenizer_of(content["words.txt"].decode().split("\n")))
         self._session = _session(content["reader.onnx"], threads)
-        self._turn = Lock()
+        self._lock = Lock()
 
     def read(self, question: str, texts: Sequence[ReadingText]) -> list[ReadText]:
         """How well each text answers the question, and where."""
@@ -270,7 +270,7 @@ class Reader:
             "positions": np.arange(size, dtype=np.int64)[None],
             "hidden": np.zeros((1, 1, 1, size), np.float32),
         }
-        with self._turn:
+        with self._lock:
             made: list[Floats] = self._session.run(wanted, given)
         return made
 

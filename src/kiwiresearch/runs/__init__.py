@@ -38,18 +38,19 @@ if TYPE_CHECKING:
         NoteOpinion,
         NoteProblem,
         NoteTarget,
+        NoteVerdict,
         TargetKind,
-        Verdict,
         add_note,
         change_note,
         opinion_problem,
         set_gone,
     )
-    from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage, step_event, steps_file
+    from kiwiresearch.runs.progress import CrawlProgress, JournalFollower, VisitedPage, step_event, steps_file
     from kiwiresearch.runs.research import (
         ProgressListener,
         Research,
         ResearchTask,
+        RunHow,
         RunOutcome,
         RunProgress,
         crawl_settings,

@@ -18,13 +18,14 @@ from kiwiresearch.claims import (
     claims_of,
     merged_claims,
 )
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import QuoteNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page import PageDoc
 from kiwiresearch.runs.folder import append_lines
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.search import OpenBook
-from kiwiresearch.zim import EntryRef, hidden_at
+from kiwiresearch.zim import EntryRef, hidden_page_error
 
 
 class ClaimCollector:
@@ -49,13 +50,13 @@ class ClaimCollector:
         except (KeyError, TypeError, ValueError, QuoteNotFound) as problem:
             raise unreadable_journal(folder) from problem
 
-    def read_page(self, page: PageDoc, book: OpenBook, wanted: SentenceFilter) -> dict[str, Any]:
+    def read_page(self, page: PageDoc, book: OpenBook, wanted: SentenceFilter) -> JsonDict:
         """Read the claims of a page and the sentences that are `wanted`; returns the journal's fields for it."""
         claims = claims_of(page, book.book.name, wanted)
         book.prefetch_targets(link.target for link in page.links if link.in_text)
         gone = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
-        absent = (link for link in gone if hidden_at(book.archive, link.target) is None)
-        row: dict[str, Any] = {"missing": sorted({link.target_title for link in absent})}
+        absent = (link for link in gone if hidden_page_error(book.archive, link.target) is None)
+        row: JsonDict = {"missing": sorted({link.target_title for link in absent})}
         if self._reader is not None and self._pages < self._model_pages:
             found = self._reader.extract(page, book.book.name)
             claims = merged_claims(claims, found.claims, page.language)
@@ -115,6 +116,6 @@ class ClaimCollector:
 
 def unreadable_journal(folder: RunWriter) -> RunDamaged:
     return RunDamaged(
-        f"The journal of the run in {str(folder.path)!r} cannot be read.",
+        f"The saved progress of the run in {str(folder.path)!r} cannot be read.",
         remedy="Choose another folder, or delete this one.",
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kiwiresearch.errors import FolderInUse, FolderTaken, RunError
 from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, short_hash
@@ -79,7 +79,7 @@ def take_lock(folder: Path) -> FolderLock:
         lock.release()
     raise FolderInUse(
         f"Another run is writing to the folder {str(folder)!r}.",
-        remedy="Wait until it has ended, or choose another folder.",
+        remedy="Wait until it finishes, or choose another folder.",
     )
 
 
@@ -146,8 +146,8 @@ def refuse_other_run(folder: Path, found: Mapping[str, Any], header: Mapping[str
     topic = str(found.get("topic", ""))
     other = " with other settings, other books or another version" if topic == header["topic"] else ""
     raise FolderTaken(
-        f"The folder {str(folder)!r} holds {which} run on {topic[:80]!r}{other}.",
-        remedy="Choose another folder, or go on with that run as it was begun.",
+        f"The folder {str(folder)!r} already contains {which} run about {topic[:80]!r}{other}.",
+        remedy="Choose another folder, or resume that run with the settings it was started with.",
     )
 
 
@@ -163,8 +163,8 @@ def holds_unfinished(folder: Path, header: Mapping[str, str]) -> bool:
 
 def foreign_files(folder: Path, name: str) -> FolderTaken:
     return FolderTaken(
-        f"The folder {str(folder)!r} holds files that are not of a run, such as {name!r}.",
-        remedy="Choose a folder that is empty, or one that does not exist yet.",
+        f"The folder {str(folder)!r} contains files that do not belong to a run, such as {name!r}.",
+        remedy="Choose an empty folder, or one that does not exist yet.",
     )
 
 
@@ -181,7 +181,7 @@ def _is_ours(hidden: Path) -> bool:
     return header_of(hidden / STEPS) is not None or names_in_folder(hidden) <= {STEPS, LOCK, STAGING, *PARTS}
 
 
-def append_lines(name: str, part: GrowingFile, lines: bytes) -> dict[str, Any]:
+def append_lines(name: str, part: GrowingFile, lines: bytes) -> dict[str, int | str]:
     """Append lines to a part; returns the fields for the journal's row."""
     if lines:
         part.append(lines)
@@ -199,7 +199,7 @@ def _align(journal: Journal, parts: Mapping[str, GrowingFile]) -> None:
     with ExitStack() as streams:
         readers = {name: streams.enter_context(part.path.open("rb")) for name, part in parts.items()}
         for row in journal.rows:
-            after = {name: row.get(f"{name}_size", size) for name, size in sizes.items()}
+            after = {name: cast("int", row.get(f"{name}_size", size)) for name, size in sizes.items()}
             if not all(sizes[name] <= after[name] <= parts[name].size for name in parts):
                 break
             news = {name: readers[name].read(after[name] - sizes[name]) for name in parts}

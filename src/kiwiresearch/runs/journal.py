@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import CannotWrite, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages import Message
 
-CHOOSE_FOLDER = Message(
-    "Make it a folder you may write to and start it again, or choose another folder.", "remedy.make_writable"
-)
+CHOOSE_FOLDER = Message("Make it writable and start again, or choose another folder.", "remedy.make_writable")
 CHUNK = 2**20
 
 
@@ -38,7 +37,7 @@ def reporting_file_errors(file: Path, remedy: str) -> Iterator[None]:
         yield
     except (OSError, ValueError) as problem:  # ValueError: an invalid file name
         reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        raise CannotWrite(f"The file {str(file)!r} cannot be written: {reason}.", remedy=remedy) from problem
+        raise CannotWrite(f"The file {str(file)!r} cannot be written to: {reason}.", remedy=remedy) from problem
 
 
 def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
@@ -63,7 +62,7 @@ class GrowingFile:
     def append(self, line: bytes) -> None:
         """Append one or more lines; after this returns, they survive a crash of this process."""
         if not line.endswith(b"\n"):
-            raise ValueError(f"no whole line: {line[-60:]!r}")
+            raise ValueError(f"incomplete line: {line[-60:]!r}")
         with reporting_write_errors(self.path.parent):
             try:
                 self._write(line)
@@ -89,8 +88,8 @@ class GrowingFile:
                 chunk = stream.read(min(left, CHUNK))
                 if not chunk:
                     raise RunDamaged(
-                        f"The file {str(self.path)!r} was cut while the run went on.",
-                        remedy="Start it again: it goes on with what is left.",
+                        f"The file {str(self.path)!r} was shortened while the run was in progress.",
+                        remedy="Start it again. It resumes with what is left.",
                     )
                 left -= len(chunk)
                 yield chunk
@@ -136,10 +135,10 @@ class Journal:
     foreign lines are noticed. Opening cuts the file at the first of those.
     """
 
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[JsonDict, ...]
     """The steps that were there when the journal was opened."""
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, header: Mapping[str, object]) -> None:
         self._part = GrowingFile(path)
         try:
             with reporting_write_errors(path.parent), path.open("rb") as stream:
@@ -155,7 +154,7 @@ class Journal:
         self.header = found[0][0] if found else dict(header)
         self.rows = tuple(row for row, _ in found[1:])
 
-    def append(self, row: Mapping[str, Any]) -> None:
+    def append(self, row: Mapping[str, object]) -> None:
         """Append a step; it survives a kill at once, and a power cut after `sync`."""
         content = canonical_json(dict(row)).encode("utf-8", "surrogatepass")
         checksum = _checksum(self._places[-1].checksum if self._places else CHECKSUM_SEED, content)
@@ -181,7 +180,7 @@ class Journal:
         self._part.close()
 
 
-def header_of(path: Path) -> dict[str, Any] | None:
+def header_of(path: Path) -> JsonDict | None:
     """The header of a journal; None if the file is missing or its first line is damaged."""
     try:
         with path.open("rb") as stream:
@@ -190,7 +189,7 @@ def header_of(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def rows_after(path: Path, place: JournalPosition) -> list[tuple[dict[str, Any], JournalPosition]]:
+def rows_after(path: Path, place: JournalPosition) -> list[tuple[JsonDict, JournalPosition]]:
     """The lines after a position, with the header, read while the run may be writing."""
     try:
         with path.open("rb") as stream:
@@ -202,7 +201,7 @@ def rows_after(path: Path, place: JournalPosition) -> list[tuple[dict[str, Any],
 
 def _good_lines(
     stream: IO[bytes], place: JournalPosition = JOURNAL_START
-) -> Iterator[tuple[dict[str, Any], JournalPosition]]:
+) -> Iterator[tuple[JsonDict, JournalPosition]]:
     for line in stream:
         content = line[DIGITS + 1 : -1]
         place = JournalPosition(place.end + len(line), _checksum(place.checksum, content))

@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
 
@@ -21,12 +22,12 @@ WORK_FOLDER = ".journal"
 SEAL = "seal"
 
 
-def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(record: Mapping[str, object]) -> JsonDict:
     """The record with its seal; an earlier seal is replaced."""
     return dict(record) | {SEAL: seal_of(record)}
 
 
-def seal_of(record: Mapping[str, Any]) -> str:
+def seal_of(record: Mapping[str, object]) -> str:
     """A hash of a record without its seal."""
     content = canonical_json({name: value for name, value in record.items() if name != SEAL})
     return "sha256:" + hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
@@ -41,6 +42,13 @@ def file_digest(file: Path) -> str | None:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return None
+
+
+class OutputRecord(TypedDict):
+    """An output of a run as a manifest names it."""
+
+    sha256: str
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,7 @@ class Manifest:
     """The crawl settings."""
     page_count: int
     claim_count: int
-    outputs: Mapping[str, Mapping[str, Any]]
+    outputs: Mapping[str, OutputRecord]
     """Size and hash of each file, by its name."""
     book_records: tuple[Mapping[str, Any], ...]
     """The record of each book."""
@@ -104,6 +112,13 @@ class Manifest:
         names = [field.name for field in fields(BookEdition)]
         return tuple(BookEdition(*(str(row.get(name) or "") for name in names)) for row in self.book_records)
 
+    @property
+    def head_page(self) -> str:
+        """The first page that was read about the topic itself, as its reference is written; empty if there was none."""
+        understood = self.record.get("understood")
+        pages = understood.get("head_pages") if isinstance(understood, dict) else None
+        return str(pages[0]) if isinstance(pages, list) and pages else ""
+
     def damaged_outputs(self, folder: Path) -> list[str]:
         """The names of the outputs that are missing, or not as the run wrote them."""
         return sorted(name for name, output in self.outputs.items() if file_digest(folder / name) != output["sha256"])
@@ -119,14 +134,14 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as problem:
         raise RunDamaged(
             f"The file {str(file)!r} cannot be read: {problem.strerror}.",
-            remedy="Check that you may read it.",
+            remedy="Check that you have permission to read it.",
         ) from problem
     except (ValueError, RecursionError):
         found = None
     if not _is_manifest(found):
         raise RunDamaged(
-            f"The file {str(file)!r} is not as a run writes it.",
-            remedy="Do the run again in another folder.",
+            f"The file {str(file)!r} is damaged or was changed.",
+            remedy="Research the topic again in another folder.",
         )
     return Manifest.of(found)
 
@@ -135,10 +150,10 @@ def _no_run(folder: Path) -> RunNotFound:
     if (folder / WORK_FOLDER).is_dir():
         return RunNotFound(
             f"The run in {str(folder)!r} is not finished.",
-            remedy="Start it once more: it goes on where it stopped.",
+            remedy="Start it again. It resumes where it stopped.",
         )
-    what = f"run in {str(folder)!r}" if folder.is_dir() else f"folder {str(folder)!r}"
-    return RunNotFound(f"There is no {what}.", remedy="Name a folder that a run of kiwiresearch has written.")
+    what = "does not contain a run" if folder.is_dir() else "was not found"
+    return RunNotFound(f"The folder {str(folder)!r} {what}.", remedy="Enter the folder of a finished run.")
 
 
 def _is_manifest(found: Any) -> bool:

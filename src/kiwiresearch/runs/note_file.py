@@ -6,8 +6,9 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import CannotWrite, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
@@ -20,9 +21,9 @@ LOCK = ".notes.lock"
 MAX_BYTES = 2**25
 """A larger file is neither written nor read."""
 TIMEOUT_S = 5.0
-CHECK_HINT = "Check that the server may write there, and that the disk has room."
+CHECK_HINT = "Check that the server has permission to write there and that the disk is not full."
 
-Append = Callable[[dict[str, Any]], None]
+Append = Callable[[JsonDict], None]
 
 
 def note_file_lines(run: Path) -> list[bytes]:
@@ -32,11 +33,12 @@ def note_file_lines(run: Path) -> list[bytes]:
         if not _is_plain(file):
             return []
         if file.stat().st_size > MAX_BYTES:
-            raise RunDamaged(f"The notes {NOTES!r} are too large to be read.", remedy="Move the file away.")
+            raise RunDamaged(f"The file {NOTES!r} is too large to read.", remedy="Move the file to another folder.")
         return file.read_bytes().splitlines()
     except OSError as problem:
         raise RunDamaged(
-            f"The notes {NOTES!r} cannot be read: {problem.strerror}.", remedy="Check that the server may read them."
+            f"The file {NOTES!r} cannot be read: {problem.strerror}.",
+            remedy="Check that the server has permission to read it.",
         ) from problem
 
 
@@ -76,17 +78,17 @@ def _copy(file: Path, note_lines: NoteLines) -> None:
         raise _cannot(str(problem.strerror or problem)) from problem
 
 
-def _line(row: dict[str, Any]) -> bytes:
+def _line(row: JsonDict) -> bytes:
     return (canonical_json(row) + "\n").encode("utf-8", "replace")
 
 
-def _append(file: Path, row: dict[str, Any]) -> None:
+def _append(file: Path, row: JsonDict) -> None:
     line = _line(row)
     try:
         with file.open("ab+") as stream:
             size = stream.seek(0, os.SEEK_END)
             if size + len(line) > MAX_BYTES:
-                raise _cannot("there are too many", f"Move {NOTES!r} away from the folder of the run.")
+                raise _cannot("there are too many notes", f"Move {NOTES!r} out of the folder of the run.")
             try:
                 stream.write(_end_of_a_torn_line(stream, size) + line)
                 stream.flush()
@@ -112,7 +114,7 @@ def _locked(run: Path) -> Iterator[None]:
     lock = FileLock(run / LOCK)
     try:
         if not lock.wait(TIMEOUT_S):
-            raise _cannot("somebody else is writing", "Save it again in a moment.")
+            raise _cannot("someone else is saving a note", "Try again in a moment.")
     except OSError as problem:
         raise _cannot(str(problem.strerror or problem)) from problem
     try:
@@ -122,12 +124,12 @@ def _locked(run: Path) -> Iterator[None]:
 
 
 def _cannot(why: str, remedy: str = CHECK_HINT) -> CannotWrite:
-    return CannotWrite(f"The note cannot be written beside its run: {why}.", remedy=remedy)
+    return CannotWrite(f"The note cannot be saved: {why}.", remedy=remedy)
 
 
 def _refuse_foreign(file: Path) -> None:
     if (file.is_symlink() or file.exists()) and not _is_plain(file):
-        raise _cannot(f"{file.name!r} in its folder is no file of ours", "Move it away.")
+        raise _cannot(f"{file.name!r} in its folder is not a regular file", "Move it to another folder.")
 
 
 def _is_plain(file: Path) -> bool:

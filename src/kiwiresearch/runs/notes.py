@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage, NoteChanged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.note_file import appending_notes, note_file_lines
@@ -22,8 +23,8 @@ from kiwiresearch.zim import EntryRef
 if TYPE_CHECKING:
     from kiwiresearch.store import NoteLines
 
-Verdict = Literal["agree", "doubt", "correct"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+NoteVerdict = Literal["agree", "doubt", "correct"]
+VERDICTS: tuple[NoteVerdict, ...] = get_args(NoteVerdict)
 TargetKind = Literal["claim", "page", "run"]
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 MAX_REASON = 2_000
@@ -39,12 +40,12 @@ class NoteTarget:
 
     kind: TargetKind
     id: str = ""
-    """The id of a claim, the 'zim://' name of a page; empty for the run itself."""
+    """The ID of a claim, or the 'zim://' name of a page; empty for the run itself."""
 
     def __post_init__(self) -> None:
         is_whole = len(self.id) <= MAX_TARGET and not FORBIDDEN.search(self.id)
         if self.kind not in TARGET_KINDS or not is_whole or bool(self.id) == (self.kind == "run"):
-            raise BadUsage("A note is about a claim, a page or the run itself.", remedy="Write it on one of these.")
+            raise BadUsage("A note must be about a claim, a page or the whole run.", remedy="Choose one of these.")
 
     @classmethod
     def of_page(cls, ref: EntryRef) -> NoteTarget:
@@ -56,10 +57,10 @@ WHOLE_RUN = NoteTarget("run")
 
 NoteProblem = Literal["", "verdict", "correction", "reason", "length"]
 NOTE_PROBLEMS: Mapping[NoteProblem, str] = {
-    "verdict": "A note agrees, doubts or corrects.",
-    "correction": "A correction says how it should read.",
-    "reason": "A note that does not agree gives its reason.",
-    "length": f"A note has no more than {MAX_REASON:,} characters.",
+    "verdict": "A note needs a verdict: agree, doubt or correct.",
+    "correction": "A correction needs the correct wording.",
+    "reason": "A note that does not agree needs a reason.",
+    "length": f"A note can have up to {MAX_REASON:,} characters in each field.",
 }
 
 
@@ -67,7 +68,7 @@ NOTE_PROBLEMS: Mapping[NoteProblem, str] = {
 class NoteOpinion:
     """A reader's verdict. A doubt needs a reason; a correction needs a reason and the corrected text."""
 
-    verdict: Verdict
+    verdict: NoteVerdict
     reason: str = ""
     correction: str = ""
 
@@ -77,7 +78,7 @@ class NoteOpinion:
         if self.verdict != "correct":
             object.__setattr__(self, "correction", "")
         if problem := opinion_problem(self.verdict, self.reason, self.correction):
-            raise BadUsage(NOTE_PROBLEMS[problem], remedy="Write it so, and save the note again.")
+            raise BadUsage(NOTE_PROBLEMS[problem], remedy="Correct the note, then save it again.")
 
 
 def opinion_problem(verdict: str, reason: str, correction: str) -> NoteProblem:
@@ -117,7 +118,7 @@ class Note:
     """Who last changed it, if not its author; `UNKNOWN_EDITOR` on a desk without users."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> NoteVerdict:
         return self.opinion.verdict
 
     @property
@@ -133,9 +134,9 @@ class Note:
         """Changes whenever the note does."""
         return sha256(canonical_json(self.record()).encode("utf-8", "replace")).hexdigest()[:16]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The note as JSON, in the file and in the API; names are left out if they are empty."""
-        names = {"author": self.author, "editor": self.editor}
+        names: JsonDict = {"author": self.author, "editor": self.editor}
         return {name: value for name, value in names.items() if value} | {
             "about": self.about,
             "changed": self.changed,
@@ -182,7 +183,7 @@ class Notes:
         for note in (*self.notes, *self.gone):
             if note.id == note_id:
                 return note
-        raise RunNotFound(f"There is no note {note_id[:80]!r} on this run.", remedy="Load the page of its notes again.")
+        raise RunNotFound(f"The note {note_id[:80]!r} was not found.", remedy="Reload the notes of this run.")
 
 
 def read_notes(run: Path) -> Notes:
@@ -247,7 +248,10 @@ def change_note(
     with appending_notes(run, note_lines) as append:
         current = read_notes(run).get(note_id)
         if seen not in ("", current.version) and current.opinion != opinion:
-            raise NoteChanged("The note was changed meanwhile.", remedy="Look at what it says now, then write yours.")
+            raise NoteChanged(
+                "This note was changed while you were editing it.",
+                remedy="Check what it says now, then save yours again.",
+            )
         by = "" if editor == current.author else editor or UNKNOWN_EDITOR
         note = replace(current, opinion=opinion, changed=now, editor=by)
         append(note.record())

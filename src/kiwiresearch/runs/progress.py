@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.crawl import EndStep, LearnStep, RejectStep, StartStep, VisitStep
+from kiwiresearch.codec import JsonDict
+from kiwiresearch.crawl import EndStep, LearnStep, SkipStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message, message_fields, message_in
 from kiwiresearch.runs.folder import STEPS
@@ -23,8 +24,8 @@ MAX_FOLLOWED = 24
 
 
 @dataclass(frozen=True, slots=True)
-class TakenPage:
-    """A page that a run accepted, and why."""
+class VisitedPage:
+    """A page that a run visited, and why."""
 
     number: int
     ref: EntryRef
@@ -35,12 +36,12 @@ class TakenPage:
 
 
 @dataclass(frozen=True, slots=True)
-class PagesSoFar:
+class CrawlProgress:
     """The progress of a run so far."""
 
-    pages: tuple[TakenPage, ...] = ()
-    left: int = 0
-    """How many pages were read but not accepted."""
+    pages: tuple[VisitedPage, ...] = ()
+    dropped: int = 0
+    """How many pages were read but not visited."""
     ended: str = ""
     """Why the crawl ended; empty while it continues."""
 
@@ -56,11 +57,11 @@ class JournalFollower:
     def __init__(self, most: int = MAX_FOLLOWED) -> None:
         self._most = most
         self._known: dict[Path, _FollowedJournal] = {}
-        self._looking = threading.Lock()
+        self._lock = threading.Lock()
 
-    def read_progress(self, steps: Path) -> PagesSoFar:
+    def read_progress(self, steps: Path) -> CrawlProgress:
         """The progress that a journal shows; ValueError, KeyError or TypeError if it is not a run's."""
-        with self._looking:
+        with self._lock:
             # Stored again, as the newest, only if it was read without an error.
             read = self._known.pop(steps, None) or _FollowedJournal()
             if not read.read_new(steps):  # the file was truncated or replaced
@@ -69,7 +70,7 @@ class JournalFollower:
             self._known[steps] = read
             for old in list(self._known)[: -self._most]:
                 del self._known[old]
-            return PagesSoFar(tuple(read.pages), len(read.gone), read.ended)
+            return CrawlProgress(tuple(read.pages), len(read.dropped), read.ended)
 
 
 @dataclass(slots=True)
@@ -77,8 +78,8 @@ class _FollowedJournal:
     """A journal that was read up to a position."""
 
     place: JournalPosition = JOURNAL_START
-    pages: list[TakenPage] = field(default_factory=list)
-    gone: set[tuple[str, str]] = field(default_factory=set)
+    pages: list[VisitedPage] = field(default_factory=list)
+    dropped: set[tuple[str, str]] = field(default_factory=set)
     ended: str = ""
 
     def read_new(self, steps: Path) -> bool:
@@ -92,33 +93,33 @@ class _FollowedJournal:
             return False
         for row, place in rows:
             if self.place.end:  # the first line is the header
-                self._take(row)
+                self._read_row(row)
             self.place = place
         return True
 
-    def _take(self, row: Mapping[str, Any]) -> None:
+    def _read_row(self, row: Mapping[str, Any]) -> None:
         match row["step"]:
             case "visited":
-                self.pages.append(_taken(len(self.pages) + 1, row))
+                self.pages.append(_visited_page(len(self.pages) + 1, row))
             case "looked" if row["gone"]:
-                self.gone.add((str(row["book"]), str(row["path"])))
+                self.dropped.add((str(row["book"]), str(row["path"])))
             case "ended":
                 self.ended = str(row["why"])
 
 
-def _taken(number: int, row: Mapping[str, Any]) -> TakenPage:
+def _visited_page(number: int, row: Mapping[str, Any]) -> VisitedPage:
     points = Score(tuple(ScoreTerm(*line) for line in row["lines"])).total
     ref = EntryRef(BookId(str(row["book"])), str(row["path"]))
-    return TakenPage(number, ref, str(row["title"]), int(row["depth"]), points, message_in(row, "reason"))
+    return VisitedPage(number, ref, str(row["title"]), int(row["depth"]), points, message_in(row, "reason"))
 
 
-def step_event(progress: RunProgress) -> dict[str, Any]:
+def step_event(progress: RunProgress) -> JsonDict:
     """A step as an event of its job."""
     state = progress.state
     match progress.step:
         case StartStep() as step:
             seeds = [
-                {"book": s.book, "path": s.path, "title": s.title} | message_fields("why", s.why) for s in step.seeds
+                {"book": s.book, "path": s.path, "title": s.title, **message_fields("why", s.why)} for s in step.seeds
             ]
             return {"event": "begun", "topic": step.topic, "seeds": seeds, "found": len(step.found)}
         case VisitStep() as step:
@@ -133,9 +134,9 @@ def step_event(progress: RunProgress) -> dict[str, Any]:
                 **message_fields("reason", step.reason),
                 "candidates": len(state.frontier),
             }
-        case RejectStep() as step:
-            return {"event": "left" if step.gone else "put back", "title": step.title, "why": step.why}
+        case SkipStep() as step:
+            return {"event": "left" if step.is_dropped else "put back", "title": step.title, "why": step.why}
         case LearnStep() as step:
             return {"event": "learned", "words": list(step.words)}
         case EndStep() as step:
-            return {"event": "ended", **message_fields("why", step.why), "left": step.left}
+            return {"event": "ended", **message_fields("why", step.why), "left": step.remaining}

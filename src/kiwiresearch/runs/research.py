@@ -5,15 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from kiwiresearch.brief import Brief, BriefOrigin, Images, compose, illustrate, pictures_json, rewrite, usable_sentences
-from kiwiresearch.brief import record_of as brief_record
-from kiwiresearch.brief import report_page as report_page
-from kiwiresearch.brief.report import report
+from kiwiresearch.brief import (
+    Brief,
+    BriefOrigin,
+    Images,
+    brief_document,
+    brief_record,
+    compose,
+    illustrate,
+    pictures_json,
+    report_page,
+    rewrite,
+    usable_sentences,
+)
 from kiwiresearch.claims import ClaimReader
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.crawl import (
     CrawlPlan,
     CrawlSettings,
@@ -25,16 +34,16 @@ from kiwiresearch.crawl import (
     crawl_graph,
     crawl_log,
     graph_text,
-    score_lines_record,
+    score_line_records,
     step_from_record,
     step_record,
 )
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.ids import canonical_json
+from kiwiresearch.ids import canonical_json, short_hash
 from kiwiresearch.messages import Message, message_fields
 from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
-from kiwiresearch.runs.folder import append_lines
+from kiwiresearch.runs.folder import append_lines, remove_leftovers
 from kiwiresearch.runs.manifest import (
     BOOK_FIELDS,
     BRIEF,
@@ -47,6 +56,7 @@ from kiwiresearch.runs.manifest import (
     TIMINGS,
     sealed,
 )
+from kiwiresearch.runs.stopped import nothing_read_error, stop_step, unread_note, was_written_when_stopped
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
 from kiwiresearch.search import Score
 from kiwiresearch.text import printable
@@ -82,6 +92,10 @@ class RunProgress:
 ProgressListener = Callable[[RunProgress], None]
 
 
+RunHow = Literal["done", "resumed", "was finished"]
+"""Whether a run was carried out from the start, resumed, or had been finished already."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
     """A finished run."""
@@ -89,7 +103,7 @@ class RunOutcome:
     folder: Path
     topic: str
     pages: int
-    how: Literal["done", "resumed", "was finished"]
+    how: RunHow
     resumed_pages: int = 0
     """Pages that were there before it was resumed."""
     story: str = ""
@@ -133,7 +147,7 @@ class Research:
         self._embedder = None if task.settings.fast else finder.embedder_for_crawls()
         # Without an embedder the run is a fast one, and its outputs say so.
         settings = replace(task.settings, fast=self._embedder is None)
-        self._advice = finder.helpers if self._embedder else replace(finder.helpers, embedder=None)
+        self._helpers = finder.helpers if self._embedder else replace(finder.helpers, embedder=None)
         self.task = replace(
             task,
             topic=checked_topic(task.topic),
@@ -144,14 +158,15 @@ class Research:
             missing=task.missing or finder.missing,
         )
         self._indexed = {book.book.id: book.titles is not None for book in finder.books}
+        self._stopped: dict[str, int | str] | None = None
 
     @property
     def books(self) -> Sequence[Book]:
         return [book.book for book in self._finder.books]
 
-    def inputs(self) -> dict[str, Any]:
+    def inputs(self) -> JsonDict:
         """Everything that the outputs depend on."""
-        made: dict[str, Any] = {
+        made: JsonDict = {
             "topic": self.task.topic,
             "focus": self.task.focus,
             "aspect": self.task.aspect,
@@ -169,36 +184,49 @@ class Research:
         }
         if self._finder.policy.restricts:
             made["policy"] = self._finder.policy.fingerprint
-        if self._finder.authority is not None:
-            made["authority"] = self._finder.authority.fingerprints()
+        if self._finder.link_ranks is not None:
+            made["authority"] = self._finder.link_ranks.fingerprints()
         if self.task.missing:
             made["missing"] = [
                 {"host": one.host, "books": [book.id for book in one.books]} for one in self.task.missing
             ]
+        if self._stopped is not None:
+            made["stopped"] = self._stopped
         return made
 
     @property
     def fingerprint(self) -> str:
         """A hash of the inputs: runs with the same fingerprint have the same files."""
-        return "sha256:" + sha256(canonical_json(self.inputs()).encode()).hexdigest()[:32]
+        return short_hash(canonical_json(self.inputs()))
 
-    def run(self, out: Path, report: ProgressListener | None = None) -> RunOutcome:
-        """Do the task in a folder, or resume it there."""
+    def run(self, out: Path, on_progress: ProgressListener | None = None, *, read_no_more: bool = False) -> RunOutcome:
+        """Do the task in a folder, or resume it there.
+
+        `read_no_more` writes the brief of a run that was stopped from the pages it has read. That finishes the run:
+        its journal is removed as always, so it cannot be resumed. Until then it can.
+        """
         topic = self.task.topic
         self._resume_without_title_index(out)
+        if read_no_more:
+            if was_written_when_stopped(out, self.fingerprint):
+                remove_leftovers(out)
+                return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
+            if not is_unfinished(out):
+                raise nothing_read_error(topic)
         with RunWriter.open(out, self.fingerprint, topic) as folder:
             if folder.state == "finished":
                 return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
             model = self._finder.brief_model
             reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
             gathered = ClaimCollector(folder, reader, self._finder.model_pages)
-            state, resumed, seconds = self._crawl(folder, gathered, report)
+            state, resumed, seconds = self._crawl(folder, gathered, on_progress, read_no_more=read_no_more)
             if state.started is not None and not state.started.seeds:
-                raise self._finder.nothing_found(topic)
+                raise self._finder.nothing_found_error(topic)
             made = self._illustrated(self._composed(state, gathered))
             made = replace(made, brief=replace(made.brief, context=gathered.contexts(made.brief)))
             counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
             record = self.inputs() | {"understood": _understanding(state)} | counts
+            record["fingerprint"] = self.fingerprint
             folder.finish(self._outputs(state, gathered, made), record, {TIMINGS: _timings(seconds, resumed)})
         return RunOutcome(out, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
 
@@ -212,7 +240,7 @@ class Research:
             self._indexed = indexed
 
     def _crawl(
-        self, folder: RunWriter, gathered: ClaimCollector, tell: ProgressListener | None
+        self, folder: RunWriter, gathered: ClaimCollector, on_progress: ProgressListener | None, *, read_no_more: bool
     ) -> tuple[CrawlState, int, list[float]]:
         walker = Walker(
             CrawlPlan(
@@ -220,10 +248,10 @@ class Research:
                 self.task.topic,
                 self.task.focus,
                 self.task.settings,
-                self._advice,
+                self._helpers,
                 self._embedder,
                 self._finder.max_books,
-                self._finder.authority,
+                self._finder.link_ranks,
                 self.task.aspect,
             )
         )
@@ -231,6 +259,8 @@ class Research:
         resumed = len(walker.state.visited)
         seconds: list[float] = []
         before = time.monotonic()
+        if read_no_more and walker.state.ended is None:
+            self._stop(walker.state, len(folder.journal))
         while walker.state.ended is None:
             with self._finder.requiring_all_books():  # a step that missed a book must not be recorded
                 move = walker.next()
@@ -247,15 +277,23 @@ class Research:
                 before = time.monotonic()
             folder.journal.append(row)
             walker.state.apply(move.step)
-            if tell:
-                tell(RunProgress(move.step, walker.state))
+            if on_progress:
+                on_progress(RunProgress(move.step, walker.state))
         return walker.state, resumed, seconds
+
+    def _stop(self, state: CrawlState, steps: int) -> None:
+        """End a crawl where it is; nothing of that is in the journal, so that the run can be resumed if this fails."""
+        if not state.visited:
+            raise nothing_read_error(self.task.topic)
+        # The number of steps decides what the brief says, so it is part of the fingerprint.
+        self._stopped = {"of": self.fingerprint, "steps": steps}
+        state.apply(stop_step(state))
 
     def _composed(self, state: CrawlState, gathered: ClaimCollector) -> ComposedBrief:
         """The brief by rules, reworded by a model if there is one."""
         origin = BriefOrigin(state, self.books, self._address, __version__, self.fingerprint)
         brief = compose(origin, gathered.claims, gathered.missing)
-        brief = replace(brief, notes=(*brief.notes, *self._left_out()))
+        brief = replace(brief, notes=(*self._unread(state), *brief.notes, *self._left_out()))
         model = self._finder.brief_model
         if model is None:
             return ComposedBrief(brief)
@@ -273,31 +311,37 @@ class Research:
     def _outputs(self, state: CrawlState, gathered: ClaimCollector, made: ComposedBrief) -> dict[str, str]:
         brief = made.brief
         titles: dict[str, str] = {book.id: book.title for book in self.books}
-        log = (*crawl_log(state, titles), *self._left_out(), *gathered.log())
+        log = (*crawl_log(state, titles), *self._unread(state), *self._left_out(), *gathered.log())
         pictures = {PICTURES: pictures_json(made.images)} if made.images else {}
         return pictures | {
             GRAPH: graph_text(crawl_graph(state, lambda ref: self._finder.book(ref.book).archive.url(ref.path))),
             LOG: "\n".join(map(_one_line, log)) + "\n",
             BRIEF: canonical_json(brief_record(brief), indent=1) + "\n",
-            REPORT: markdown(report(brief)),
+            REPORT: markdown(brief_document(brief)),
             REPORT_PAGE: report_page(brief, made.images),
         }
+
+    def _unread(self, state: CrawlState) -> Iterator[Message]:
+        """A note for the reader if the run was stopped."""
+        if self._stopped is not None:
+            yield unread_note(state)
 
     def _left_out(self) -> Iterator[Message]:
         """Notes for the reader: a policy hides pages, or books could not be searched."""
         if self._finder.policy.restricts:
-            text = f"Made under {printable(self._finder.policy.label)}: some pages or books are hidden by it."
+            label = printable(self._finder.policy.label)
+            text = f"{label[:1].upper()}{label[1:]} hid some pages or books from this research."
             name = printable(self._finder.policy.name)
             yield Message(text, "note.policy_of", name=name) if name else Message(text, "note.policy")
         for one in self.task.missing:
-            text = f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
+            text = f"Not searched: {one.titles}. The host {one.host!r} was offline when the research started."
             yield Message(text, "note.host_away", books=one.titles, host=one.host)
 
     def _address(self, ref: EntryRef) -> str:
         return self._finder.page_url(ref, self.task.kiwix_url)
 
 
-def _understanding(state: CrawlState) -> dict[str, Any]:
+def _understanding(state: CrawlState) -> dict[str, str | list[str]]:
     """How the topic was understood, as in the manifest; `read_as` is the topic with its typos corrected."""
     started = state.started
     if started is None:
@@ -316,7 +360,7 @@ def _story(state: CrawlState) -> str:
     if begun is None or ended is None:
         return ""
     weak = "" if any(one.naming for one in begun.searched) else " No page names the topic: these only share its words."
-    return f"It began with {', '.join(seed.title for seed in begun.seeds)}, and ended because {ended.why}.{weak}"
+    return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
 
 
 def _past(folder: RunWriter) -> list[CrawlStep]:
@@ -326,14 +370,14 @@ def _past(folder: RunWriter) -> list[CrawlStep]:
         raise unreadable_journal(folder) from problem
 
 
-def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, Any]:
+def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, int | str]:
     """Append a page to the corpus; returns the journal's fields for it."""
-    record = page_record(page) | {
+    record = plain(page_record(page)) | {
         "metadata": {
             "order": order,
             "depth": step.depth,
             "priority_score": Score(step.lines).total,
-            "lines": score_lines_record(step.lines),
+            "lines": plain(score_line_records(step.lines)),
             "relevance": step.relevance,
             **message_fields("reason", step.reason),
             "cluster": step.branch,

@@ -105,8 +105,8 @@ class Run:
         """The path of one of its files; RunNotFound for other files in the folder, and for links."""
         if name not in self.files:
             raise RunNotFound(
-                f"The run {self.id!r} has no file {name[:200]!r}.",
-                remedy=f"It has {', '.join(map(repr, self.files)) or 'none'}.",
+                f"The run {self.id!r} has no file named {name[:200]!r}.",
+                remedy=f"It has these files: {', '.join(map(repr, self.files)) or 'none'}.",
             )
         if self.stored_runs is not None:
             self.stored_runs.download(self.id)
@@ -229,16 +229,18 @@ class Runs:
         """All finished runs by name; unreadable ones are skipped."""
         if self._stored is not None:
             self._stored.download_manifests()
-        stamps = {name: stamp for name in self._names() if (stamp := self._stamp(name)) is not None}
+        stamps = {name: stamp for name in self._shown() if (stamp := self._stamp(name)) is not None}
         return [run for run in self._cache.read_all(stamps, self._run).values() if run is not None]
 
     def get(self, run_id: str) -> Run:
         if self._stored is not None:
             self._stored.download(run_id)
         # Checked against existing names, so that an id cannot escape the folder.
-        run = self._run(run_id) if run_id in self._names() else None
+        run = self._run(run_id) if run_id in self._shown() else None
         if run is None:
-            raise RunNotFound(f"There is no finished run {run_id[:200]!r}.", remedy="'GET /api/runs' lists them all.")
+            raise RunNotFound(
+                f"No finished run named {run_id[:200]!r} was found.", remedy="'GET /api/runs' lists all runs."
+            )
         return run
 
     def claims(self, run_id: str, claim_filter: ClaimFilter, *, limit: int, offset: int = 0) -> ClaimBatch:
@@ -249,9 +251,14 @@ class Runs:
             matching = [claim for claim in run.claims if claim_filter.matches(claim)]
         except RunDamaged as problem:
             raise RunDamaged(
-                f"The claims of the run {run_id!r} are not as they were written.", remedy="Do the run again."
+                f"The claims of the run {run_id!r} are damaged or were changed.", remedy="Research the topic again."
             ) from problem
         return ClaimBatch(tuple(matching[offset : offset + limit]), len(matching))
+
+    def _shown(self) -> list[str]:
+        """The folders of runs, without those in the trash of the store; a folder's own trash is elsewhere."""
+        deleted = self._stored.deleted() if self._stored is not None else frozenset()
+        return [name for name in self._names() if name not in deleted]
 
     def _names(self) -> list[str]:
         try:
@@ -312,7 +319,7 @@ def contradictions_of(run: Run) -> tuple[RunContradiction, ...]:
     except RunDamaged as problem:
         raise RunDamaged(
             f"The file {str(run.path / BRIEF)!r} cannot be read: {problem.problem}.",
-            remedy="Do the run again in another folder.",
+            remedy="Research the topic again in another folder.",
         ) from problem
     found = []
     for dispute in brief.disputes:

@@ -43,7 +43,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeE
 
 def damaged(file: Path, problem: str) -> RunDamaged:
     return RunDamaged(
-        f"The run's file {str(file)!r} is not as it was written: {problem}.",
+        f"The run's file {str(file)!r} is damaged or was changed: {problem}.",
         remedy="Research the topic again.",
         problem=problem,
     )
@@ -53,10 +53,10 @@ def file_content(file: Path) -> bytes:
     """The bytes of a file of a run; RunDamaged if they cannot be read."""
     try:
         if not file.is_file():  # reading a pipe would never end
-            raise damaged(file, "it is no file" if file.exists() or file.is_symlink() else "it is missing")
+            raise damaged(file, "it is not a file" if file.exists() or file.is_symlink() else "it is missing")
         size = file.stat().st_size
         if size > MAX_BYTES:
-            raise damaged(file, f"it has {size:,} bytes, which is more than a run writes")
+            raise damaged(file, f"it has {size:,} bytes, which is more than any run writes")
         return file.read_bytes()
     except OSError as problem:
         raise RunDamaged(
@@ -71,7 +71,7 @@ def json_value(raw: bytes) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class JsonObject:
     @classmethod
     def of(cls, file: Path, name: str, value: object) -> Self:
         if not isinstance(value, dict):
-            raise damaged(file, f"{name or 'it'} is no object")
+            raise damaged(file, f"{name or 'it'} is not a JSON object")
         return cls(file, name, value)
 
     def damaged(self, problem: str) -> RunDamaged:
@@ -169,7 +169,7 @@ def _parsed(file: Path, raw: bytes, name: str) -> object:
     try:
         return json_value(raw)
     except (ValueError, RecursionError) as problem:
-        raise damaged(file, f"{name} is no JSON") from problem
+        raise damaged(file, f"{name} is not JSON") from problem
 
 
 def read_brief(file: Path) -> Brief:
@@ -178,18 +178,18 @@ def read_brief(file: Path) -> Brief:
     try:
         brief = brief_from_record(row.values)
     except MALFORMED as problem:
-        raise row.damaged("is no brief") from problem
+        raise row.damaged("is not a brief") from problem
     listed = {source.ref for source in brief.sources.pages}
     books = {book.id for book in brief.sources.books}
     ends = range(len(brief.sources.pages))
     if not all(has_valid_types(claim) and claim.ref in listed for claim in brief.claims.values()):
-        raise row.damaged("rests on a claim that is none, or that no page of it makes")
+        raise row.damaged("is based on a claim that is missing or not from one of its pages")
     if len(listed) != len(ends) or not all(ref.book in books for ref in listed):
-        raise row.damaged("names a page twice, or a page of no book")
+        raise row.damaged("lists a page twice, or a page of an unknown book")
     if not all(end in ends for link in brief.sources.links for end in link):
-        raise row.damaged("has a link to no page")
+        raise row.damaged("has a link to a page that is not listed")
     if not all(abs(day) < ENDLESS for moment in brief.timeline for day in (moment.earliest, moment.latest)):
-        raise row.damaged("tells of a day that never was")
+        raise row.damaged("has a date that does not exist")
     return brief
 
 
@@ -202,9 +202,9 @@ def _claim(row: JsonObject) -> Claim:
     try:
         claim = claim_from_record(row.values)
     except MALFORMED as problem:
-        raise row.damaged("is no claim") from problem
+        raise row.damaged("is not a claim") from problem
     if not has_valid_types(claim):
-        raise row.damaged("is no claim")
+        raise row.damaged("is not a claim")
     return claim
 
 
@@ -233,7 +233,7 @@ def read_images(file: Path) -> Images:
     try:
         return pictures_from_record(row.values)
     except ValueError as problem:
-        raise row.damaged("holds no pictures as a run writes them") from problem
+        raise row.damaged("does not contain valid pictures") from problem
 
 
 def page_text(corpus: Path, ref: EntryRef) -> str:
@@ -320,7 +320,7 @@ def read_graph(file: Path) -> RunGraph:
     for row in graph.rows("nodes", "node"):
         page = _page(row, books)
         if page.ref in pages:
-            raise row.damaged(f"is a second {page.ref[:80]!r}")
+            raise row.damaged(f"repeats {page.ref[:80]!r}")
         pages[page.ref] = page
     links = tuple(_link(row, pages) for row in graph.rows("edges", "edge"))
     return RunGraph(graph.text("topic"), tuple(pages.values()), links)
@@ -333,11 +333,11 @@ def _book(row: JsonObject) -> BookEdition:
 def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
     book, state, order = row.text("book"), row.text("state"), row.integer_or_none("order")
     if book not in books:
-        raise row.damaged(f"is of a book {book[:80]!r} that {MANIFEST!r} does not name")
+        raise row.damaged(f"belongs to the book {book[:80]!r}, which {MANIFEST!r} does not list")
     if state not in STATES:
-        raise row.damaged(f"is {state[:80]!r}, and not {' or '.join(STATES)}")
+        raise row.damaged(f"is {state[:80]!r} instead of {' or '.join(STATES)}")
     if state == "visited" and order is None:
-        raise row.damaged("was visited and has no 'order'")
+        raise row.damaged("was visited but has no 'order'")
     return RunGraphPage(
         ref=row.ref("ref"),
         page_id=row.text("page_id"),
@@ -360,7 +360,7 @@ def _link(row: JsonObject, pages: dict[str, RunGraphPage]) -> RunGraphLink:
     source, target = row.ref("from"), row.ref("to")
     for end in (source, target):
         if end not in pages:
-            raise row.damaged(f"joins {end[:80]!r}, which is none of the nodes")
+            raise row.damaged(f"links {end[:80]!r}, which is not one of the nodes")
     return RunGraphLink(
         source=source,
         target=target,

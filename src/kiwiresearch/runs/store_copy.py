@@ -189,6 +189,10 @@ class StoredRuns:
                 if is_job_id(run_id) and self._names.get(run_id, (0, {}))[0] != revision:
                     self._list(run_id, revision)
 
+    def deleted(self) -> frozenset[str]:
+        """The runs in the trash of the store, which no host shows."""
+        return self._store.removed.deleted("run")
+
     def names(self, run_id: str) -> tuple[str, ...]:
         """The names of a run's files in the store; none if it is not there."""
         return tuple(self._names.get(run_id, (0, {}))[1])

@@ -28,7 +28,8 @@ from kiwiresearch.runs.folder import (
     take_lock,
 )
 from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, reporting_write_errors
-from kiwiresearch.runs.manifest import MANIFEST, WORK_FOLDER, Manifest, file_digest, read_manifest, sealed
+from kiwiresearch.runs.manifest import MANIFEST, WORK_FOLDER, Manifest, OutputRecord, file_digest, read_manifest, sealed
+from kiwiresearch.system import numbered
 from kiwiresearch.workspace import folder_name
 
 FolderState = Literal["new", "unfinished", "finished"]
@@ -98,8 +99,8 @@ class RunWriter:
     ) -> None:
         """Put all outputs in place, the manifest last, and remove the journal.
 
-        The manifest gets the fingerprint, the topic, and the outputs with their hashes; files in `beside` are
-        written too, but not hashed. No file is put in place before all of them are on disk.
+        The manifest gets the topic, the outputs with their hashes and, unless it has another, the fingerprint; files
+        in `beside` are written too, but not hashed. No file is put in place before all of them are on disk.
         """
         work = self._at_work()
         staging = self.path / WORK_FOLDER / STAGING
@@ -111,7 +112,8 @@ class RunWriter:
                     for name, part in work.parts.items()
                 }
                 outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
-                record = sealed(dict(manifest) | dict(self._header) | {"outputs": outputs})
+                own = {"topic": self._header["topic"], "outputs": outputs}
+                record = sealed(dict(self._header) | dict(manifest) | own)
                 others = {name: _written(staging / name, [_bytes(text)]) for name, text in beside.items()}
                 last = {MANIFEST: _written(staging / MANIFEST, [_bytes(canonical_json(record, indent=2) + "\n")])}
                 _refuse_to_overwrite(self.path, outputs | last)
@@ -157,7 +159,7 @@ class RunWriter:
 
 def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
     """The folder, and those of it and its parents that had to be created, innermost first."""
-    what = "it is no name that a folder can have"
+    what = "a folder cannot have this name"
     made: list[Path] = []
     try:
         if str(path):
@@ -166,13 +168,13 @@ def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
             folder.mkdir(parents=True, exist_ok=True)
             return folder, made
     except (FileExistsError, NotADirectoryError):
-        what = "there is a file of that name, or of the name of a folder above it"
+        what = "a file already has this name, or the name of a folder above it"
     except OSError as problem:
         what = str(problem.strerror or problem)
     except ValueError:  # a NUL, or half a surrogate pair
         pass
     _remove_created(made)
-    raise CannotWrite(f"The folder {str(path)[:200]!r} cannot be made: {what}.", remedy="Choose another folder.")
+    raise CannotWrite(f"The folder {str(path)[:200]!r} cannot be created: {what}.", remedy="Choose another folder.")
 
 
 def _remove_created(made: Sequence[Path]) -> None:
@@ -205,18 +207,18 @@ def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
     for name in bad:
         if _is_there(folder / name):
             raise FolderTaken(
-                f"The file {str(folder / name)!r} was changed since the run was finished.",
-                remedy="Move it away or choose another folder.",
+                f"The file {str(folder / name)!r} was changed after the run finished.",
+                remedy="Move it, or choose another folder.",
             )
     return not bad
 
 
-def _refuse_to_overwrite(folder: Path, outputs: Mapping[str, Mapping[str, Any]]) -> None:
+def _refuse_to_overwrite(folder: Path, outputs: Mapping[str, OutputRecord]) -> None:
     for name, output in outputs.items():
         if _is_there(folder / name) and file_digest(folder / name) != output["sha256"]:
             raise FolderTaken(
-                f"The file {str(folder / name)!r} is not of this run, which would write another there.",
-                remedy="Move it away and start it again: it goes on where it stopped.",
+                f"The file {str(folder / name)!r} does not belong to this run and would be overwritten.",
+                remedy="Move it, then start again. The run resumes where it stopped.",
             )
 
 
@@ -228,7 +230,7 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _written(file: Path, chunks: Iterable[bytes]) -> dict[str, Any]:
+def _written(file: Path, chunks: Iterable[bytes]) -> OutputRecord:
     """Write a file to the disk; returns its hash and size."""
     size, seen = 0, sha256()
     with file.open("wb") as stream:
@@ -269,12 +271,8 @@ def choose_run_folder(
         for folder in earlier:
             if is_unfinished(folder) and fingerprint_of_folder(folder) == fingerprint:
                 return folder
-    first = runs / f"{today}_{name}"
-    folder, number = first, 1
-    while fingerprint_of_folder(folder) not in ("", fingerprint):
-        number += 1
-        folder = first.with_name(f"{first.name}-{number}")
-    return folder
+    folders = map(runs.joinpath, numbered(f"{today}_{name}"))
+    return next(folder for folder in folders if fingerprint_of_folder(folder) in ("", fingerprint))
 
 
 def is_unfinished(folder: Path) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kiwiresearch.search.ambiguity import PhraseCache
     from kiwiresearch.search.book_search import title_and_lead
     from kiwiresearch.search.interpretation import Sense, SenseRecord, first_line
-    from kiwiresearch.search.open_book import TITLE_CALLS, OpenBook, SearchEffort, peer_titles
+    from kiwiresearch.search.open_book import TITLE_CALLS, OpenBook, PageText, SearchEffort, peer_titles
     from kiwiresearch.search.query import (
         ROMAN,
         Hit,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         search_books,
     )
     from kiwiresearch.search.title_build import IndexBuild, ReportProgress, build_titles, titles_file
+    from kiwiresearch.search.title_letters import AlphabeticalTitles, TitlePage
     from kiwiresearch.search.titles import TitleIndex, TitleLookup, open_titles
 else:
     __getattr__ = lazy_exports(__name__)

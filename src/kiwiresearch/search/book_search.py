@@ -159,7 +159,7 @@ class BookSearch:
                 hits = with_meaning_scores(self.book, self.query, hits, embedder)
             except EmbedderError as problem:
                 if say:
-                    say(f"Meanings are not compared: {problem}")
+                    say(f"Search by meaning is off: {problem}")
         return BookHits(self.book, tuple(sorted_hits(hits)[:limit]))
 
 

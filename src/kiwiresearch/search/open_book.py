@@ -11,7 +11,8 @@ from typing import Any
 
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.page import PageDoc, bare_text, open_page
-from kiwiresearch.search.titles import Correction, TitleLookup, TitleRow
+from kiwiresearch.search.title_letters import TitleRow
+from kiwiresearch.search.titles import Correction, TitleLookup
 from kiwiresearch.text import fold, plain_lower
 from kiwiresearch.zim import (
     SPARE_RESULTS,
@@ -44,7 +45,7 @@ def _by_words(titles: TitleLookup, wanted: list[Any], limit: int) -> tuple[Any, 
     try:
         weights = {str(word): float(weight) for word, weight in wanted}
     except (TypeError, ValueError, OverflowError) as problem:
-        raise BadCall("these are no words with weights") from problem
+        raise BadCall("these are not words with weights") from problem
     return _rows(titles.by_words(weights, limit))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.codec import Record
-from kiwiresearch.text import LanguageWords, fold, language_words, stemmer, words_in
+from kiwiresearch.text import LEADING_ARTICLE, LanguageWords, fold, language_words, stemmer, words_in
 from kiwiresearch.zim import EntryRef
 
 MAX_PHRASE_WORDS = 8
@@ -118,7 +118,7 @@ def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
     if _opening(bare, known.treatises):
         return bare, True
     opening = _opening(bare, known.definitional)
-    rest = ARTICLE.sub("", bare[len(opening) :].lstrip(" ,:"))
+    rest = LEADING_ARTICLE.sub("", bare[len(opening) :].lstrip(" ,:"))
     return (rest, True) if opening and rest else (bare or text, False)
 
 
@@ -132,9 +132,6 @@ def _opening(text: str, phrases: Sequence[str]) -> str:
 def _lowered(text: str) -> str:
     """Lower case, with plain apostrophes."""
     return text.lower().replace("’", "'")
-
-
-ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
 
 
 def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: bool) -> tuple[QueryTerm, ...]:
@@ -157,7 +154,7 @@ def _is_stop_word(word: str, known: LanguageWords, *, shouted: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTerm(Record):
-    """One reason for a score."""
+    """A term of a score: its name, which is `signal` in JSON and in files of runs, and its points."""
 
     signal: str
     points: float
@@ -241,11 +238,11 @@ class HitRecord(Record):
     path: str
     title: str
     alias: str
-    """The other name that led here, where the page's own did not."""
+    """The other name that led here, if its title did not."""
     snippet: str
     score: float
     lines: tuple[ScoreTerm, ...]
-    """What the score is made of."""
+    """How the score is calculated."""
     copies: tuple[PagePlace, ...]
     """The same article in other books."""
 

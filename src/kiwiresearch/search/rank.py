@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache, partial
 from itertools import pairwise
-from typing import Any
 
+from kiwiresearch.codec import toml_data
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import ROMAN, Query, QueryTerm, Score
 from kiwiresearch.search.recall import SearchCandidate
@@ -141,10 +139,8 @@ def _together(places: Mapping[str, Sequence[int]], terms: Sequence[QueryTerm], r
     return worth
 
 
-@cache
-def point_table() -> dict[str, dict[str, Any]]:
-    """The points of each term, by name."""
-    return tomllib.loads((files("kiwiresearch.search") / "points.toml").read_text(encoding="utf-8"))
+point_table = partial(toml_data, "kiwiresearch.search", "points.toml")
+"""The points of each term, by name."""
 
 
 def title_points(query: Query, title: str, excerpt: str = "", *, primary: bool = False) -> Score:

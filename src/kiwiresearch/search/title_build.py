@@ -80,7 +80,7 @@ def build_titles(
     nothing is done and the state is 'busy'.
     """
     if limit is not None and limit < 1:
-        raise BadUsage(f"A title index of {limit} titles makes no sense.", remedy="Give a limit of 1 or more.")
+        raise BadUsage(f"Cannot index {limit} titles.", remedy="Set a limit of 1 or more.")
     archive = without_policy(archive)  # one index for all; what a policy hides is filtered on reading
     with _clear_errors(file, archive.book):
         lock = FileLock(_with_suffix(file, "lock"))
@@ -228,21 +228,32 @@ def _clear_errors(file: Path, book: Book) -> Iterator[None]:
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
         raise BadSettings(
             f"The title index {str(file)!r} cannot be written: {reason}.",
-            remedy="Make room there or check the folder's permissions, "
-            f"then run 'kiwiresearch books index {book.name}' again; it goes on where it stopped.",
+            remedy="Free up space there or check the folder's permissions, "
+            f"then run 'kiwiresearch books index {book.name}' again; it resumes where it stopped.",
         ) from problem
 
 
 def main(arguments: list[str]) -> None:
-    """Build in a background process: `python -m kiwiresearch.search.title_build FILE FOLDER`."""
+    """Build in a background process: `python -m kiwiresearch.search.title_build FILE FOLDER [report]`.
+
+    With `report`, lines with the amount done and the total are printed, and an error ends it with code 1.
+    """
     from kiwiresearch.zim import LibzimArchive
 
-    source, folder = arguments
+    source, folder, *options = arguments
     with contextlib.suppress(AttributeError, OSError):
         os.nice(10)
-    with contextlib.suppress(KiwiError):  # a background process has no one to report to; the next search tries again
+    progress = _print_progress if "report" in options else None
+    try:
         archive = LibzimArchive(Path(source))
-        build_titles(archive, titles_file(Path(folder), archive.book))
+        build_titles(archive, titles_file(Path(folder), archive.book), progress=progress)
+    except KiwiError as problem:  # without a reader there is no one to report to; the next search tries again
+        if progress:
+            sys.exit(problem.message)
+
+
+def _print_progress(done: int, total: int) -> None:
+    print(done, total, flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.errors import IndexStale
+from kiwiresearch.search.title_letters import LAST, AlphabeticalTitles, RunQuery, TitleRow
 from kiwiresearch.text import fold, without_spaces
 from kiwiresearch.zim import Book
 
@@ -54,7 +55,7 @@ def damaged_index(book: Book, problem: Exception) -> IndexStale:
 
 
 def rebuild_hint(book: Book) -> str:
-    return f"Build it again with 'kiwiresearch books index {book.name}'."
+    return f"Rebuild it with 'kiwiresearch books index {book.name}'."
 
 
 MIN_FOR_ONE_SLIP = 4
@@ -75,8 +76,6 @@ ALPHABETS = (
     "абвгдежзиклмнопрстуфхцчшщъыьэюяієґћђљњџј",
     "αβγδεζηθικλμνξοπρστυφχψω",
 )
-
-RunQuery = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +153,6 @@ MAX_COST_US = 20_000.0
 SEEK_US = 3.0
 STEP_US = 0.04
 """The time to find a title in the list of a word, and to step to the next one, in microseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class TitleRow:
-    """A title and the page it leads to; an alias is the title of a redirect."""
-
-    path: str
-    title: str
-    alias: bool = False
 
 
 class TitleLookup(Protocol):
@@ -254,6 +244,10 @@ class TitleIndex:
         """How many titles have the word."""
         folded = fold(word)
         return self._counts([folded]).get(folded, 0)
+
+    @property
+    def in_order(self) -> AlphabeticalTitles:
+        return AlphabeticalTitles(self._ask, self._row, self._hides)
 
     def close(self) -> None:
         with self._lock:
@@ -347,7 +341,6 @@ class TitleIndex:
 
 
 COLUMNS = "title, path, alias"
-LAST = "\U0010ffff"
 
 
 def open_titles(file: Path, book: Book) -> TitleIndex | None:
@@ -371,7 +364,8 @@ def open_titles(file: Path, book: Book) -> TitleIndex | None:
     if not stamp.fits(book):
         connection.close()
         raise IndexStale(
-            f"The title index {file.name!r} was made from another file than {book.source!r}, or by another version.",
+            f"The title index {file.name!r} was built from a different file than {book.source!r}, "
+            "or by another version of kiwiresearch.",
             remedy=rebuild_hint(book),
         )
     return TitleIndex(connection, stamp, book)

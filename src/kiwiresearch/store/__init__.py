@@ -19,9 +19,34 @@ if TYPE_CHECKING:
         open_engine,
     )
     from kiwiresearch.store.job_row import JobRow, damage_message, removal_remedy
+    from kiwiresearch.store.passwords import (
+        COST,
+        MAX_PASSWORD,
+        MIN_PASSWORD,
+        NO_PASSWORD,
+        PasswordFault,
+        PasswordHash,
+        check_password,
+        password_fault,
+        readable_password,
+    )
+    from kiwiresearch.store.questions import AskedQuestions, QuestionRows
+    from kiwiresearch.store.removed import RemovedRow, RemovedRows
     from kiwiresearch.store.runs import Files, NoteLines
     from kiwiresearch.store.schema import Schema, digest, table_names
+    from kiwiresearch.store.sign_in_links import NewLink, SignInLinks
     from kiwiresearch.store.store import CaseEntry, HostRow, Store, open_store
-    from kiwiresearch.store.users import PREFIX, ROLES, NewToken, Role, TokenRow, UserRow, UserTokens
+    from kiwiresearch.store.users import (
+        PREFIX,
+        ROLES,
+        LinkRow,
+        NewToken,
+        PasswordRow,
+        Role,
+        TokenRow,
+        UserRow,
+        UserTokens,
+        check_name,
+    )
 else:
     __getattr__ = lazy_exports(__name__)

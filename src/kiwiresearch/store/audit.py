@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Row, Table, insert, select, update
 
-from kiwiresearch.codec import Record
+from kiwiresearch.codec import JsonDict, Record
 from kiwiresearch.errors import StoreDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.store.database import Database
@@ -20,7 +20,6 @@ from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD, is_storable
 START = "0" * 64
 """The previous hash of the first row."""
 ROWS_PER_READ = 1_000
-ChainRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,16 @@ class AuditProblem:
     seq: int
     kind: Literal["changed", "removed", "inserted", "reordered"]
     text: str
+
+
+class ChainedRow(NamedTuple):
+    """A row of an audit; 0 stands for a number that was replaced by something else."""
+
+    seq: int
+    prev_hash: str
+    hash: str
+    values: Mapping[str, object]
+    """All its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +52,19 @@ class AuditChain:
     row_id: Callable[[int, str], str] | None = None
     """Makes the id of a row from its number and the previous hash, if rows have ids."""
 
-    def row_hash(self, row: ChainRow) -> str:
+    def row_hash(self, row: Mapping[str, object]) -> str:
         """The hash of a row and, through the previous hash in it, of all rows before."""
         values = canonical_json({str(key): row[key] for key in row if key != "hash"})
-        hashed = row["prev_hash"] + values if self.hashes_previous_twice else values
+        hashed = str(row["prev_hash"]) + values if self.hashes_previous_twice else values
         return sha256(hashed.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def append(self, connection: Connection, rows: Sequence[ChainRow], end: tuple[int, str]) -> int:
+    def append(self, connection: Connection, rows: Sequence[Mapping[str, object]], end: tuple[int, str]) -> int:
         """Append rows after the given end, while nothing else writes; returns the number of the last row."""
         seq, previous = end
         chained = []
         for row in rows:
             seq += 1
-            made = {**row, "seq": seq, "prev_hash": previous}
+            made: JsonDict = {**row, "seq": seq, "prev_hash": previous}
             if self.row_id is not None:
                 made["id"] = self.row_id(seq, previous)
             previous = made["hash"] = self.row_hash(made)
@@ -78,15 +87,14 @@ class AuditChain:
         """The rows that were changed, removed, inserted or reordered, by the positions at which they were written."""
         if self._is_intact(connection, end):
             return ()
-        rows = [row for some in self._batches(connection) for row in some]
-        trace = _ChainTrace(self, [row if type(row["seq"]) is int else {**row, "seq": 0} for row in rows])
+        trace = _ChainTrace(self, [row for some in self._batches(connection) for row in some])
         trace.follow(*end)
         return trace.problems()
 
-    def hash_matches(self, row: ChainRow, position: int) -> bool:
+    def hash_matches(self, row: ChainedRow, position: int) -> bool:
         """Whether a row is as it was written at this position."""
         try:
-            return bool(self.row_hash({**row, "seq": position}) == row["hash"])
+            return self.row_hash({**row.values, "seq": position}) == row.hash
         except TypeError:  # bytes instead of text
             return False
 
@@ -95,17 +103,20 @@ class AuditChain:
         for rows in self._batches(connection):
             for row in rows:
                 seq += 1
-                if (row["seq"], row["prev_hash"]) != (seq, previous) or not self.hash_matches(row, seq):
+                if (row.seq, row.prev_hash) != (seq, previous) or not self.hash_matches(row, seq):
                     return False
-                previous = row["hash"]
+                previous = row.hash
         return (seq, previous) == end
 
-    def _batches(self, connection: Connection) -> Iterator[list[ChainRow]]:
+    def _batches(self, connection: Connection) -> Iterator[list[ChainedRow]]:
         seq, after = self.log.c.seq, 0
         first = select(self.log).order_by(seq).limit(ROWS_PER_READ)
-        while found := connection.execute(first.where(seq > after)).mappings().all():
-            yield [{str(name): value for name, value in row.items()} for row in found]
-            after = found[-1]["seq"]
+        while found := connection.execute(first.where(seq > after)).all():
+            yield [
+                ChainedRow(row.seq if type(row.seq) is int else 0, row.prev_hash, row.hash, row._asdict())
+                for row in found
+            ]
+            after = found[-1].seq
 
 
 @dataclass
@@ -113,7 +124,7 @@ class _ChainTrace:
     """Follows a chain from its end to its start."""
 
     chain: AuditChain
-    rows: Sequence[ChainRow]
+    rows: Sequence[ChainedRow]
     positions: dict[int, int] = field(default_factory=dict)
     """For the index of a row: the position at which it was written."""
     changed: list[int] = field(default_factory=list)
@@ -122,8 +133,8 @@ class _ChainTrace:
     def follow(self, position: int, wanted: str) -> None:
         by_hash: defaultdict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.rows):
-            by_hash[row["hash"]].append(index)
-        by_seq = {row["seq"]: index for index, row in enumerate(self.rows)}
+            by_hash[row.hash].append(index)
+        by_seq = {row.seq: index for index, row in enumerate(self.rows)}
         if wanted not in by_hash:  # if the last rows were removed, it is enough to name the first of them
             position = min(position, max(by_seq, default=0) + 1)
         while position > 0:
@@ -141,7 +152,7 @@ class _ChainTrace:
         """Accept a row at its position; returns the hash that the row before it must have."""
         row = self.rows[index]
         self.positions[index] = position
-        previous: str = row["prev_hash"]
+        previous = row.prev_hash
         if self.chain.hash_matches(row, position):
             return previous
         self.changed.append(position)
@@ -157,21 +168,21 @@ class _ChainTrace:
         if index is None or index in self.positions:
             return None
         row = self.rows[index]
-        return None if self.chain.hash_matches(row, row["seq"]) else index
+        return None if self.chain.hash_matches(row, row.seq) else index
 
     def _hash_at(self, index: int | None) -> str:
-        return str(self.rows[index]["hash"]) if index is not None else ""
+        return str(self.rows[index].hash) if index is not None else ""
 
     def problems(self) -> tuple[AuditProblem, ...]:
         found = [AuditProblem(position, "changed", f"row {position} was changed") for position in self.changed]
         found += [AuditProblem(position, "removed", f"row {position} is missing") for position in self.removed]
         for index, row in enumerate(self.rows):
             if index not in self.positions:
-                found.append(AuditProblem(row["seq"], "inserted", f"row {row['seq']} is not of the chain"))
+                found.append(AuditProblem(row.seq, "inserted", f"row {row.seq} was inserted"))
         if not found:
-            moved = [(home, self.rows[index]["seq"]) for index, home in self.positions.items()]
+            moved = [(home, self.rows[index].seq) for index, home in self.positions.items()]
             found = [
-                AuditProblem(home, "reordered", f"row {home} stands at {seq}") for home, seq in moved if home != seq
+                AuditProblem(home, "reordered", f"row {home} was moved to {seq}") for home, seq in moved if home != seq
             ]
         return tuple(sorted(found, key=lambda problem: (problem.seq, problem.kind)))
 
@@ -189,7 +200,7 @@ class AuditRow:
     at: str
     user: str
     host: str
-    """From where."""
+    """The address it came from."""
     action: str
     subject: str
     outcome: str
@@ -198,14 +209,14 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class AuditProof(Record):
-    """Whether every row is as it was written."""
+    """Whether the audit is complete and unchanged."""
 
     holds: bool
     row: int | None
-    """The first row that is not as it was written; null where all are."""
+    """The first row that was changed, removed or added; null if there is none."""
     why: str
     head: str
-    """The hash of the last row: noted elsewhere, it can be given as `head` later."""
+    """The hash of the last row: note it elsewhere, and send it as `head` later."""
 
 
 class Audit:
@@ -280,7 +291,7 @@ class Audit:
         """
         with self._db.reading() as connection:
             if not CHAIN.has_head(connection, head):
-                why = f"no row has the hash {head[:64]!r}: the audit was written anew, or cut"
+                why = f"no row has the hash {head[:64]!r}: the audit was rewritten or shortened"
                 return AuditProblem(1, "changed", why)
             return next(iter(CHAIN.problems(connection, _read_end(connection))), None)
 
@@ -290,7 +301,7 @@ def _read_end(connection: Connection) -> tuple[int, str]:
     if found is None:
         return NO_ROWS
     if not (isinstance(found[0], int) and is_storable(found[1])):
-        raise StoreDamaged("The store is damaged: nobody knows any more where the audit ends.", remedy=BACKUP)
+        raise StoreDamaged("The store is damaged: the end of the audit log is not valid.", remedy=BACKUP)
     return found
 
 

@@ -132,8 +132,8 @@ class Database:
         if self._held_lock and self._holder != connection.execute(BACKEND).scalar_one():
             noun = self.kinds.noun
             raise StoreUnreachable(
-                f"The server of the {noun} {self.name!r} was away meanwhile, and others may have changed it.",
-                remedy=f"Open the {noun} again: nothing is lost but the step under way.",
+                f"The connection to the {noun} {self.name!r} was lost, and others may have changed it since.",
+                remedy=f"Open the {noun} again. Only the current step was lost.",
             )
 
     def now(self, connection: Connection) -> float:

@@ -18,14 +18,15 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.system import expand_user
 
-BACKUP = "Take it from a backup."
-AGAIN = "Wait until it is done, then try again."
+BACKUP = "Restore it from a backup."
+AGAIN = "Wait until that process is done, then try again."
 LOCKED = "is being written by another process"
-BUSY = "is used by too many at once"
-MORE_CONNECTIONS = "Try again, or let the server have more connections."
-CHECK_SERVER = "Check that the server runs and the address is right."
-FREE_SPACE = "Make room, then go on."
+BUSY = "has too many connections"
+MORE_CONNECTIONS = "Try again, or allow more connections on the server."
+CHECK_SERVER = "Check the address, and that the server is running."
+FREE_SPACE = "Free up disk space, then continue."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,37 +54,49 @@ class _EngineMessage(NamedTuple):
 
 
 def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
-    other = f"is no {kind.noun}: it is another kind of file"
+    other = f"is not a {kind.noun}: it is another kind of file"
     rows: tuple[tuple[tuple[str, ...], tuple[str, ...], type[KiwiError], str, str], ...] = (
         (("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"), (), kind.busy, LOCKED, AGAIN),
         (("40P01",), (), kind.busy, LOCKED, "Try again."),
         (("53300",), ("too many clients", "remaining connection slots"), kind.busy, BUSY, MORE_CONNECTIONS),
-        (("SQLITE_FULL", "53100"), (), CannotWrite, "cannot be written: the disk is full", FREE_SPACE),
-        (("SQLITE_IOERR",), (), CannotWrite, "cannot be written: the disk is full or failing", FREE_SPACE),
-        (("SQLITE_READONLY",), (), CannotWrite, "may only be read", "Check who may write the file and its folder."),
-        (("25006",), (), CannotWrite, "may only be read", "Name the server that can be written."),
-        (("42501",), ("permission denied",), CannotWrite, "may not be used by you", "Check the permissions."),
+        (("SQLITE_FULL", "53100"), (), CannotWrite, "could not be written: the disk is full", FREE_SPACE),
+        (("SQLITE_IOERR",), (), CannotWrite, "could not be written: the disk is full or failing", FREE_SPACE),
+        (("SQLITE_READONLY",), (), CannotWrite, "is read-only", "Check the permissions of the file and its folder."),
+        (("25006",), (), CannotWrite, "is read-only", "Use the server that accepts changes."),
+        (("42501",), ("permission denied",), CannotWrite, "denied you access", "Check the permissions."),
         (
             ("28P01",),
             ("authentication failed",),
             kind.unreachable,
-            "does not let you in",
+            "rejected the user or password",
             "Check the user and the password.",
         ),
-        (("3D000",), ('database "',), kind.unreachable, "is not on its server", "Make the database, or name another."),
-        ((), ('role "',), kind.unreachable, "does not know you", "Make the user on its server, or name another."),
-        (("3F000",), (), kind.unreachable, "names a schema that is not there", "Make the schema, or name another."),
+        (
+            ("3D000",),
+            ('database "',),
+            kind.unreachable,
+            "does not exist on its server",
+            "Create the database, or use another.",
+        ),
+        (
+            (),
+            ('role "',),
+            kind.unreachable,
+            "does not know this user",
+            "Create the user on the server, or use another.",
+        ),
+        (("3F000",), (), kind.unreachable, "does not have that schema", "Create the schema, or use another."),
         (
             ("SQLITE_CANTOPEN",),
             (),
             CannotWrite,
             "cannot be opened",
-            "Check that the folder is there and can be written.",
+            "Check that the folder exists and that you can write to it.",
         ),
-        (("SQLITE_NOTADB",), (), kind.damaged, other, f"Name the file of a {kind.noun}."),
+        (("SQLITE_NOTADB",), (), kind.damaged, other, f"Choose the file of a {kind.noun}."),
         (("SQLITE_CORRUPT",), (), kind.damaged, "is damaged", BACKUP),
-        (("42P01",), ("no such table",), kind.damaged, "is damaged: a table of it is missing", BACKUP),
-        (("42703",), ("no such column",), kind.damaged, "is damaged: a column of it is missing", BACKUP),
+        (("42P01",), ("no such table",), kind.damaged, "is damaged: a table is missing", BACKUP),
+        (("42703",), ("no such column",), kind.damaged, "is damaged: a column is missing", BACKUP),
         ((), ("connection",), kind.unreachable, "cannot be reached", CHECK_SERVER),
     )
     return tuple(_EngineMessage(*row) for row in rows)
@@ -96,13 +109,13 @@ def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
         yield
     except (UnicodeEncodeError, UnicodeDecodeError) as problem:
         raise BadUsage(
-            f"The {kind.noun} {name!r} was given a text with half a character in it, which no database keeps.",
-            remedy="Read the source again with another encoding.",
+            f"The {kind.noun} {name!r} cannot store text with an incomplete character.",
+            remedy="Save the text as UTF-8, then import it again.",
         ) from problem
     except UnicodeError as problem:  # no server can have such a name
         raise kind.unreachable(f"The {kind.noun} {name!r} cannot be reached.", remedy=CHECK_SERVER) from problem
     except NoResultFound as problem:
-        raise kind.damaged(f"The {kind.noun} {name!r} is damaged: a row of it is missing.", remedy=BACKUP) from problem
+        raise kind.damaged(f"The {kind.noun} {name!r} is damaged: a row is missing.", remedy=BACKUP) from problem
     except PoolTimeout as problem:
         raise kind.busy(f"The {kind.noun} {name!r} {BUSY}.", remedy="Try again.") from problem
     except (DBAPIError, StatementError, sqlite3.Error) as problem:
@@ -131,7 +144,7 @@ def _error_for(name: str, kind: ErrorKinds, cause: BaseException | None) -> Kiwi
             return row.error(f"The {kind.noun} {name!r} {row.text}.", remedy=row.remedy)
     if "nul" in words and ("0x00" in words or "cannot contain" in words):
         return BadUsage(
-            f"The {kind.noun} {name!r} was given a text with a NUL character in it, which PostgreSQL does not keep.",
+            f"The {kind.noun} {name!r} cannot store text with a NUL character.",
             remedy="Remove the character from the source.",
         )
     return None
@@ -167,7 +180,7 @@ class Address:
     def parse(cls, where: Path | str, noun: str) -> Address:
         """The database at a path, or at an address with sqlite:// or postgresql://."""
         if isinstance(where, Path) or "://" not in where:
-            return cls.of_file(Path(where).expanduser())
+            return cls.of_file(expand_user(where))
         if where.startswith(FILE_SCHEME):
             return cls.of_file(file_path(where))
         if where.startswith(SERVER_SCHEMES):
@@ -175,8 +188,8 @@ class Address:
             shown = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
             return cls(shown.render_as_string(hide_password=True), None, url)
         raise BadUsage(
-            f"{where.partition('://')[0][:40]!r} is no kind of database a {noun} can be.",
-            remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
+            f"{where.partition('://')[0][:40]!r} is not a supported kind of database for a {noun}.",
+            remedy="Use sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
         )
 
 
@@ -186,8 +199,8 @@ def _server_url(where: str) -> URL:
         return make_url(where).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as problem:
         raise BadUsage(
-            "The address of the PostgreSQL database cannot be read.",
-            remedy="Write it as postgresql://USER@HOST/DATABASE.",
+            "The address of the PostgreSQL database is not valid.",
+            remedy="Use the form postgresql://USER@HOST/DATABASE.",
         ) from problem
 
 
@@ -195,7 +208,7 @@ def file_path(where: str) -> Path:
     """The file of a sqlite:// address; it is always absolute, with three slashes or with four."""
     rest = where.removeprefix(FILE_SCHEME)
     if not rest.startswith("/") or not rest.strip("/") or not where.isprintable():
-        raise BadUsage(f"{where!r} names no file.", remedy="Write it as sqlite:///ABSOLUTE/PATH.")
+        raise BadUsage(f"{where!r} is not a valid address of a file.", remedy="Use the form sqlite:///ABSOLUTE/PATH.")
     path = rest.lstrip("/")
     return Path(path) if DRIVE.match(rest) else Path(f"/{path}")
 
@@ -219,7 +232,7 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
             return json.loads(text)
         except ValueError as problem:
             raise kind.damaged(
-                f"The {kind.noun} {address.name!r} is damaged: {text[:40]!r} is not what it wrote.", remedy=BACKUP
+                f"The {kind.noun} {address.name!r} is damaged: {text[:40]!r} is not valid.", remedy=BACKUP
             ) from problem
 
     try:
@@ -233,7 +246,7 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
     except ModuleNotFoundError as problem:
         raise BadUsage(
             "PostgreSQL cannot be used: its driver is not installed.",
-            remedy="Install it: pip install 'kiwiresearch[dist]'",
+            remedy="Install it with: pip install 'kiwiresearch[dist]'",
         ) from problem
     if is_file:
         event.listen(engine, "connect", _set_up_file_connection)

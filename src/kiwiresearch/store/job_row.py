@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import LeaseLost, RunNotFound
 from kiwiresearch.messages import message_fields
 from kiwiresearch.store.database import Database
@@ -34,7 +35,7 @@ SHAPES: tuple[ColumnShape, ...] = (
     (("id", "kind", "user", "asked_at", "started_at", "ended_at", "worker"), is_storable, ""),
     (("state",), is_storable, "failed"),
     (("priority", "turn", "attempt"), is_count, 0),
-    (("wish", "told"), _is_present, {}),
+    (("request", "report"), _is_present, {}),
     (("losses",), _is_present, []),
 )
 """How each column of a job is checked, and the default for an invalid value."""
@@ -73,28 +74,26 @@ class JobRow:
         return f"{self.worker}#{self.attempt}"
 
 
-# The table is older than the names of the fields.
-COLUMN_NAMES = {"request": "wish", "report": "told"}
-COLUMNS = {field.name: COLUMN_NAMES.get(field.name, field.name) for field in fields(JobRow) if field.name != "damage"}
+COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage")
 
 
-def job_columns(job: JobRow) -> dict[str, Any]:
-    values = {column: getattr(job, name) for name, column in COLUMNS.items()}
-    return {**values, "wish": dict(job.request), "told": dict(job.report), "losses": [dict(one) for one in job.losses]}
+def job_columns(job: JobRow) -> JsonDict:
+    values: JsonDict = {name: getattr(job, name) for name in COLUMNS}
+    return values | {"request": dict(job.request), "report": dict(job.report), "losses": [dict(x) for x in job.losses]}
 
 
-def job_from_row(row: Row[Any]) -> JobRow:
+def job_row_from_sql(row: Row[Any]) -> JobRow:
     """The job of a row; values that we never write mark it as damaged."""
     found, wrong = dict(row._mapping), list[str]()
     for names, is_right, instead in SHAPES:
         for name in names:
             if not is_right(found[name]):
-                wrong.append(f"its {name!r} is not what was written")
+                wrong.append(f"its {name!r} was changed")
                 found[name] = instead
     if found["state"] not in (*OPEN, *ENDED):
-        wrong.append(f"its state is {found['state'][:40]!r}, which there is not")
+        wrong.append(f"its state {found['state'][:40]!r} is unknown")
         found["state"] = "failed"
-    values = {name: found[column] for name, column in COLUMNS.items()}
+    values = {name: found[name] for name in COLUMNS}
     return JobRow(**values | {"losses": tuple(found["losses"])}, damage="; ".join(wrong))
 
 
@@ -107,7 +106,7 @@ def removal_remedy(job_id: str) -> str:
     """How to remove a damaged job; one without an id needs a backup of the store."""
     if not job_id:
         return BACKUP
-    return f"Ask for it anew, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
+    return f"Start it again as a new job, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
 
 
 def timestamp(moment: float) -> str:
@@ -126,9 +125,7 @@ def require_held_job(connection: Connection, holder: str, job_id: str) -> Row[An
     """The row of a job, locked until the transaction ends; LeaseLost if the holder does not hold it."""
     row = lock_job(connection, job_id)
     if row is None or not is_holder(row, holder):
-        raise LeaseLost(
-            f"The job {job_id!r} is no longer held by this worker.", remedy="Leave it to whoever has it now."
-        )
+        raise LeaseLost(f"Another worker has taken over the job {job_id!r}.", remedy="You do not need to do anything.")
     return row
 
 
@@ -141,7 +138,9 @@ def require_job(connection: Connection, job_id: str) -> Row[Any]:
     """The row of a job, locked; RunNotFound if there is none."""
     row = lock_job(connection, job_id)
     if row is None:
-        raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy="'kiwiresearch jobs list' names all of them.")
+        raise RunNotFound(
+            f"No job has the ID {job_id[:200]!r}.", remedy="To list all jobs, run 'kiwiresearch jobs list'."
+        )
     return row
 
 
@@ -154,52 +153,52 @@ def drop_unfinished(connection: Connection, job_id: str) -> None:
     connection.execute(delete(PIECE).where(PIECE.c.run_id == job_id, PIECE.c.revision > func.coalesce(now, 0)))
 
 
-LEASE_EXPIRED = "its worker was not heard of in time"
+LEASE_EXPIRED = "its worker did not report back in time"
 PROCESS_ENDED = "the process of its worker ended"
 PROCESS_KILLED = "its process was killed"
 MAX_LOSSES = 20
 """How many losses that count as tries are stored, and how many others: the latest of each."""
 
 
-def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:
+def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_tries: int) -> JobRow:
     """Count a try of a leased job: it is queued again, cancelled if it was to stop, or failed."""
     losses = losses_with(row, why, at)
     tries = row.tries + 1 if is_count(row.tries) else 1
     values: dict[str, Any] = {"losses": losses, "tries": tries, "state": "queued"}
     if row.stop_wanted:
         values |= {"state": "cancelled", "ended_at": at}
-    elif tries >= most_tries:
+    elif tries >= max_tries:
         tried = [one for one in losses if _is_try(one)][-tries:]
         reasons = "; ".join(f"{one.get('at')}: {one['why']}" for one in tried)
-        problem = f"It was lost {tries} times ({reasons})."
-        remedy = "Look into the logs of the workers, then start it again: it goes on where it stopped."
+        problem = f"It failed {tries} times ({reasons})."
+        remedy = "Check the logs of the workers, then resume it. It continues where it stopped."
         values |= {
             "state": "failed",
             "ended_at": at,
-            "told": {**progress_of(row), "problem": problem, "remedy": remedy},
+            "report": {**progress_of(row), "problem": problem, "remedy": remedy},
         }
     return update_job(connection, row.id, values)
 
 
-def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
+def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, object]]:
     """The latest losses of a job, this one last; requeuing it often does not push out those that count as tries."""
-    job = job_from_row(row)
+    job = job_row_from_sql(row)
     losses = [*job.losses, {"worker": job.worker, "at": at, **message_fields("why", why)}]
     tries = [number for number, one in enumerate(losses) if _is_try(one)]
     others = [number for number, one in enumerate(losses) if not _is_try(one)]
     return [losses[number] for number in sorted((*tries[-MAX_LOSSES:], *others[-MAX_LOSSES:]))]
 
 
-def progress_of(row: Row[Any]) -> Mapping[str, Any]:
+def progress_of(row: Row[Any]) -> Mapping[str, object]:
     """The progress that a job has reported; empty if it is damaged."""
-    return job_from_row(row).report
+    return job_row_from_sql(row).report
 
 
 def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
     """End a queued job whose row is damaged, if it has an id; its request stays unchanged."""
     if job.id:
-        told = {**job.report, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
-        values = {"state": "failed", "ended_at": at, "told": told, "losses": [dict(one) for one in job.losses]}
+        report = {**job.report, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
+        values = {"state": "failed", "ended_at": at, "report": report, "losses": [dict(one) for one in job.losses]}
         update_job(connection, job.id, values)
 
 
@@ -211,7 +210,9 @@ def update_job(connection: Connection, job_id: str, values: dict[str, Any]) -> J
     """Change a row that is already locked; once a job is no longer running, its incomplete files are deleted."""
     if values.get("state", "running") != "running":
         drop_unfinished(connection, job_id)
-    return job_from_row(connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one())
+    return job_row_from_sql(
+        connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one()
+    )
 
 
 def next_number(db: Database, connection: Connection, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select
@@ -16,7 +17,7 @@ from kiwiresearch.store.job_row import (
     damage_message,
     drop_unfinished,
     job_columns,
-    job_from_row,
+    job_row_from_sql,
     next_number,
     progress_of,
     removal_remedy,
@@ -26,9 +27,9 @@ from kiwiresearch.store.job_row import (
     unused_id,
     update_job,
 )
-from kiwiresearch.store.tables import EVENT, JOB, PART
+from kiwiresearch.store.tables import EVENT, JOB, PART, REMOVED
 
-JobEventRow = tuple[int, int, Mapping[str, Any]]
+JobEventRow = tuple[int, int, Mapping[str, object]]
 """Attempt, number and the event itself."""
 MAX_EVENTS = 1_000
 """How many of a job's latest events are stored."""
@@ -80,7 +81,7 @@ class Jobs:
     def get(self, job_id: str) -> JobRow | None:
         with self._db.reading() as connection:
             row = connection.execute(select(JOB).where(JOB.c.id == job_id)).one_or_none()
-        return job_from_row(row) if row is not None else None
+        return job_row_from_sql(row) if row is not None else None
 
     def all(self, *, user: str | None = None, states: Collection[str] | None = None) -> list[JobRow]:
         """All jobs, or those of one user or in some states, newest first."""
@@ -90,7 +91,7 @@ class Jobs:
         if user is not None:
             wanted = wanted.where(JOB.c.user == user)
         with self._db.reading() as connection:
-            return [job_from_row(row) for row in connection.execute(wanted)]
+            return [job_row_from_sql(row) for row in connection.execute(wanted)]
 
     def counts(self, user: str | None = None) -> JobCounts:
         """The unfinished jobs of one user, or of all."""
@@ -105,16 +106,16 @@ class Jobs:
         """Store a job's progress; earlier values under other keys stay."""
         with self._db.writing() as connection:
             row = require_held_job(connection, holder, job_id)
-            update_job(connection, job_id, {"told": {**progress_of(row), **progress}})
+            update_job(connection, job_id, {"report": {**progress_of(row), **progress}})
 
     def end(self, holder: str, job_id: str, state: str, progress: Mapping[str, Any], *, ended_at: str = "") -> None:
         """End a job; a second call raises LeaseLost."""
         if state not in ENDED:
-            raise BadUsage(f"{state!r} is no way for a job to end.", remedy=f"Say one of {', '.join(ENDED)}.")
+            raise BadUsage(f"A job cannot end as {state!r}.", remedy=f"Use one of: {', '.join(ENDED)}.")
         with self._db.writing() as connection:
             row = require_held_job(connection, holder, job_id)
             at = ended_at or timestamp(self._db.now(connection))
-            update_job(connection, job_id, {"state": state, "told": {**progress_of(row), **progress}, "ended_at": at})
+            update_job(connection, job_id, {"state": state, "report": {**progress_of(row), **progress}, "ended_at": at})
 
     def cancel(self, job_id: str) -> JobRow:
         """Cancel a queued job at once and ask a running one to stop; an ended job is unchanged."""
@@ -125,27 +126,41 @@ class Jobs:
                 return update_job(connection, job_id, {"state": "cancelled", "ended_at": at})
             if row.state == "running":
                 return update_job(connection, job_id, {"stop_wanted": True})
-            return job_from_row(row)
+            return job_row_from_sql(row)
 
-    def restart(self, job_id: str) -> JobRow:
-        """Put a job that ended unfinished at the end of the queue."""
+    def restart(self, job_id: str, changes: Mapping[str, Any] = MappingProxyType({})) -> JobRow:
+        """Put a job that ended unfinished at the end of the queue, with changes to its request."""
         with self._db.writing(QUEUE_LOCK) as connection:
-            job = job_from_row(require_job(connection, job_id))
+            job = job_row_from_sql(require_job(connection, job_id))
             if job.damage:
                 raise StoreDamaged(damage_message(job_id, job.damage), remedy=removal_remedy(job_id))
+            deleted = select(REMOVED.c.id).where(REMOVED.c.kind == "run", REMOVED.c.state == "deleted")
+            if connection.execute(deleted.where(REMOVED.c.id == job_id)).one_or_none() is not None:
+                raise WrongJobState(f"The job {job_id!r} was deleted.", remedy="Restore it from the trash first.")
             if job.state in (*OPEN, "done"):
-                state = "done" if job.state == "done" else "in line, or runs"
-                raise WrongJobState(f"The job {job_id!r} is {state}.", remedy="There is nothing to start again.")
-            told = {key: value for key, value in job.report.items() if key not in ("problem", "remedy")}
+                state = "done" if job.state == "done" else "queued or running"
+                raise WrongJobState(
+                    f"The job {job_id!r} is {state}.", remedy="Only stopped or failed jobs can be resumed."
+                )
+            report = {key: value for key, value in job.report.items() if key not in ("problem", "remedy")}
             turn = next_number(self._db, connection, "turn")
-            fresh = {"state": "queued", "turn": turn, "tries": 0, "stop_wanted": False, "ended_at": "", "told": told}
+            fresh = {
+                "state": "queued",
+                "turn": turn,
+                "tries": 0,
+                "stop_wanted": False,
+                "ended_at": "",
+                "report": report,
+            }
+            if changes:
+                fresh["request"] = {**job.request, **changes}
             return update_job(connection, job_id, fresh)
 
     def remove(self, job_id: str) -> None:
         """Delete a job that is not running, its events and its parts; the files of its run stay."""
         with self._db.writing(QUEUE_LOCK) as connection:
             if require_job(connection, job_id).state == "running":
-                raise WrongJobState(f"The job {job_id!r} runs.", remedy="Cancel it first.")
+                raise WrongJobState(f"The job {job_id!r} is running.", remedy="Cancel it first.")
             for table in (EVENT, PART):
                 connection.execute(delete(table).where(table.c.job_id == job_id))
             drop_unfinished(connection, job_id)

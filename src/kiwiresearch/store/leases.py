@@ -16,7 +16,7 @@ from kiwiresearch.store.job_row import (
     JobRow,
     fail_damaged,
     is_holder,
-    job_from_row,
+    job_row_from_sql,
     lock_job,
     losses_with,
     next_number,
@@ -75,7 +75,7 @@ class Leases:
     ) -> JobRow | None:
         damaged, leased = list[JobRow](), None
         for row in _waiting_jobs(connection, kinds):
-            job = job_from_row(row)
+            job = job_row_from_sql(row)
             if job.damage:
                 damaged.append(job)
             elif can_do(job):
@@ -100,7 +100,7 @@ class Leases:
         start = next_number(self._db, connection, "start")
         connection.execute(self._db.upsert(SHARE, {"user": row.user, "last_start": start}))
         delete_old_events(connection)
-        return job_from_row(leased)
+        return job_row_from_sql(leased)
 
     def renew(self, holder: str, job_id: str, *, lease_s: float) -> LeaseState:
         """Extend a lease; returns whether the job is still held, and whether it should stop."""
@@ -139,7 +139,7 @@ class Leases:
             now = self._db.now(connection)
             # A row that is locked is just being written, so its worker is alive.
             gone = _gone(connection, RUNNING.with_for_update(skip_locked=True), now, is_dead)
-            rows = [(row, why) for row, why in gone if job_from_row(row).id]
+            rows = [(row, why) for row, why in gone if job_row_from_sql(row).id]
             return [requeue_lost_job(connection, row, why, timestamp(now), max_tries) for row, why in rows]
 
 

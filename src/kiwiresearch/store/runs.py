@@ -54,7 +54,7 @@ def piece_hash(piece: bytes) -> str:
 
 
 def damaged_content(what: str) -> StoreDamaged:
-    return StoreDamaged(f"The store is damaged: {what} is not as it was written.", remedy=BACKUP)
+    return StoreDamaged(f"The store is damaged: {what} was changed.", remedy=BACKUP)
 
 
 ROWS_PER_READ = 8
@@ -198,7 +198,8 @@ class Files:
         with self._db.reading() as connection:
             row = next((row for row in _files(connection, run_id) if row.name == name), None)
             if row is None:
-                raise RunNotFound(f"The store does not have {what}.", remedy="Look which runs it has.")
+                remedy = "To list what there is, open the Research page or run 'kiwiresearch jobs list'."
+                raise RunNotFound(f"The store does not have {what}.", remedy=remedy)
             for number in range(-(-row.size // PIECE_BYTES)):
                 piece = _piece(connection, row, number, what)
                 seen.update(piece)
@@ -337,6 +338,6 @@ def _append(connection: Connection, run_id: str, line: bytes) -> None:
     last, size = connection.execute(wanted.where(NOTE.c.run_id == run_id)).one()
     if size + len(line) > MAX_NOTE_BYTES:
         raise CannotWrite(
-            "The note cannot be kept: there are too many on this run.", remedy="Take its notes away, then write again."
+            "The note was not saved: this run has too many notes.", remedy="Delete some of its notes, then try again."
         )
     connection.execute(insert(NOTE).values(run_id=run_id, number=last + 1, line=line))

@@ -51,14 +51,12 @@ class Schema:
         """The stored version as a number; an unknown one is refused."""
         noun = db.kinds.noun
         if found is None or not found.isdecimal():
-            raise db.kinds.damaged(
-                f"The {noun} {db.name!r} is damaged: nothing says of which version it is.", remedy=BACKUP
-            )
+            raise db.kinds.damaged(f"The {noun} {db.name!r} is damaged: its version is missing.", remedy=BACKUP)
         if int(found) > self.version:
             raise db.kinds.damaged(
-                f"The {noun} {db.name!r} was made by a newer kiwiresearch: its tables are of version {found},"
-                f" and this one knows {self.version} at most.",
-                remedy=f"Update kiwiresearch; the {noun} was not touched.",
+                f"The {noun} {db.name!r} was created by a newer kiwiresearch: its tables have version {found},"
+                f" but this one supports only up to {self.version}.",
+                remedy=f"Update kiwiresearch. The {noun} was not changed.",
             )
         return int(found)
 

@@ -12,7 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from sqlalchemy import Connection, Row, delete, select, update
+from sqlalchemy import Connection, Row, delete, select, text, update
 
 from kiwiresearch.errors import BadUsage, CannotWrite, StoreDamaged
 from kiwiresearch.store.audit import Audit
@@ -20,9 +20,23 @@ from kiwiresearch.store.database import BUSY_S, STORE_ERRORS, Database
 from kiwiresearch.store.engine import BACKUP, Address
 from kiwiresearch.store.jobs import Jobs
 from kiwiresearch.store.leases import Leases
+from kiwiresearch.store.questions import QuestionRows
+from kiwiresearch.store.removed import RemovedRows
 from kiwiresearch.store.runs import Files, NoteLines, Parts
-from kiwiresearch.store.schema import Schema, digest, table_names
-from kiwiresearch.store.tables import CASE, HOST, JOB, METADATA, STORE, is_storable
+from kiwiresearch.store.schema import Migration, Schema, digest, table_names
+from kiwiresearch.store.sign_in_links import SignInLinks
+from kiwiresearch.store.tables import (
+    CASE,
+    HOST,
+    JOB,
+    LINK,
+    METADATA,
+    PASSWORD,
+    QUESTIONS,
+    REMOVED,
+    STORE,
+    is_storable,
+)
 from kiwiresearch.store.users import Users
 
 SECRET = "secret"  # noqa: S105 — the name of it
@@ -82,7 +96,7 @@ class Hosts:
 
 def _checked_secret(secret: str) -> str:
     if not is_storable(secret):
-        raise StoreDamaged("The store is damaged: its secret is not what was written.", remedy=BACKUP)
+        raise StoreDamaged("The store is damaged: its secret is not valid.", remedy=BACKUP)
     return secret
 
 
@@ -94,8 +108,24 @@ def _host(row: Row[Any]) -> HostRow:
     return HostRow(row.name, row.url, tuple(row.books), row.seen_at) if is_intact else HostRow(row.name, "", (), 0.0)
 
 
-SCHEMA = Schema(METADATA, STORE, version=1, migrations=MappingProxyType({}))
-CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at})
+def _rename_job_columns(connection: Connection) -> None:
+    """Name the columns of a job's request and report like their fields."""
+    for old, new in (("wish", "request"), ("told", "report")):
+        connection.execute(text(f"ALTER TABLE {JOB.name} RENAME COLUMN {old} TO {new}"))
+
+
+def _add_shared_lists(connection: Connection) -> None:
+    for table in (REMOVED, QUESTIONS):
+        table.create(connection)
+
+
+MIGRATIONS: Mapping[int, Migration] = MappingProxyType(
+    {2: PASSWORD.create, 3: _rename_job_columns, 4: _add_shared_lists, 5: LINK.create}
+)
+"""Version 2 has passwords, version 3 other names of columns, version 4 a trash and recent questions for
+all hosts, version 5 sign-in links."""
+SCHEMA = Schema(METADATA, STORE, version=max(MIGRATIONS), migrations=MIGRATIONS)
+CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at, QUESTIONS.c.changed_at})
 """Times by the store's own clock, which differ between two stores of the same content."""
 
 
@@ -123,10 +153,10 @@ def _make_file(db: Database) -> None:
         if not db.path.exists():  # it will contain a secret: nobody else may read it
             os.close(os.open(db.path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as problem:
-        why = "a file is where its folder should be" if isinstance(problem, FileExistsError) else problem.strerror
+        why = "its folder is a file" if isinstance(problem, FileExistsError) else problem.strerror
         raise CannotWrite(
-            f"The store {db.name!r} cannot be made: {why}.",
-            remedy="Check the folder's permissions and the space on the disk.",
+            f"Could not create the store {db.name!r}: {why}.",
+            remedy="Check the permissions of the folder and the free disk space.",
         ) from problem
 
 
@@ -135,9 +165,7 @@ def _version(connection: Connection, db: Database) -> int:
     version = SCHEMA.read_version(connection, db)
     others = table_names(connection) if version == 0 else set()
     if others if db.is_file else others & set(METADATA.tables):
-        raise StoreDamaged(
-            f"{db.name!r} is no store: the tables of one are not in it.", remedy="Name another file or address."
-        )
+        raise StoreDamaged(f"{db.name!r} is not a kiwiresearch store.", remedy="Use another file or address.")
     return version
 
 
@@ -206,8 +234,11 @@ class Store:
         self.notes = NoteLines(database)
         self.hosts = Hosts(database)
         self.users = Users(database)
+        self.links = SignInLinks(database)
         self.audit = Audit(database)
         self.cases = CaseList(database)
+        self.removed = RemovedRows(database)
+        self.questions = QuestionRows(database)
 
     def now(self) -> float:
         """Seconds since 1970: by the clock of the shared server, or by the one passed in."""
@@ -238,8 +269,8 @@ def open_store(url: str, *, is_primary: bool, clock: Callable[[], float], busy_s
     driver), CannotWrite, StoreUnreachable (try again), StoreDamaged (not a store, or a newer one).
     """
     if "://" not in url:
-        remedy = "Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE."
-        raise BadUsage("The store is no URL.", remedy=remedy)
+        remedy = "Use sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE."
+        raise BadUsage("The address of the store is not a URL.", remedy=remedy)
     database = Database(Address.parse(url, "store"), STORE_ERRORS, clock, busy_s=busy_s)
     try:
         prepare_tables(database)

@@ -39,8 +39,8 @@ class PlainText(TypeDecorator[str]):
             return None
         if UNSTORABLE.search(value):
             raise BadUsage(
-                f"{value[:80]!r} holds a NUL character or half a character, which no store keeps.",
-                remedy="Leave that character out.",
+                f"{value[:80]!r} contains a NUL or an incomplete character, which cannot be stored.",
+                remedy="Remove that character.",
             )
         return str(value)
 
@@ -91,7 +91,7 @@ JOB = Table(
     METADATA,
     _key("id"),
     _column("kind"),
-    _column("wish", JsonText()),
+    _column("request", JsonText()),
     _column("user"),
     _column("priority", BigInteger),
     _column("state"),
@@ -101,7 +101,7 @@ JOB = Table(
     _column("asked_at"),
     _column("started_at"),
     _column("ended_at"),
-    _column("told", JsonText()),
+    _column("report", JsonText()),
     _column("worker"),
     _column("lease_until", Float(53)),
     _column("stop_wanted", Boolean),
@@ -157,6 +157,28 @@ NOTE = Table(
     _key("number", BigInteger),
     _column("line", LargeBinary),
 )
+REMOVED = Table(
+    "kiwi_set_aside",
+    METADATA,
+    _key("kind"),
+    _key("id"),
+    _column("state"),
+    _column("at"),
+    _column("title"),
+    _column("user"),
+    _column("made"),
+)
+"""Runs and families that were archived or deleted; those that were deleted are hidden by all hosts."""
+QUESTIONS = Table(
+    "kiwi_questions",
+    METADATA,
+    _key("owner"),
+    _column("questions", JsonText(many=True)),
+    _column("deleted", JsonText(many=True)),
+    _column("size", BigInteger),
+    _column("changed_at", Float(53)),
+)
+"""The recent questions of a user or browser, and what was deleted of them last."""
 
 HOST = Table(
     "kiwi_host",
@@ -178,6 +200,21 @@ TOKEN = Table(
     _column("used_at"),
     _column("revoked_at"),
 )
+PASSWORD = Table(
+    "kiwi_password", METADATA, _key("user"), _column("id", unique=True), _column("hash"), _column("made_at")
+)
+"""A password of a user; its id is new with each password, so that a new one ends the sessions of the old."""
+LINK = Table(
+    "kiwi_link",
+    METADATA,
+    _key("id"),
+    _column("user", index=True),
+    _column("sha256", unique=True),
+    _column("made_at"),
+    _column("expires_at"),
+    _column("used_at"),
+)
+"""Links that sign a user in once; the id of a used one names the sessions that it began."""
 AUDIT = Table(
     "kiwi_audit",
     METADATA,

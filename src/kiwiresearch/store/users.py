@@ -1,4 +1,4 @@
-"""Users, their roles and their tokens; only the hash of a token is stored."""
+"""Users, their roles, tokens and passwords; only hashes of tokens and passwords are stored."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, union_all, update
 
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage, StoreDamaged
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP
 from kiwiresearch.store.jobs import QUEUE_LOCK
-from kiwiresearch.store.tables import JOB, TOKEN, USER
+from kiwiresearch.store.passwords import PasswordHash
+from kiwiresearch.store.tables import JOB, LINK, PASSWORD, TOKEN, USER
 
 Role = Literal["reader", "researcher", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)
 """The roles, those that may do least first."""
 OWNER: Role = "owner"
-USERS_LOCK = "people"
+USERS_LOCK = "users"
 MAX_NAME = 100
 TOKEN_BYTES = 24
 PREFIX = "kiwi_"
@@ -29,7 +30,7 @@ PREFIX = "kiwi_"
 
 @dataclass(frozen=True, slots=True)
 class UserRow:
-    """Somebody who may come in."""
+    """A user account."""
 
     name: str
     role: Role
@@ -40,7 +41,7 @@ class UserRow:
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token, without what it is."""
+    """A token, without its text."""
 
     id: str
     user: str
@@ -49,14 +50,32 @@ class TokenRow:
     used_at: str
     """When it was last seen, to the hour; empty if never."""
     revoked_at: str
-    """Since when it lets nobody in; empty while it does."""
+    """When it was revoked; empty if it is valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A sign-in link, without its secret."""
+
+    id: str
+    """It names the link in the cookie of the browser that used it, as the id of a token does."""
+    user: str
+    made_at: str
+    expires_at: str
+    """Until when it can be used, in UTC."""
+    used_at: str
+    """When it was used; empty if it was not yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserTokens(UserRow, Record):
-    """A user, and their tokens."""
+    """A user, and what they sign in with."""
 
     tokens: tuple[TokenRow, ...]
+    password_at: str
+    """When their password was set; empty if they have none."""
+    links: tuple[LinkRow, ...]
+    """Sign-in links that were not used yet, and those that were."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +86,17 @@ class NewToken:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class PasswordRow:
+    """The stored hash of a password, without the password itself."""
+
+    id: str
+    """New with each password; it names the password in cookies, as the id of a token does."""
+    user: str
+    hash: PasswordHash
+    made_at: str
+
+
 class Users:
     """The users of a store."""
 
@@ -75,12 +105,12 @@ class Users:
 
     def add(self, name: str, role: str, *, made_at: str, limits: Mapping[str, Any] | None = None) -> UserRow:
         """Add a user; BadUsage if the name is taken."""
-        user = UserRow(_checked_name(name), _checked_role(role), dict(limits or {}), made_at)
+        user = UserRow(check_name(name), _checked_role(role), dict(limits or {}), made_at)
         values = {"name": user.name, "role": user.role, "limits": dict(user.limits), "made_at": made_at}
         with self._db.writing() as connection:
             new = self._db.insert(USER).values(values).on_conflict_do_nothing().returning(USER.c.name)
             if connection.execute(new).one_or_none() is None:
-                raise BadUsage(f"There is a user {name!r} already.", remedy="Choose another name.")
+                raise BadUsage(f"A user named {name!r} already exists.", remedy="Choose another name.")
         return user
 
     def get(self, name: str) -> UserRow | None:
@@ -94,7 +124,7 @@ class Users:
     def set_role(self, name: str, role: str) -> UserRow:
         """Change the role of a user; the last owner stays one, or nobody could give the role back."""
         with self._db.writing(USERS_LOCK) as connection:
-            _require_user(connection, name)
+            require_user(connection, name)
             if _checked_role(role) != OWNER:
                 _keep_an_owner(connection, name)
             return _changed(connection, name, {"role": role})
@@ -102,19 +132,21 @@ class Users:
     def set_limits(self, name: str, limits: Mapping[str, Any]) -> UserRow:
         """Replace the limits of a user."""
         with self._db.writing() as connection:
-            _require_user(connection, name)
+            require_user(connection, name)
             return _changed(connection, name, {"limits": dict(limits)})
 
     def remove(self, name: str) -> None:
-        """Delete a user and their tokens; the last owner stays.
+        """Delete a user with their tokens, password and links; the last owner stays.
 
         Their jobs lose their user, since a later user of that name may be another person.
         """
         with self._db.writing(QUEUE_LOCK, USERS_LOCK) as connection:
-            _require_user(connection, name)
+            require_user(connection, name)
             _keep_an_owner(connection, name)
             connection.execute(update(JOB).where(JOB.c.user == name).values(user=""))
             connection.execute(delete(TOKEN).where(TOKEN.c.user == name))
+            connection.execute(delete(PASSWORD).where(PASSWORD.c.user == name))
+            _end_links(connection, name)
             connection.execute(delete(USER).where(USER.c.name == name))
 
     def new_token(self, name: str, *, label: str = "", made_at: str) -> NewToken:
@@ -122,7 +154,7 @@ class Users:
         token = NewToken(secrets.token_hex(8), PREFIX + secrets.token_urlsafe(TOKEN_BYTES))
         row = {"id": token.id, "user": name, "label": label, "sha256": _hash(token.text), "made_at": made_at}
         with self._db.writing() as connection:
-            _require_user(connection, name)
+            require_user(connection, name)
             connection.execute(insert(TOKEN).values(**row, used_at="", revoked_at=""))
         return token
 
@@ -138,15 +170,56 @@ class Users:
         """Revoke a token; the time of the first revocation stays."""
         with self._db.writing() as connection:
             if connection.execute(select(TOKEN.c.id).where(TOKEN.c.id == token_id)).one_or_none() is None:
-                raise BadUsage(f"There is no token {token_id!r}.", remedy="Look at the list of the user's tokens.")
+                raise BadUsage(
+                    f"No token has the ID {token_id!r}.", remedy="To list the tokens, run 'kiwiresearch users list'."
+                )
             of_token = (TOKEN.c.id == token_id, TOKEN.c.revoked_at == "")
             connection.execute(update(TOKEN).where(*of_token).values(revoked_at=at))
 
-    def by_token_id(self, token_id: str) -> UserRow | None:
-        """The user of a token by its id; None if there is none, or it was revoked."""
-        lets_in = (TOKEN.c.id == token_id, TOKEN.c.user == USER.c.name, TOKEN.c.revoked_at == "")
+    def set_password(self, name: str, hashed: PasswordHash, *, made_at: str) -> PasswordRow:
+        """Replace the password of a user, which ends the sessions of the one before, and all sign-in links."""
+        row = PasswordRow(secrets.token_hex(8), name, hashed, made_at)
+        values = {"user": name, "id": row.id, "hash": str(hashed), "made_at": made_at}
+        with self._db.writing() as connection:
+            require_user(connection, name)
+            connection.execute(self._db.upsert(PASSWORD, values))
+            _end_links(connection, name)
+        return row
+
+    def renew_hash(self, password_id: str, hashed: PasswordHash) -> None:
+        """Store the same password with another hash; sessions stay."""
+        with self._db.writing() as connection:
+            connection.execute(update(PASSWORD).where(PASSWORD.c.id == password_id).values(hash=str(hashed)))
+
+    def remove_password(self, name: str) -> bool:
+        """Remove the password of a user and all sign-in links; returns whether there was a password."""
+        with self._db.writing() as connection:
+            require_user(connection, name)
+            _end_links(connection, name)
+            gone = delete(PASSWORD).where(PASSWORD.c.user == name).returning(PASSWORD.c.id)
+            return connection.execute(gone).one_or_none() is not None
+
+    def password_of(self, name: str) -> PasswordRow | None:
         with self._db.reading() as connection:
-            return _user(connection, *lets_in)
+            row = connection.execute(select(PASSWORD).where(PASSWORD.c.user == name)).one_or_none()
+        return PasswordRow(row.id, row.user, PasswordHash.parse(row.hash), row.made_at) if row is not None else None
+
+    def password_times(self, name: str | None = None) -> dict[str, str]:
+        """When the password of a user, or of each user who has one, was set."""
+        wanted = select(PASSWORD.c.user, PASSWORD.c.made_at)
+        if name is not None:
+            wanted = wanted.where(PASSWORD.c.user == name)
+        with self._db.reading() as connection:
+            rows = connection.execute(wanted).all()
+        return {row.user: row.made_at for row in rows}
+
+    def by_credential(self, credential_id: str) -> UserRow | None:
+        """The user of a token, a password or a link that was used, by its id; None if it was revoked or is unknown."""
+        of_token = select(TOKEN.c.user).where(TOKEN.c.id == credential_id, TOKEN.c.revoked_at == "")
+        of_password = select(PASSWORD.c.user).where(PASSWORD.c.id == credential_id)
+        of_link = select(LINK.c.user).where(LINK.c.id == credential_id, LINK.c.used_at != "")
+        with self._db.reading() as connection:
+            return _user(connection, USER.c.name.in_(union_all(of_token, of_password, of_link)))
 
     def token_of(self, text: str) -> TokenRow | None:
         """The valid token of this text, if there is one."""
@@ -166,10 +239,15 @@ def _user(connection: Connection, *where: ColumnElement[bool]) -> UserRow | None
     return _user_of(row) if row is not None else None
 
 
-def _require_user(connection: Connection, name: str) -> None:
+def require_user(connection: Connection, name: str) -> None:
     """Refuse an unknown user; an existing one is locked until the transaction ends."""
     if connection.execute(select(USER.c.name).where(USER.c.name == name).with_for_update()).one_or_none() is None:
-        raise BadUsage(f"There is no user {name!r}.", remedy="'kiwiresearch users list' names all of them.")
+        raise BadUsage(f"No user is named {name!r}.", remedy="To list the users, run 'kiwiresearch users list'.")
+
+
+def _end_links(connection: Connection, name: str) -> None:
+    """Delete all links of a user; who signed in with one is signed out."""
+    connection.execute(delete(LINK).where(LINK.c.user == name))
 
 
 def _keep_an_owner(connection: Connection, name: str) -> None:
@@ -187,7 +265,7 @@ def _changed(connection: Connection, name: str, values: dict[str, Any]) -> UserR
 def _user_of(row: Row[Any]) -> UserRow:
     if row.limits is None:  # without limits of their own they might be allowed too much
         raise StoreDamaged(
-            f"The store is damaged: the limits of the user {row.name!r} are not what was written.",
+            f"The store is damaged: the limits of the user {row.name!r} are not valid.",
             remedy=BACKUP,
         )
     return UserRow(row.name, row.role, row.limits, row.made_at)
@@ -202,12 +280,13 @@ def _hash(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _checked_name(name: str) -> str:
+def check_name(name: str) -> str:
+    """The name itself; BadUsage if no user can have it."""
     is_address = "/" in name or name in (".", "..")  # the API manages users at URLs that end in their names
     if not name or name != " ".join(name.split()) or not name.isprintable() or len(name) > MAX_NAME or is_address:
         raise BadUsage(
-            f"{name[:120]!r} cannot be the name of a user.",
-            remedy=f"Use letters, digits and single spaces, {MAX_NAME} of them at most.",
+            f"{name[:120]!r} is not allowed as a user name.",
+            remedy=f"Use letters, digits and single spaces, at most {MAX_NAME} characters.",
         )
     return name
 
@@ -216,4 +295,4 @@ def _checked_role(role: str) -> Role:
     for known in ROLES:
         if role == known:
             return known
-    raise BadUsage(f"{role!r} is no role.", remedy=f"Choose one of {', '.join(ROLES)}.")
+    raise BadUsage(f"Unknown role {role!r}.", remedy=f"Use one of: {', '.join(ROLES)}.")

@@ -8,8 +8,17 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.text.cue_phrases import CuePhrases
-    from kiwiresearch.text.display import count_of, encodable, escaped, escaped_anywhere, inert_cell, printable, quoted
-    from kiwiresearch.text.hedges import Hedge, hedges_in
+    from kiwiresearch.text.display import (
+        count_of,
+        encodable,
+        escaped,
+        escaped_anywhere,
+        inert_cell,
+        one_line,
+        printable,
+        quoted,
+    )
+    from kiwiresearch.text.hedges import DOUBT_KINDS, Hedge, HedgeKind, hedges_in
     from kiwiresearch.text.languages import (
         LanguageWords,
         has_words,
@@ -42,11 +51,13 @@ if TYPE_CHECKING:
     from kiwiresearch.text.words import (
         HAN,
         INITIALS,
+        LEADING_ARTICLE,
         MARKS,
         POSSESSIVE,
         WORD,
         fold,
         has_no_spaces,
+        is_searchable,
         occurrences,
         plain_lower,
         without_spaces,

@@ -7,13 +7,15 @@ import re
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 """Control characters, line ends of any kind, and marks that change the writing direction."""
 
-MARKS = ("“”", "«»")
-"""For text that contains both kinds of straight quotes."""
-
 
 def printable(text: str) -> str:
     """The text on one line, without control characters."""
     return " ".join(CONTROLS.sub(" ", text).split()) if CONTROLS.search(text) else text
+
+
+def one_line(text: str) -> str:
+    """The text on one line, with single spaces and without control characters."""
+    return " ".join(printable(text).split())
 
 
 def encodable(text: str) -> str:
@@ -22,13 +24,8 @@ def encodable(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text in quotes that do not occur in it; only a text with all kinds of quotes is escaped."""
-    written = repr(text)
-    if "\\" not in written:
-        return written
-    plain = printable(text)
-    fitting = [marks for marks in MARKS if not set(marks) & set(plain)]
-    return fitting[0][0] + plain + fitting[0][1] if fitting else written
+    """The text on one line, in typographic quotes."""
+    return f"“{printable(text)}”"
 
 
 SPECIAL = re.compile(r"([\\`*\[\]<~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
@@ -48,7 +45,7 @@ def escaped_anywhere(text: str) -> str:
 
 
 def _escaped(text: str, special: re.Pattern[str]) -> str:
-    plain = special.sub(r"\\\1", " ".join(printable(text).split()))
+    plain = special.sub(r"\\\1", one_line(text))
     # What would start a list, a heading or a quotation: of '3.' the full stop is escaped, of others all.
     return LINE_START.sub(
         lambda sign: f"{sign[1][:-1]}\\{sign[1][-1]}" if sign[1][0].isdigit() else f"\\{sign[1]}", plain

@@ -17,6 +17,8 @@ from kiwiresearch.text.languages import DATA
 from kiwiresearch.text.words import same_length_lower
 
 HedgeKind = Literal["may", "some", "debated", "uncertain"]
+DOUBT_KINDS: frozenset[HedgeKind] = frozenset({"may", "debated", "uncertain"})
+"""Kinds of hedges that express doubt; 'some' and 'most' only say how many are meant."""
 
 
 class Hedge(NamedTuple):

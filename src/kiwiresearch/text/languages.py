@@ -23,7 +23,10 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Any of the phrases as separate words, ignoring case; one that ends in '*' may start a longer word: 'fiction*'."""
+    """Any of the phrases as separate words, ignoring case; one that ends in '*' may start a longer word: 'fiction*'.
+
+    Hedges and `CuePhrases` have more signs; docs/guide/extending.md compares them.
+    """
     found = [_phrase(one) for one in sorted(phrases, key=lambda one: (-len(one), one))]
     return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
 

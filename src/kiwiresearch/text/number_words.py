@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kiwiresearch.codec import toml_data
 from kiwiresearch.text.languages import any_of
 
 DATA = files("kiwiresearch.text") / "data" / "quantities"
@@ -70,17 +70,16 @@ class Amount(NamedTuple):
 
 
 @cache
-def quantity_table(language: str) -> dict[str, Any]:
-    """The table of quantities of a language, or the English one."""
-    name = language if (DATA / f"{language}.toml").is_file() else "eng"
-    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+def quantity_file(language: str) -> str:
+    """The file with the words of a language around numbers, or with the English ones."""
+    return f"data/quantities/{language if (DATA / f'{language}.toml').is_file() else 'eng'}.toml"
 
 
 class NumberWords:
     """Reads the numbers of one language."""
 
     def __init__(self, language: str) -> None:
-        numbers = quantity_table(language)["numbers"]
+        numbers = toml_data("kiwiresearch.text", quantity_file(language))["numbers"]
         ones, teens, tens = (numbers[key].split() for key in ("ones", "teens", "tens"))
         self.values = {word: float(n) for n, word in enumerate([*ones, *teens], 1)}
         self.values |= {word: float(n * 10) for n, word in enumerate(tens, 2)}

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from kiwiresearch.codec import toml_data
+from kiwiresearch.text.dates import FIRST_YEAR, LAST_YEAR
 from kiwiresearch.text.languages import any_of
-from kiwiresearch.text.number_words import PART_SIGNS, quantity_table
+from kiwiresearch.text.number_words import PART_SIGNS, quantity_file
 from kiwiresearch.text.quantity import (
     NO_QUANTITY,
     Qualifier,
@@ -41,7 +43,7 @@ class CountedNouns:
     """Reads the nouns after numbers in one language."""
 
     def __init__(self, language: str) -> None:
-        known = quantity_table(language)["counted"]
+        known = toml_data("kiwiresearch.text", quantity_file(language))["counted"]
         self._not_nouns = frozenset(known["not_nouns"].split())
         self._not_plurals = frozenset(known["not_plurals"].split())
         self._plurals = frozenset(known["plurals"].split())
@@ -103,7 +105,6 @@ SQUARE_KILOMETRE = 1e6
 MAX_HUMAN_AGE = 130
 """A larger number is not the age of a person."""
 
-FIRST_YEAR, LAST_YEAR = 1000, 2100
 ROUND = 50
 """A number that might be a year is a count only if it is divisible by this; other counts are written with a comma."""
 

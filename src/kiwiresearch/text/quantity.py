@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple
 
+from kiwiresearch.codec import toml_data
 from kiwiresearch.text.languages import any_of, roots
-from kiwiresearch.text.number_words import PART_SIGNS, SPACES, number_words, quantity_table
+from kiwiresearch.text.number_words import PART_SIGNS, SPACES, number_words, quantity_file
 
 Qualifier = Literal["", "about", "more than", "less than", "at least", "at most"]
 Relation = Literal["same", "rounding", "overlap", "unit", "apart", "different kinds"]
@@ -118,12 +119,12 @@ def _is_mistaken(one: Quantity, other: Quantity) -> bool:
 
 @cache
 def _dollars() -> frozenset[str]:
-    return frozenset(quantity_table("eng")["money"]["dollars"].split())
+    return frozenset(toml_data("kiwiresearch.text", quantity_file("eng"))["money"]["dollars"].split())
 
 
 @cache
 def _kinds(noun: str) -> frozenset[int]:
-    groups = quantity_table("eng")["counted"]["same"]
+    groups = toml_data("kiwiresearch.text", quantity_file("eng"))["counted"]["same"]
     return frozenset(place for place, words in enumerate(groups) if noun in words.split())
 
 
@@ -172,7 +173,7 @@ class NumberCues:
     """The words around numbers in one language, and what they mean."""
 
     def __init__(self, language: str) -> None:
-        known = quantity_table(language)
+        known = toml_data("kiwiresearch.text", quantity_file(language))
         ranges, numbers, plain = known["ranges"], known["numbers"], known["plain"]
         self._qualifiers: dict[str, Qualifier] = {w: kind for kind, each in known["qualifiers"].items() for w in each}
         self._qualifier_ends = frozenset(words.split()[-1] for words in self._qualifiers)

@@ -85,7 +85,7 @@ def without_figures(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def sequence_similarity(one: tuple[str, ...], other: tuple[str, ...], min_similarity: float = 0.0) -> float:
-    """The share of words that two sentences have in common, in their order; 0 if it is below `least`."""
+    """The share of words that two sentences have in common, in their order; 0 if it is below `min_similarity`."""
     return Indel.normalized_similarity(one, other, score_cutoff=min_similarity)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from kiwiresearch.codec import toml_data
 from kiwiresearch.text.languages import any_of
-from kiwiresearch.text.number_words import PARTS, RAISED, SPACES, Amount, number_words, quantity_table
+from kiwiresearch.text.number_words import PARTS, RAISED, SPACES, Amount, number_words, quantity_file
 from kiwiresearch.text.quantity import NO_QUANTITY, WordsBefore, number_cues
 
 TOKEN = re.compile(
@@ -41,7 +42,7 @@ class Units:
     """Reads the units of one language."""
 
     def __init__(self, language: str) -> None:
-        known = quantity_table(language)
+        known = toml_data("kiwiresearch.text", quantity_file(language))
         self.symbols: dict[str, Unit] = {}
         self.names: dict[str, Unit] = {}
         for kind in known.values():

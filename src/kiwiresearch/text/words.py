@@ -108,7 +108,14 @@ WORD = re.compile(
 MARK = re.compile(f"[{MARKS}]")
 OTHER = re.compile(r"[^\x00-\x7f]")
 
+
+def is_searchable(text: str) -> bool:
+    """Whether a text has anything to search for: a letter, a digit or a symbol such as '+'."""
+    return any(unicodedata.category(char)[0] in "LNS" for char in text)
+
+
 POSSESSIVE = re.compile(r"['’]s?$")
+LEADING_ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
 
 CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 """Scripts without spaces between words."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from kiwiresearch.claims import (
@@ -20,10 +20,10 @@ from kiwiresearch.claims import (
     tidy_sentence,
     unsupported_facts,
 )
-from kiwiresearch.evidence import place_of, section_at
+from kiwiresearch.evidence import is_on_page, place_of, section_at
 from kiwiresearch.page import PageDoc
 from kiwiresearch.runs import CLAIMS
-from kiwiresearch.text import fold, hedges_in, quantities_in
+from kiwiresearch.text import LEADING_ARTICLE, POSSESSIVE, fold, hedges_in, quantities_in
 from kiwiresearch.text.dates import dates_in
 from kiwiresearch.verify.ledger import (
     JsonLine,
@@ -38,9 +38,7 @@ from kiwiresearch.verify.ledger import (
 
 MAX_REPLACED = 6
 """The most words that a name may replace: 'he', 'its' or 'the old capital city'."""
-GENITIVE = re.compile(r"['’]s?$")
 PUNCTUATION = ' ,;:.!?()"“”'
-ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 
 
 class BoxRow(NamedTuple):
@@ -87,14 +85,14 @@ def _row_text(quotes: Sequence[str]) -> str:
 
 def _differs_by_name(text: str, quote: str, names: Sequence[str]) -> bool:
     """Whether a claim is its quote word for word, except for a name that replaces a pronoun or description."""
-    mine, theirs = text.split(" "), quote.split(" ")
-    first = first_difference(mine, theirs)
-    last = first_difference(mine[first:][::-1], theirs[first:][::-1])
-    put_in, replaced = mine[first : len(mine) - last], theirs[first : len(theirs) - last]
+    claimed, quoted = text.split(" "), quote.split(" ")
+    first = first_difference(claimed, quoted)
+    last = first_difference(claimed[first:][::-1], quoted[first:][::-1])
+    put_in, replaced = claimed[first : len(claimed) - last], quoted[first : len(quoted) - last]
     if not put_in or not replaced or len(replaced) > MAX_REPLACED or any(char.isdigit() for char in "".join(replaced)):
         return False
-    name = GENITIVE.sub("", " ".join(put_in).strip(PUNCTUATION))
-    name = fold(ARTICLE.sub("", name))
+    name = POSSESSIVE.sub("", " ".join(put_in).strip(PUNCTUATION))
+    name = fold(LEADING_ARTICLE.sub("", name))
     return bool(name) and any(f" {name} " in f" {fold(one)} " for one in names)
 
 
@@ -110,7 +108,7 @@ def _labels(claim: Claim, boxes: Sequence[BoxRow]) -> Iterator[str]:
             )
 
 
-NO_CLAIM = "it is no claim as a run writes it"
+NO_CLAIM = "it is not a valid claim"
 OF_A_MODEL = frozenset({"scope", "topic_tags", "confidence", "confidence_terms"})
 """The fields that a model decides, in addition to the text and the type of a claim."""
 
@@ -148,12 +146,12 @@ def read_filed_claims(raw: bytes, ledger: Ledger) -> list[FiledClaim]:
         location = ledger.at(CLAIMS, row.line, str(row.value.get("claim_id", ""))[:80])
         with location.catching_malformed(NO_CLAIM):
             claim = claim_from_record(row.value)
-            right = claim_record(claim)
+            expected = claim_record(claim)
             hash(claim)  # raises TypeError for a list or object in place of a text
-            if canonical_bytes(right) != row.raw:
-                location.fail(_differing(row.value, right))
+            if canonical_bytes(expected) != row.raw:
+                location.fail(_differing(row.value, expected))
             if claim.type not in CLAIM_TYPES:
-                location.fail(f"{claim.type!r} is no type of claims")
+                location.fail(f"{claim.type!r} is not a type of claim")
             found.append(FiledClaim(row, claim))
     return found
 
@@ -164,26 +162,26 @@ def verify_claims(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, le
         location = one.location(ledger)
         counted = ledger.counting("claims") if evidence.page is not None else nullcontext()
         with counted, location.catching_malformed(NO_CLAIM):
-            for what in _faults(one.claim, evidence, ledger):
+            for what in _claim_faults(one.claim, evidence, ledger):
                 location.fail(what)
     if evidence.page is not None and evidence.same_version:
         _verify_rules(filed_claims, evidence.page, evidence, ledger)
 
 
-def _faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[str]:
+def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[str]:
     """The faults of a claim that its page reveals."""
     for quote in claim.quotes:
-        said = evidence.text[quote.start : quote.end] if 0 <= quote.start < quote.end else ""
-        if said != quote.text or not said:
+        if not is_on_page(quote, evidence):
+            said = evidence.text[quote.start : quote.end] if 0 <= quote.start < quote.end else ""
             where = f"at {quote.start} to {quote.end}"
-            yield f"the page does not say {shown(quote.text)} {where}, but {shown(said)}"
+            yield f"the page does not say {shown(quote.text)} {where}; it says {shown(said)}"
         elif evidence.page is not None:
             ledger.count("quotes")
     if claim.page_title != evidence.title:
         yield f"its page is {evidence.title!r}, not {shown(claim.page_title)}"
     strange = unsupported_words(claim, evidence.boxes, evidence.title, evidence.language)
     if strange:
-        yield f"neither its quotes nor the page's title have {', '.join(map(shown, strange))}"
+        yield f"neither its quotes nor the title of the page contain {', '.join(map(shown, strange))}"
     yield from _not_in_text(claim, evidence.language)
     if evidence.page is None:
         return
@@ -191,10 +189,10 @@ def _faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[st
         yield f"its book is {evidence.book_name!r}, not {shown(claim.book_name)}"
     place = place_of(evidence.page, claim.quotes[0].start)
     if (claim.section, claim.anchor) != (place.section, place.anchor):
-        yield f"its quote stands in the section {place.section!r} ({place.anchor!r}), not in {shown(claim.section)}"
+        yield f"its quote is in the section {place.section!r} ({place.anchor!r}), not in {shown(claim.section)}"
     above = _headings_above(evidence.page, claim.quotes[0].start)
     if claim.headings != above:
-        yield f"its quote stands below the headings {_path(above)}, not below {_path(claim.headings)}"
+        yield f"its quote is under the headings {_path(above)}, not under {_path(claim.headings)}"
     if claim.origin == "model" and evidence.same_version:
         yield from _not_completed(claim, evidence.page, evidence.book_name)
 
@@ -216,52 +214,51 @@ def _not_in_text(claim: Claim, language: str) -> Iterable[str]:
     dates = dates_in(text, language)
     quantities = quantities_in(text, language, not_in=[(one.start, one.end) for one in dates])
     if any(one not in dates for one in claim.dates):
-        yield "its dates are not those of its words"
+        yield "its dates do not match its text"
     if any(measure.quantity not in quantities for measure in claim.measures):
-        yield "its measures are not those of its words"
+        yield "its measures do not match its text"
     if any(measure.when and all(one.when != measure.when for one in dates) for measure in claim.measures):
-        yield "a measure has a date that is not in its words"
+        yield "a measure has a date that is not in its text"
     if any(hedge not in hedges_in(text, language) for hedge in claim.hedges):
-        yield "its hedges are not those of its words"
+        yield "its hedges do not match its text"
 
 
 def _not_completed(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]:
     """Fields of a model's claim that differ from what the page gives, except for those that the model decides."""
     section = page.sections.index(section_at(page.sections, claim.quotes[0].start))
     made = complete_claim(page, claim.text, claim.type, claim.quotes, section=section, book_name=book_name)
-    mine, right = claim_record(claim), claim_record(made)
-    wrong = sorted(name for name in right if name not in OF_A_MODEL and mine[name] != right[name])
+    found, expected = claim_record(claim), claim_record(made)
+    wrong = sorted(name for name in expected if name not in OF_A_MODEL and found[name] != expected[name])
     if claim.score.terms[: len(made.score.terms)] != made.score.terms:
         wrong.append("confidence_terms")
     if wrong:
-        yield f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not what the page gives"
+        yield f"{', '.join(wrong)} {'does' if len(wrong) == 1 else 'do'} not match the page"
 
 
 def _verify_rules(filed_claims: Sequence[FiledClaim], page: PageDoc, evidence: PageEvidence, ledger: Ledger) -> None:
     """All claims that the rules find on the page must be filed unchanged, and no others as theirs."""
-    made = {claim.id: claim_record(claim) for claim in claims_of(page, evidence.book_name, all_sentences)}
+    made = {claim.id: claim for claim in claims_of(page, evidence.book_name, all_sentences)}
     for one in filed_claims:
         row, claim = one
         if claim.origin != "rule":
             continue
         location = one.location(ledger)
-        right = made.pop(claim.id, None)
-        if right is None:
-            location.fail("the rules do not find this on the page")
+        expected = made.pop(claim.id, None)
+        if expected is None:
+            location.fail("the rules do not find this claim on the page")
             continue
-        tags = right["topic_tags"]
-        if evidence.with_model and list(claim.tags[: len(tags)]) == tags:
-            right["topic_tags"] = list(claim.tags)
-        if canonical_bytes(right) != row.raw:
-            location.fail(_differing(row.value, right, "the page gives"))
-    for right in made.values():
-        if right["claim_type"] == "statement":
+        if evidence.with_model and claim.tags[: len(expected.tags)] == expected.tags:
+            expected = replace(expected, tags=claim.tags)
+        if canonical_bytes(claim_record(expected)) != row.raw:
+            location.fail(_differing(row.value, claim_record(expected), "the page"))
+    for expected in made.values():
+        if expected.type == "statement":
             continue  # which statements are filed depends on the topic
-        ledger.fail(CLAIMS, f"a claim of {page.title!r} is missing: {shown(right['claim'])}", claim=right["claim_id"])
+        ledger.fail(CLAIMS, f"a claim of {page.title!r} is missing: {shown(expected.text)}", claim=expected.id)
 
 
-def _differing(found: Mapping[str, Any], right: Mapping[str, Any], by: str = "its content gives") -> str:
-    names = differing_fields(found, right)
+def _differing(found: Mapping[str, Any], expected: Mapping[str, Any], by: str = "its content") -> str:
+    names = differing_fields(found, expected)
     if not names:
-        return "it is not written as a run writes it"
-    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not what {by}"
+        return "it is not in the form a run writes"
+    return f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not match {by}"

@@ -10,9 +10,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import KiwiError, RunDamaged
-from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.ids import BookId, canonical_json, short_hash
 from kiwiresearch.runs import (
     BRIEF,
     CLAIMS,
@@ -76,7 +76,7 @@ class Verification:
         kinds = ("quotes", "claims", "statements", "pages", "files")
         return ", ".join(count_of(getattr(self, kind), kind.removesuffix("s")) for kind in kinds)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The verification as JSON."""
         proved = {kind: getattr(self, kind) for kind in KINDS}
         return {"run": str(self.folder), "holds": self.holds, "proved": proved, "failures": plain(self.failures)}
@@ -158,13 +158,13 @@ def verify_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
     try:
         manifest = Run.load(folder).manifest
     except RunDamaged:
-        ledger.fail(MANIFEST, "it is not as a run writes it")
+        ledger.fail(MANIFEST, "it is damaged or was changed")
         return None
     with ledger.counting("files"):
         _verify_document(MANIFEST, manifest.record, raw, ledger)
         made_from = {name: value for name, value in manifest.record.items() if name not in NOT_MADE_FROM}
-        if manifest.fingerprint != "sha256:" + sha256(canonical_bytes(made_from)).hexdigest()[:32]:
-            ledger.fail(MANIFEST, "its fingerprint is not that of the topic, settings and books it names")
+        if manifest.fingerprint != short_hash(canonical_bytes(made_from)):
+            ledger.fail(MANIFEST, "its fingerprint does not match its topic, settings and books")
     return manifest
 
 
@@ -172,7 +172,7 @@ def verify_files(folder: Path, manifest: Manifest, ledger: Ledger) -> dict[str, 
     """The outputs that can be read, each checked against its size and hash."""
     outputs = manifest.outputs
     for name in sorted(set(OUTPUTS) - set(outputs)):
-        ledger.fail(MANIFEST, f"it does not name the output {name!r}")
+        ledger.fail(MANIFEST, f"it does not list the output {name!r}")
     found = {}
     for name in sorted({*OUTPUTS, *outputs}):
         raw = _content(folder / name, ledger)
@@ -190,18 +190,18 @@ def verify_timings(folder: Path, manifest: Manifest, ledger: Ledger) -> None:
     raw = _content(folder / TIMINGS, ledger)
     if raw is None:
         return
-    with ledger.at(TIMINGS).catching_malformed("it is not as a run writes it"), ledger.counting("files"):
-        timings = json_document(raw)
+    with ledger.at(TIMINGS).catching_malformed("it is damaged or was changed"), ledger.counting("files"):
+        timings: Mapping[str, Any] = json_document(raw)
         _verify_document(TIMINGS, timings, raw, ledger)
         if len(timings["seconds_by_page"]) + timings["pages_kept"] != manifest.record.get("pages"):
-            ledger.fail(TIMINGS, "it does not tell of as many pages as the manifest")
+            ledger.fail(TIMINGS, "it does not have as many pages as the manifest")
 
 
-def json_document(raw: bytes) -> dict[str, Any]:
+def json_document(raw: bytes) -> JsonDict:
     """A JSON object; ValueError for anything else."""
     found = json_value(raw)
     if not isinstance(found, dict):
-        raise ValueError("it is no JSON object")  # noqa: TRY004 (what reads it knows one error)
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 (what reads it knows one error)
     return found
 
 
@@ -217,10 +217,10 @@ def json_lines(file: str, raw: bytes, ledger: Ledger) -> list[JsonLine]:
     """The lines that are JSON objects; others are failures."""
     *lines, rest = raw.split(b"\n")
     if rest:
-        ledger.fail(file, "its last line has no end", line=len(lines) + 1)
+        ledger.fail(file, "its last line is incomplete", line=len(lines) + 1)
     found = []
     for number, line in enumerate(lines, start=1):
-        with ledger.at(file, number).catching_malformed("it is no JSON object"):
+        with ledger.at(file, number).catching_malformed("it is not a JSON object"):
             found.append(JsonLine(number, line, json_document(line)))
     return found
 
@@ -230,10 +230,10 @@ def canonical_bytes(value: Any) -> bytes:
     return canonical_json(value).encode("utf-8", "replace")
 
 
-def differing_fields(found: Mapping[str, Any], right: Mapping[str, Any]) -> list[str]:
+def differing_fields(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
     """The names of the fields in which two records differ, as a run writes them."""
-    names = sorted({*found, *right})
-    return [name for name in names if canonical_bytes(found.get(name)) != canonical_bytes(right.get(name))]
+    names = sorted({*found, *expected})
+    return [name for name in names if canonical_bytes(found.get(name)) != canonical_bytes(expected.get(name))]
 
 
 def first_difference(one: Sequence[str], other: Sequence[str]) -> int:
@@ -259,9 +259,9 @@ def _content(file: Path, ledger: Ledger) -> bytes | None:
 
 def _verify_output(name: str, raw: bytes, recorded: Mapping[str, Any], ledger: Ledger) -> None:
     if len(raw) != recorded.get("bytes"):
-        ledger.fail(name, f"it has {len(raw):,} bytes, and the manifest says {recorded.get('bytes')!r}")
+        ledger.fail(name, f"it has {len(raw):,} bytes, but the manifest says {recorded.get('bytes')!r}")
     if sha256(raw).hexdigest() != recorded["sha256"]:
-        ledger.fail(name, "it was changed: its SHA-256 is not the manifest's")
+        ledger.fail(name, "it was changed: its SHA-256 does not match the manifest")
 
 
 def _verify_document(name: str, found: Mapping[str, Any], raw: bytes, ledger: Ledger) -> None:
@@ -271,10 +271,10 @@ def _verify_document(name: str, found: Mapping[str, Any], raw: bytes, ledger: Le
     elif found[SEAL] != seal_of(found):
         ledger.fail(name, "it was changed: its seal is broken")
     if raw != (canonical_json(found, indent=2) + "\n").encode("utf-8", "replace"):
-        ledger.fail(name, "it was changed: it is not written as a run writes it")
+        ledger.fail(name, "it was changed: it is not in the form a run writes")
 
 
-REMEDY = "Put it on your shelf with 'kiwiresearch books add', or name it with --book, and verify again."
+REMEDY = "Add it with 'kiwiresearch books add' or give it with --book, then verify again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class VerifiedBook:
     archive: Archive | None
 
 
-def manifest_books(manifest: Manifest) -> list[Mapping[str, Any]]:
+def manifest_books(manifest: Manifest) -> list[Mapping[str, object]]:
     """The book records of a manifest that are well-formed."""
     return [
         row
@@ -301,13 +301,15 @@ def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId,
     """The books of a run; a missing one is a failure, and the rest is checked without it."""
     found = {}
     for row in manifest_books(manifest):
-        book = BookId(row["id"])
+        book = BookId(str(row["id"]))
         archive, problem = _opened(book, shelf)
         if archive is None:
-            ledger.fail(MANIFEST, f"the book {row.get('title')!r} ({book}) is not there{problem}", remedy=REMEDY)
+            ledger.fail(MANIFEST, f"the book {row.get('title')!r} ({book}) was not found{problem}", remedy=REMEDY)
         elif archive.book.name != row["name"]:
             ledger.fail(MANIFEST, f"the name of the book {book} is {archive.book.name!r}, not {row['name']!r}")
-        found[book] = VerifiedBook(book, row["name"], row["language"] or "eng", str(row.get("opens_at", "")), archive)
+        found[book] = VerifiedBook(
+            book, str(row["name"]), str(row["language"]) or "eng", str(row.get("opens_at", "")), archive
+        )
     return found
 
 
@@ -324,5 +326,5 @@ def _opened(book: BookId, shelf: Shelf) -> tuple[Archive | None, str]:
             continue
         if archive.book.id == book:
             return archive, ""
-        problem = f": {str(placed.source)!r} holds another book now"
+        problem = f": {str(placed.source)!r} is a different book now"
     return None, problem

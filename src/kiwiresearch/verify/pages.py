@@ -21,6 +21,7 @@ from kiwiresearch.brief import (
     pictures_json,
 )
 from kiwiresearch.claims import Claim
+from kiwiresearch.codec import plain
 from kiwiresearch.crawl import MAX_OPENING_CHARS
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import Quote
@@ -76,11 +77,11 @@ def verify_pages(
     found = []
     for row in json_lines(CORPUS, files.get(CORPUS, b""), ledger):
         location = ledger.at(CORPUS, row.line)
-        with location.catching_malformed("it is no page as a run writes it"):
+        with location.catching_malformed("it is not a valid page"):
             ref = EntryRef(BookId(row.value["book"]), row.value["path"])
             book = books.get(ref.book)
             if book is None:
-                location.fail(f"its book {ref.book!r} is not one of the manifest's")
+                location.fail(f"its book {ref.book!r} is not listed in the manifest")
                 continue
             page = _read(ref, book, location)
             evidence = replace(_evidence(row, book, page, same_version=same_version), with_model=with_model)
@@ -135,19 +136,19 @@ def _verify_page(row: JsonLine, book: VerifiedBook, page: PageDoc | None, locati
     if metadata["order"] != row.line:
         location.fail(f"it is page {row.line} of the run, not {metadata['order']!r}")
     if metadata["priority_score"] != points:
-        location.fail(f"its score is not the sum of its lines, which is {points:g}")
+        location.fail(f"its score is not the sum of its terms, which is {points:g}")
     if not is_page_address(found["url"], EntryRef(book.id, found["path"]), book):
         location.fail(f"its address is {found['url']!r:.90}")
-    right = page_record(page) if page is not None else {name: found[name] for name in found if name != METADATA}
+    right = plain(page_record(page)) if page is not None else {name: found[name] for name in found if name != METADATA}
     right |= {"url": found["url"], METADATA: metadata}
     if canonical_bytes(right) == row.raw:
         return
     wrong = differing_fields(found, right)
     for name in wrong:
         difference = _difference_text(found.get(name), right.get(name))
-        location.fail(f"{name} of {found['title']!r} is not what the book has{difference}")
+        location.fail(f"{name} of {found['title']!r} does not match the book{difference}")
     if not wrong:
-        location.fail("it is not written as a run writes it")
+        location.fail("it is not in the form a run writes")
 
 
 def is_page_address(url: str, ref: EntryRef, book: VerifiedBook) -> bool:
@@ -171,8 +172,9 @@ def _difference_text(found: Any, right: Any) -> str:
 def verify_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> None:
     """Graph and corpus must say the same about each page."""
     location = ledger.at(GRAPH)
-    with location.catching_malformed("it is not as a run writes it"):
-        nodes = {node["ref"]: node for node in json_document(raw)["nodes"] if node["state"] == "visited"}
+    with location.catching_malformed("it is damaged or was changed"):
+        graph: Mapping[str, Any] = json_document(raw)
+        nodes = {node["ref"]: node for node in graph["nodes"] if node["state"] == "visited"}
         for page in pages:
             node = nodes.pop(_as_written(str(page.ref)), None)
             if node is None:
@@ -180,7 +182,7 @@ def verify_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> N
                 continue
             wrong = list(_other_values(node, page))
             if wrong:
-                location.fail(f"{', '.join(wrong)} of {page.title!r} is not what corpus.jsonl has")
+                location.fail(f"{', '.join(wrong)} of {page.title!r} does not match corpus.jsonl")
         for ref in nodes:
             location.fail(f"the page {ref!r} is not in corpus.jsonl")
 
@@ -194,12 +196,12 @@ def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger,
     """Check the text around each quote; for a run of this version, also that none was left out."""
     by_ref = {page.ref: page for page in pages}
     for one in sorted(brief.context.keys() - brief.claims.keys()):
-        ledger.at(BRIEF, claim=one[:80]).fail("this claim has a context and is not there")
+        ledger.at(BRIEF, claim=one[:80]).fail("this claim has a context but is missing")
     for claim in brief.claims.values():
         location = ledger.at(BRIEF, claim=claim.id)
         page = by_ref.get(claim.ref)
         if page is not None:  # a missing page was already reported for its claims
-            with location.catching_malformed("its context cannot be proved"):
+            with location.catching_malformed("its context cannot be verified"):
                 for what in _context_faults(claim, brief.context.get(claim.id), page, same_version=same_version):
                     location.fail(what)
 
@@ -211,9 +213,9 @@ def _context_faults(
     if context == right:
         return
     if context is not None and not _surrounds_quote(context, claim.quotes[0], page.text):
-        yield f"the page does not say {context.before[-60:]!r} before its quote and {context.after[:60]!r} after it"
+        yield f"the page does not have {context.before[-60:]!r} before its quote and {context.after[:60]!r} after it"
     elif same_version:
-        yield "its context is not what a run shows around its quote"
+        yield "its context is not the text a run shows around its quote"
 
 
 def _surrounds_quote(context: QuoteContext, quote: Quote, text: str) -> bool:
@@ -240,10 +242,10 @@ def verify_pictures(
     titles = {page.ref: page.title for page in pages}
     location = ledger.at(BRIEF)
     for picture in brief.pictures:
-        with location.catching_malformed(f"the picture {picture.caption!r:.80} cannot be proved"):
+        with location.catching_malformed(f"the picture {picture.caption!r:.80} cannot be verified"):
             faults = [*_picture_faults(picture, brief, images)]
             if picture.ref not in titles:
-                faults.append("is of a page that the run did not read")
+                faults.append("is from a page that was not read")
             elif (archive := books[picture.ref.book].archive) is not None:
                 faults += _not_in_book(picture, archive, titles[picture.ref], same_version=same_version)
             for what in faults:
@@ -254,14 +256,14 @@ def verify_pictures(
 def _images(raw: bytes | None, brief: Brief, ledger: Ledger) -> Images:
     location = ledger.at(PICTURES)
     images: Images = {}
-    with location.catching_malformed("it does not hold pictures as a run writes them"):
+    with location.catching_malformed("it does not contain valid pictures"):
         if raw is not None:
             images = pictures_from_record(json_document(raw))
             if raw != pictures_json(images).encode():
-                location.fail("it is not written as a run writes it")
+                location.fail("it is not in the form a run writes")
         named = {picture.sha256 for picture in brief.pictures}
         if set(images) != named or (raw is None) != (not named):
-            location.fail(f"it does not hold exactly the pictures that {BRIEF} names")
+            location.fail(f"it does not contain exactly the pictures that {BRIEF} lists")
     return images
 
 
@@ -270,16 +272,16 @@ def _picture_faults(picture: BriefPicture, brief: Brief, images: Images) -> Iter
     if content is not None and media_type_of(content) != picture.media_type:
         yield f"is not of the type {picture.media_type}"
     if picture.part is not None and picture.part not in range(len(brief.body)):
-        yield f"is said to be in part {picture.part}, and there are {len(brief.body)}"
+        yield f"is placed in part {picture.part}, but there are only {len(brief.body)}"
     if sum(one.sha256 == picture.sha256 for one in brief.pictures) > 1:
         yield "is shown more than once"
 
 
 def _not_in_book(picture: BriefPicture, archive: Archive, title: str, *, same_version: bool) -> Iterator[str]:
     if sha256(archive.read(picture.path).content).hexdigest() != picture.sha256:
-        yield f"is not what the book has at {picture.path!r:.80}"
+        yield f"does not match {picture.path!r:.80} in the book"
     if same_version:
         page = archive.read(picture.ref.path)
         there = {(one.path, one.caption, one.alt) for one in pictures_in(page.content, page.ref.path, title)}
         if (picture.path, picture.caption, picture.alt) not in there:
-            yield f"does not stand so on the page {title!r:.80}"
+            yield f"is not on the page {title!r:.80} like this"

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.brief import Brief, Images, brief_from_record, record_of
-from kiwiresearch.brief import report_page as report_page
-from kiwiresearch.brief.report import report
-from kiwiresearch.claims import claim as claims
+from kiwiresearch.brief import Brief, Images, brief_document, brief_from_record, brief_record, report_page
+from kiwiresearch.claims import claim_record
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
@@ -64,14 +62,14 @@ def verify_understanding(
     }
     for name, value in values.items():
         if understood.get(name) != value:
-            ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, the manifest's is {understood.get(name)!r:.80}")
-    with ledger.at(MANIFEST).catching_malformed("how the topic was understood cannot be proved"):
+            ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, but the manifest has {understood.get(name)!r:.80}")
+    with ledger.at(MANIFEST).catching_malformed("how the topic was understood cannot be verified"):
         titles = {fold(source.title) for source in brief.sources.pages}
-        for what in _faults(understood, manifest, titles, [book.archive for book in books.values()]):
+        for what in _topic_faults(understood, manifest, titles, [book.archive for book in books.values()]):
             ledger.fail(MANIFEST, what)
 
 
-def _faults(
+def _topic_faults(
     understood: Mapping[str, Any], manifest: Manifest, titles: set[str], archives: Sequence[Archive | None]
 ) -> Iterator[str]:
     """Faults in how the topic was understood; `titles` are those of the pages that were read."""
@@ -80,7 +78,7 @@ def _faults(
     if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):
         yield f"the topic is understood as {head!r:.80}, which is neither a page of its books nor in the topic"
     if asked and aspect != asked:
-        yield f"the topic is understood with the aspect {aspect!r:.80}, and {asked!r:.80} was asked for"
+        yield f"the topic is understood with the aspect {aspect!r:.80}, but {asked!r:.80} was requested"
     elif not asked and not _words(aspect) <= in_topic:
         yield f"the topic is understood with the aspect {aspect!r:.80}, which is not in the topic"
     for sense in understood["senses"]:
@@ -109,14 +107,14 @@ def verify_brief(
     """The brief, if it is one, with every claim checked against claims.jsonl and every statement against its claims."""
     location = ledger.at(BRIEF)
     brief = None
-    with location.catching_malformed("it is no brief as a run writes it"):
+    with location.catching_malformed("it is not a valid brief"):
         brief = brief_from_record(json_document(raw))
-        if raw != (canonical_json(record_of(brief), indent=1) + "\n").encode("utf-8", "replace"):
-            location.fail("it is not written as a run writes it")
+        if raw != (canonical_json(brief_record(brief), indent=1) + "\n").encode("utf-8", "replace"):
+            location.fail("it is not in the form a run writes")
         known = {one.claim.id: one.row.raw for one in filed}
         for claim in brief.claims.values():
-            if known.get(claim.id) != canonical_bytes(claims.claim_record(claim)):
-                what = "is not as in claims.jsonl" if claim.id in known else "is not in claims.jsonl"
+            if known.get(claim.id) != canonical_bytes(claim_record(claim)):
+                what = "differs from claims.jsonl" if claim.id in known else "is not in claims.jsonl"
                 ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
         verify_statements(brief, languages, ledger)
         if same_version:
@@ -134,16 +132,16 @@ def verify_sources(
     """Check topic, books and pages of the brief against manifest and corpus."""
     location = ledger.at(BRIEF)
     if brief.topic != manifest.record.get("topic"):
-        location.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.record.get('topic')!r:.80}")
+        location.fail(f"its topic is {brief.topic!r:.80}, but the manifest has {manifest.record.get('topic')!r:.80}")
     verify_understanding(brief, manifest, books, ledger)
     noted = [{name: getattr(book, name) for name in BOOK_FIELDS} for book in brief.sources.books]
     if noted != [{name: row.get(name) for name in BOOK_FIELDS} for row in manifest_books(manifest)]:
-        location.fail("its books are not described as in the manifest")
+        location.fail("its books do not match the manifest")
     settings = dict(brief.sources.settings)
     for name, field in (("fingerprint", "fingerprint"), ("kiwiresearch", "version")):
         if settings.get(name) != manifest.record.get(field):
             location.fail(
-                f"its {field} is {settings.get(name)!r:.80}, the manifest's is {manifest.record.get(field)!r:.80}"
+                f"its {field} is {settings.get(name)!r:.80}, but the manifest has {manifest.record.get(field)!r:.80}"
             )
     with location.catching_malformed("its pages cannot be compared with corpus.jsonl"):
         _verify_pages(brief, books, pages, location)
@@ -154,15 +152,21 @@ def _verify_pages(
 ) -> None:
     listed = brief.sources.pages
     if [source.ref for source in listed] != [page.ref for page in pages]:
-        location.fail("its pages are not those of corpus.jsonl")
+        location.fail("its pages do not match corpus.jsonl")
         return
     for source, page in zip(listed, pages, strict=True):
         values = page.metadata
-        right = (page.title, values["depth"], values["priority_score"], values["reason"], values.get("reason_message"))
-        if (source.title, source.depth, source.points, source.why, message_record(source.why)) != right:
-            location.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
+        expected = (
+            page.title,
+            values["depth"],
+            values["priority_score"],
+            values["reason"],
+            values.get("reason_message"),
+        )
+        if (source.title, source.depth, source.points, source.why, message_record(source.why)) != expected:
+            location.fail(f"its details of the page {source.title!r} do not match corpus.jsonl")
         if page.opening is not None and source.opening != page.opening:
-            location.fail(f"the page {source.title!r} does not begin with {source.opening!r:.80}")
+            location.fail(f"the page {source.title!r} does not start with {source.opening!r:.80}")
         if not is_page_address(source.url, page.ref, books[page.ref.book]):
             location.fail(f"the address of the page {source.title!r} is {source.url!r:.90}")
     if any(not 0 <= end < len(listed) for link in brief.sources.links for end in link):
@@ -174,27 +178,27 @@ def verify_reports(
 ) -> None:
     """Render both reports again and compare them."""
     renderings: Mapping[str, Callable[[], str]] = {
-        REPORT: lambda: markdown(report(brief)),
+        REPORT: lambda: markdown(brief_document(brief)),
         REPORT_PAGE: lambda: report_page(brief, images),
     }
     for name, render in renderings.items():
         raw = files.get(name)
-        with ledger.at(name).catching_malformed("it cannot be rendered again"):
-            right = render().encode("utf-8", "replace")
-            if raw is not None and raw != right:
-                line, what = _difference_in_lines(raw, right)
+        with ledger.at(name).catching_malformed("it cannot be created again"):
+            expected = render().encode("utf-8", "replace")
+            if raw is not None and raw != expected:
+                line, what = _difference_in_lines(raw, expected)
                 wrote = (
-                    f"; kiwiresearch {other_version} wrote it, so prove it with that version" if other_version else ""
+                    f"; kiwiresearch {other_version} wrote it, so verify it with that version" if other_version else ""
                 )
-                ledger.at(name, line).fail(f"it is not what brief.json gives: {what}{wrote}")
+                ledger.at(name, line).fail(f"it does not match brief.json: {what}{wrote}")
 
 
-def _difference_in_lines(found: bytes, right: bytes) -> tuple[int, str]:
-    mine, theirs = (raw.decode("utf-8", "replace").split("\n") for raw in (found, right))
-    line = first_difference(mine, theirs)
-    one, other = (lines[line] if line < len(lines) else "" for lines in (mine, theirs))
-    at = first_difference(one, other)
-    return line + 1, f"{one[max(at - 20, 0) : at + 40]!r} instead of {other[max(at - 20, 0) : at + 40]!r}"
+def _difference_in_lines(found: bytes, expected: bytes) -> tuple[int, str]:
+    texts = [raw.decode("utf-8", "replace").split("\n") for raw in (found, expected)]
+    line = first_difference(*texts)
+    was, should_be = (lines[line] if line < len(lines) else "" for lines in texts)
+    at = first_difference(was, should_be)
+    return line + 1, f"{was[max(at - 20, 0) : at + 40]!r} instead of {should_be[max(at - 20, 0) : at + 40]!r}"
 
 
 def verify_run(folder: Path, shelf: Shelf) -> Verification:
@@ -219,7 +223,7 @@ def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> N
     for name, file in (("pages", CORPUS), ("claims", CLAIMS)):
         count = files.get(file, b"").count(b"\n")
         if manifest.record.get(name) != count:
-            ledger.fail(MANIFEST, f"it tells of {manifest.record.get(name)!r} {name}, and {file} has {count:,}")
+            ledger.fail(MANIFEST, f"it lists {manifest.record.get(name)!r} {name}, but {file} has {count:,}")
     if GRAPH in files:
         verify_graph(files[GRAPH], pages, ledger)
     if BRIEF in files:
@@ -239,8 +243,10 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     from kiwiresearch.zim import METADATA
 
     named = shelf_of(workspace, wanted).books if wanted else ()
-    is_shared = bool(workspace.settings.store.strip())
-    books: list[ListedBook] = [*named, *(shelf_of(workspace).books if is_shared else workspace.shelf_file.books())]
+    books: list[ListedBook] = [
+        *named,
+        *(shelf_of(workspace).books if workspace.settings.has_store else workspace.shelf_file.books()),
+    ]
     try:
         of_run = Run.load(folder).books
     except RunError:  # its faults are reported by the verification

@@ -25,7 +25,7 @@ from kiwiresearch.brief import (
     worded_dates,
 )
 from kiwiresearch.claims import Claim, Measure, unsupported_facts
-from kiwiresearch.claims.conflicts import Disagreement, compare
+from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import message_record
 from kiwiresearch.runs import BRIEF
@@ -83,7 +83,7 @@ def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str
     if len(claims) != 2:
         return None
     one, other = (compared_sentence(claim, languages.get(claim.ref.book, "eng")) for claim in claims)
-    return compare(one, other)
+    return compare_sentences(one, other)
 
 
 def _is_difference(shown: Difference, found: Disagreement | None) -> bool:
@@ -102,7 +102,7 @@ def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Led
     location = ledger.at(BRIEF)
     for statement in brief.statements():
         with ledger.counting("statements"):
-            for what in _faults(statement, _claims(brief, statement), languages):
+            for what in _statement_faults(statement, _claims(brief, statement), languages):
                 location.fail(f"the statement {shown(statement.text)} {what}")
     around: list[str] = []
     for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
@@ -119,10 +119,10 @@ def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Led
     for gap in brief.gaps:
         for claim in gap.claims:
             if claim not in brief.claims:
-                location.fail(f"the gap {shown(gap.text)} names the claim {claim!r}, which is not there")
+                location.fail(f"the gap {shown(gap.text)} names the claim {claim!r}, which is missing")
         said = [brief.claims[claim].text for claim in gap.claims if claim in brief.claims]
         if gap.kind == "open" and gap.text not in said:
-            location.fail(f"the gap {shown(gap.text)} is not in the words of its claim")
+            location.fail(f"the gap {shown(gap.text)} does not match the text of its claim")
 
 
 def _claims(brief: Brief, statement: Statement) -> list[Claim]:
@@ -143,7 +143,7 @@ def _out_of_place(brief: Brief) -> Iterator[str]:
         for statement in text:
             mine = _worded_by(statement, _claims(brief, statement))
             if statement.written == "rule" and not any(can_follow(claim, before, heads) for claim in mine):
-                yield f"the statement {shown(statement.text)} stands without the sentence before it"
+                yield f"the statement {shown(statement.text)} appears without the sentence before it"
             before = mine
 
 
@@ -154,10 +154,10 @@ def _worded_by(statement: Statement, claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if is_part(statement.text, claim.text)] or list(claims)
 
 
-def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+def _statement_faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
     if not any(is_part(statement.text, claim.text) for claim in claims):
         if statement.written == "rule":
-            yield "is not in the words of any claim it rests on"
+            yield "does not match the text of any of its claims"
         sources = [
             words
             for claim in claims
@@ -168,7 +168,7 @@ def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[Bo
             yield f"has the {fact.kind} {shown(fact.words)}, which none of its claims has"
     pages = len({claim.ref for claim in claims})
     if statement.pages < 1 or (statement.pages > pages and len(claims) < MAX_CLAIMS):
-        yield f"is said to be on {statement.pages} pages, and its claims are of {pages}"
+        yield f"counts {statement.pages} pages, but its claims are from {pages}"
 
 
 def is_part(text: str, claim: str) -> bool:
@@ -189,7 +189,7 @@ def _of_group(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
         for words in (claim.subject, claim.page_title, claim.text, *claim.headings, *claim.names)
     ]
     if group.heading not in OWN_WORDS and not any(fold(group.heading) in words for words in known):
-        yield f"the heading {shown(group.heading)} is no name of the claims under it"
+        yield f"the heading {shown(group.heading)} is not a name from the claims under it"
 
 
 def _of_moment(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
@@ -229,7 +229,7 @@ def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
         # The second half of a split sentence was given a capital, so the claim may have it in lower case.
         spelt = (view.holder, view.holder[:1].lower() + view.holder[1:])
         if not any(name in claim.text for name in spelt for claim in mine):
-            yield f"none of its claims names {shown(view.holder)}, who is said to hold a view"
+            yield f"none of its claims names {shown(view.holder)}, to whom a view is attributed"
         cues = {hedge.cue for claim in mine for hedge in claim.hedges} | {DISPUTED}
         for cue in view.cues:
             if cue not in cues:

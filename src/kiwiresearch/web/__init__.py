@@ -8,6 +8,6 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.web.context import ServerContext
-    from kiwiresearch.web.peers import own_address
+    from kiwiresearch.web.peers import address_for_hosts, own_address
 else:
     __getattr__ = lazy_exports(__name__)

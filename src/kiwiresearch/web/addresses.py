@@ -9,10 +9,10 @@ from kiwiresearch.zim import EntryRef
 
 
 def page_address(ref: EntryRef, *, run: str = "", mark: str = "") -> str:
-    """The address at which a page of a book is read, as a source of a run and with some of its words marked."""
+    """The address at which a page of a book is read, as a source of a run, and at the words that are marked in it."""
     query = "&".join(filter(None, (run and f"run={quoted(run)}", mark and f"mark={mark}")))
     address = f"/page/{quoted(ref.book)}/{quote(ref.path, errors='replace')}"
-    return f"{address}?{query}" if query else address
+    return f"{address}?{query}{'#mark' if mark else ''}" if query else address
 
 
 def run_address(run_id: str, tab: str = "brief") -> str:

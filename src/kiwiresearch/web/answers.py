@@ -11,7 +11,17 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 from sse_starlette import ServerSentEvent
 
-from kiwiresearch.ask import Answer, AnswerRecord, AnswerText, Done, Event, EvidenceFound, Preview, Thought, record_of
+from kiwiresearch.ask import (
+    Answer,
+    AnswerRecord,
+    AnswerText,
+    Done,
+    Event,
+    EvidenceFound,
+    Preview,
+    Thought,
+    answer_record,
+)
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
@@ -76,7 +86,7 @@ def router(context: ServerContext) -> APIRouter:
     @routes.post("/answer_from_page", response_class=Response, responses=STREAMED)
     @allow("reader", "ask")
     async def answer_from_page(body: PageAskBody) -> Response:
-        """Answer a question from one page alone, as a stream."""
+        """Answer a question from one page only, as a stream."""
         return await replies.stream(_page_events(context, body))
 
     return routes
@@ -115,7 +125,7 @@ class AnswerResponder:
                 return sse_event("done", self._record(answer))
 
     def _record(self, answer: Answer) -> AnswerRecord:
-        return record_of(answer, self._context.citation_url)
+        return answer_record(answer, self._context.citation_url)
 
 
 def _sse_error(problem: Exception) -> ServerSentEvent:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import anyio.to_thread
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.version import __version__
 from kiwiresearch.web import (
@@ -34,51 +33,49 @@ from kiwiresearch.web import (
     runs,
     search,
     users,
+    worksheets,
 )
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk import Pages
 from kiwiresearch.web.desk import routers as desk_routers
 from kiwiresearch.web.guard import (
     Accounts,
+    Handover,
+    LazyRoute,
     RoleCheck,
     ServerToken,
     Shutdown,
+    Successor,
     add_checks,
     open_accounts,
-    role_dependency,
+    role_check,
 )
 from kiwiresearch.web.problems import MEDIA_TYPE, ProblemReply, install_problem_responses, log
 from kiwiresearch.web.public_pages import problem_renderer
 
 ABOUT = (
-    "Answers, pages and research from the Kiwix books of one shelf, each with its citations. "
+    "Answers, pages and research from the Kiwix books of one library, each with citations. "
     "Every error is a problem (RFC 9457) with a remedy. "
-    "Where the server has a token, every request but that for its health shows it as a bearer."
+    "If the server has a token, every request except the health check must send it as a bearer token."
 )
 TAGS = (
-    ("ask", "Questions, answered with citations first."),
-    ("find", "Search, titles, pages and what they claim."),
-    ("research", "Research of a topic as a job, and the runs it leaves."),
-    ("atlas", "What only a whole book can tell, from the tables that 'bulk' wrote."),
-    ("family", "Families, researched with evidence; who may be living is kept back."),
-    ("read", "Pages of the books, with quoted words marked."),
-    ("openai", "The shelf as a model, for chat clients."),
-    ("outside search", "The search, for programs made for other engines."),
-    ("people", "Who you are, what is hidden here, and for owners users and the audit."),
+    ("ask", "Answers to questions, with their citations."),
+    ("find", "Search, titles, pages and their claims."),
+    ("research", "Research on a topic as a job, and its results (runs)."),
+    ("atlas", "Findings from a whole book, from the tables that 'kiwiresearch bulk' writes."),
+    ("family", "Family research with evidence. People who may be living are hidden."),
+    ("read", "Pages of the books, with quotes highlighted."),
+    ("openai", "The library as a model for chat clients."),
+    ("outside search", "Search for programs that were written for other search engines."),
+    ("people", "Who you are, what is hidden, and, for owners, users and the audit log."),
     ("server", "The state of the server."),
 )
-
-
-def operation_id(route: APIRoute) -> str:
-    """Method and path in one word, such as 'get_api_search', which no other route has."""
-    words = re.findall(r"[A-Za-z0-9]+", route.path_format)
-    return "_".join([min(route.methods or {"any"}).lower(), *words])
 
 
 def describe(app: FastAPI) -> None:
     """Replace the app's OpenAPI by ours, made on first request."""
 
-    def openapi() -> dict[str, Any]:
+    def openapi() -> JsonDict:
         if app.openapi_schema is None:
             app.openapi_schema = _openapi(app)
         return app.openapi_schema
@@ -86,12 +83,12 @@ def describe(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _openapi(app: FastAPI) -> dict[str, Any]:
+def _openapi(app: FastAPI) -> JsonDict:
     schema = get_openapi(
         title=app.title,
         version=app.version,
         description=ABOUT,
-        routes=app.routes,
+        routes=[route.described() if isinstance(route, LazyRoute) else route for route in app.routes],
         tags=[{"name": name, "description": words} for name, words in TAGS],
     )
     parts = schema.setdefault("components", {})
@@ -101,16 +98,11 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     schemas["Problem"] = TypeAdapter(ProblemReply).json_schema()
     parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     schema["security"] = [{}, {"token": []}]
-    for path, operation in _operations(schema):
-        _with_problems(operation["responses"], openai=path.startswith("/v1/"))
-    return schema
-
-
-def _operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for path, methods in schema.get("paths", {}).items():
         for operation in methods.values():
             if isinstance(operation, dict) and "responses" in operation:
-                yield path, operation
+                _with_problems(operation["responses"], openai=path.startswith("/v1/"))
+    return schema
 
 
 def _with_problems(responses: dict[str, Any], *, openai: bool) -> None:
@@ -130,6 +122,7 @@ def _with_problems(responses: dict[str, Any], *, openai: bool) -> None:
 MAX_THREADS = 256
 SPARE_THREADS = 8
 NO_MOUNTS: Mapping[str, Starlette] = {}
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def make_app(
@@ -145,37 +138,63 @@ def make_app(
     apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests of the
     shutdown.
     """
+    queue = jobs or runs.make_jobs(context)
+    lifespan = _lifespan(mounts, context.workspace.settings.serve.at_once, queue if jobs is None else None)
+    successor = Successor()
+    for mounted in mounts.values():
+        install_problem_responses(mounted)
+
+    def build() -> FastAPI:
+        return _build(context, queue, mounts, ending or Shutdown(), renew, lifespan)
+
+    def renew() -> None:
+        successor.app = build()  # its lifespan never begins: that of the first app goes on
+
+    app = build()
+    app.add_middleware(Handover, successor=successor)
+    return app
+
+
+def _build(
+    context: ServerContext,
+    jobs: JobQueue,
+    mounts: Mapping[str, Starlette],
+    ending: Shutdown,
+    renew: Callable[[], None],
+    lifespan: Lifespan,
+) -> FastAPI:
+    """All routes and checks, as the settings are now; `renew` replaces them by others with the settings of then."""
     serve = context.workspace.settings.serve
     accounts = open_accounts(context.workspace)
-    queue = jobs or runs.make_jobs(context)
-    needs_roles = accounts.authenticator is not None and accounts.audit_log is not None
     app = FastAPI(
         title="kiwiresearch",
         version=__version__,
         docs_url=None,  # that page would load from the internet
         redoc_url=None,
-        lifespan=_lifespan(mounts, serve.at_once, queue if jobs is None else None),
-        generate_unique_id_function=operation_id,
-        dependencies=[Depends(role_dependency(accounts.audit_log))] if needs_roles and accounts.audit_log else None,
+        lifespan=lifespan,
     )
+    has_users = accounts.authenticator is not None and accounts.audit_log is not None
+    app.state.role_check = role_check(accounts.audit_log) if has_users and accounts.audit_log else None
     pages = Pages(context)
-    for router in _routers(context, queue, accounts, pages):
-        app.include_router(router)
+    for router in _routers(context, jobs, accounts, pages, renew):
+        app.router.routes.extend(router.routes)
     for path, mounted in mounts.items():
-        install_problem_responses(mounted)
         app.router.routes.append(Route(path, RoleCheck(mounted) if accounts.authenticator else mounted))
     install_problem_responses(app)
     app.state.render_problem = problem_renderer(pages)
     describe(app)
-    add_checks(app, serve, ending or Shutdown(), accounts)
+    add_checks(app, serve, ending, accounts)
     return app
 
 
-def _routers(context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: Pages) -> Iterator[APIRouter]:
+def _routers(
+    context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: Pages, renew: Callable[[], None]
+) -> Iterator[APIRouter]:
     """All routes, in the order in which the OpenAPI lists them and paths are matched."""
     for part in (health, answers, search, openai):
         yield part.router(context)
     yield search.external_router(context)
+    yield worksheets.router(context)
     yield reader.router(context)
     yield atlas.router(context)
     yield runs.router(jobs)
@@ -186,15 +205,13 @@ def _routers(context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: 
     for part in (notes, comparisons, exports):
         yield part.router(context, jobs)
     yield users.router(context, accounts)
-    yield from desk_routers(context, jobs, pages, accounts)
+    yield from desk_routers(context, jobs, pages, accounts, renew)
     token = context.workspace.settings.serve.token
     if accounts.authenticator or token:
         yield public_pages.router(accounts.authenticator or ServerToken(token), pages)
 
 
-def _lifespan(
-    mounts: Mapping[str, Starlette], at_once: int, own_jobs: JobQueue | None
-) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(mounts: Mapping[str, Starlette], at_once: int, own_jobs: JobQueue | None) -> Lifespan:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # One thread per request, or requests that wait for a model would delay quick ones.
@@ -207,7 +224,7 @@ def _lifespan(
                 for mounted in mounts.values():
                     await running.enter_async_context(mounted.router.lifespan_context(mounted))
             except Exception:
-                log.exception("A part of the server could not begin.")
+                log.exception("Part of the server could not start.")
                 raise
             yield
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Words = Annotated[str, Query(max_length=200)]
 PagePath = Annotated[str, Query(max_length=2_000, description="The path of a page.")]
-Year = Annotated[int | None, Query(ge=times.MIN_YEAR, le=times.MAX_YEAR, description="Negative before Christ.")]
+Year = Annotated[int | None, Query(ge=times.MIN_YEAR, le=times.MAX_YEAR, description="Negative for years BC.")]
 Person = Annotated[str, Query(min_length=1, max_length=500, description="The title or path of a person's page.")]
 
 
@@ -70,40 +70,40 @@ class AtlasRowsReply(Record):
     limit: int
     hidden: int
     """How many of these rows the policy of the server hides."""
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AtlasOverviewReply(Record):
-    """A book at a glance; what is not worked out yet, and what has no table, is left out."""
+    """An overview of a book, without what is not calculated yet or has no table."""
 
-    book: dict[str, Any]
+    book: Mapping[str, Any]
     tables: dict[str, int]
-    pages: dict[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
-    links: dict[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
-    claims: dict[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
+    pages: Mapping[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
+    links: Mapping[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
+    claims: Mapping[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
     contradictions: dict[str, int] | None = field(default=None, metadata=OMIT_DEFAULT)
     people: dict[str, int] | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, slots=True)
 class RelativesReply(Record):
-    """A person of a book, and who is tied to them."""
+    """A person of a book, and their relatives."""
 
-    person: dict[str, Any]
-    relatives: tuple[dict[str, Any], ...]
+    person: Mapping[str, Any]
+    relatives: Sequence[Mapping[str, Any]]
     hidden: int
     """How many relatives the policy of the server hides."""
 
 
 @dataclass(frozen=True, slots=True)
 class TiedReply(Record):
-    """How two people are tied."""
+    """How two people are related."""
 
-    first: dict[str, Any]
-    second: dict[str, Any]
+    first: Mapping[str, Any]
+    second: Mapping[str, Any]
     kinship: str
-    way: tuple[dict[str, Any], ...]
+    way: Sequence[Mapping[str, Any]]
 
 
 def router(context: ServerContext) -> APIRouter:
@@ -124,15 +124,15 @@ def router(context: ServerContext) -> APIRouter:
         atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultPage]
     ) -> AtlasRowsReply:
         shown = atlases.policy_filter(atlas).filter_page(atlases.cached(atlas, question, answer))
-        return AtlasRowsReply(**shown.record(), limit=limit)
+        return extend(AtlasRowsReply, shown, limit=limit)
 
     @routes.get("")
-    def atlases_there_are() -> AtlasesReply:
+    def list_atlases() -> AtlasesReply:
         """The books that have an atlas here."""
         return AtlasesReply(tuple(_book_reply(one) for one in atlases.all()[0]))
 
     @routes.get("/{book}")
-    def a_book_at_a_glance(book: Book) -> AtlasOverviewReply:
+    def get_overview(book: Book) -> AtlasOverviewReply:
         """How large a book is, and what it says."""
         atlas = atlases.get(book)
         glance = atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
@@ -148,7 +148,7 @@ def router(context: ServerContext) -> APIRouter:
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> AtlasRowsReply:
-        """Numbers and dates of the same subject that disagree, with both quotes, by kind."""
+        """Numbers and dates about the same subject that disagree, with both quotes, by kind."""
         atlas = open_atlas(book, against.CONTRADICTIONS)
         wanted, window = against.ContradictionFilter(kind or "", what or "", words, page), ResultWindow(limit, offset)
         return rows_reply(
@@ -166,13 +166,13 @@ def router(context: ServerContext) -> APIRouter:
 
     @routes.get("/{book}/regions")
     def edges_of_a_book(book: Book, of: EdgeKind = "orphans", limit: Limit = 50, offset: Offset = 0) -> AtlasRowsReply:
-        """Pages nobody links to, islands, regions of stubs, and pages that are wanted."""
+        """Orphans, islands, groups of stubs, and missing pages."""
         atlas = open_atlas(book, GRAPH)
         window = ResultWindow(limit, offset)
         return rows_reply(atlas, ("regions", of, window), limit, lambda: edge_pages(atlas, of, window))
 
     @routes.get("/{book}/timeline")
-    def everything_in_time(
+    def get_timeline(
         book: Book,
         first: Annotated[Year, Query(alias="from")] = None,
         last: Annotated[Year, Query(alias="to")] = None,
@@ -182,7 +182,7 @@ def router(context: ServerContext) -> APIRouter:
         limit: Limit = 50,
         offset: Offset = 0,
     ) -> AtlasRowsReply:
-        """What a book dates, in the order of time: what begins in some years."""
+        """Everything with a date in a book, in chronological order, by the year it starts."""
         atlas = atlases.get(book)
         wanted, window = times.TimelineFilter(first, last, subject, words, page), ResultWindow(limit, offset)
         return rows_reply(atlas, ("timeline", wanted, window), limit, lambda: times.timeline(atlas, wanted, window))
@@ -191,7 +191,7 @@ def router(context: ServerContext) -> APIRouter:
     def families_of_a_book(
         request: Request, book: Book, privacy: Privacy = None, limit: Limit = 20, offset: Offset = 0
     ) -> AtlasRowsReply:
-        """The largest families; people who may be living are not named to strangers."""
+        """The largest families; people who may be living are named only to the owner."""
         atlas = open_atlas(book, FAMILIES)
         view, window = privacy_view(request, privacy), ResultWindow(limit, offset)
         return rows_reply(atlas, ("families", view, window), limit, lambda: people.families(atlas, view, window))
@@ -200,7 +200,7 @@ def router(context: ServerContext) -> APIRouter:
     def people_of_a_book(
         request: Request, book: Book, words: Words = "", privacy: Privacy = None, limit: Limit = 20, offset: Offset = 0
     ) -> AtlasRowsReply:
-        """People who have pages and whose names hold some words; those who may be living are left out for strangers."""
+        """People with pages, by name; those who may be living are shown only to the owner."""
         atlas = open_atlas(book, FAMILIES)
         view, window = privacy_view(request, privacy), ResultWindow(limit, offset)
         return rows_reply(
@@ -215,17 +215,17 @@ def router(context: ServerContext) -> APIRouter:
         ties: Annotated[int, Query(ge=1, le=people.MAX_TIES)] = 3,
         privacy: Privacy = None,
     ) -> RelativesReply:
-        """Who is tied to a person, and what they are to them."""
+        """The relatives of a person, and how they are related."""
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
         found = atlases.run_limited(lambda: people.relatives(atlas, person, view, steps=ties))
         return RelativesReply(**atlases.policy_filter(atlas).relatives(found))
 
     @routes.get("/{book}/relation")
-    def how_two_are_tied(
+    def get_relationship(
         request: Request, book: Book, first: Person, second: Person, privacy: Privacy = None
     ) -> TiedReply:
-        """What the second person is to the first, and the way between them."""
+        """How the second person is related to the first, step by step."""
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
         found = atlases.run_limited(lambda: people.relation(atlas, first, second, view))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from kiwiresearch.ask import AskOptions, ConversationTurn, Mode
-from kiwiresearch.text import printable
+from kiwiresearch.ask import AskMode, AskOptions, ConversationTurn
+from kiwiresearch.text import encodable, printable
 
 MAX_WORDS = 2_000
 """Characters of a question or a query."""
@@ -22,12 +21,8 @@ MAX_TURNS = 50
 MAX_PASSAGES = 20
 
 
-def encodable(value: Any) -> Any:
-    """Replace lone surrogates, which JSON can contain but UTF-8 cannot, by question marks."""
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
-
-
-REPLACE_SURROGATES = BeforeValidator(encodable)
+REPLACE_SURROGATES = BeforeValidator(lambda value: encodable(value) if isinstance(value, str) else value)
+"""JSON can contain lone surrogates, but UTF-8 cannot."""
 ONE_LINE = AfterValidator(printable)
 """Control characters and line ends are dropped."""
 
@@ -38,38 +33,32 @@ Question = Annotated[
     Field(
         min_length=1,
         max_length=MAX_WORDS,
-        description="The question, in words.",
+        description="The question.",
         examples=["Why is the sky orange at sunset?"],
     ),
     REPLACE_SURROGATES,
     ONE_LINE,
 ]
 ModeField = Annotated[
-    Mode,
-    Field(
-        description="How the answer is worded where a model words it: as usual, for a child of ten, "
-        "for an expert, or as a quiz."
-    ),
+    AskMode,
+    Field(description="How a model writes the answer: as usual, for a ten-year-old, for an expert, or as a quiz."),
 ]
 Passages = Annotated[
     int,
-    Field(ge=1, le=MAX_PASSAGES, description="How many passages the answer is taken from, and shows, at most."),
+    Field(ge=1, le=MAX_PASSAGES, description="The maximum number of passages that the answer uses and shows."),
 ]
-PageField = Annotated[Name, Field(description="Answer from the page of this title or path alone.", examples=["Sunset"])]
-ModelField = Annotated[bool, Field(description="`false` answers in the books' own words even where a model is set.")]
+PageField = Annotated[
+    Name, Field(description="Answer only from the page with this title or path.", examples=["Sunset"])
+]
+ModelField = Annotated[bool, Field(description="`false` quotes the books even if a model is set up.")]
 StreamField = Annotated[
     bool | None,
     Field(
-        description="`true` streams events, `false` gives one document; "
-        "if not given, the header `Accept: text/event-stream` asks for a stream."
+        description="`true` streams events, `false` returns one document; "
+        "by default, the header `Accept: text/event-stream` decides."
     ),
 ]
 BookField = Annotated[Name, Field(description="Only this book: its name, its title or its UUID.")]
-
-
-def has_words(text: str) -> bool:
-    """Whether a text has anything to search for: a letter, a digit or a symbol such as '+'."""
-    return any(unicodedata.category(char)[0] in "LNS" for char in text)
 
 
 class Body(BaseModel):
@@ -79,12 +68,12 @@ class Body(BaseModel):
 
 
 class TurnBody(Body):
-    """An earlier question of the conversation, and what was answered."""
+    """An earlier question of the conversation and its answer."""
 
     question: Question
-    subject: Annotated[Name, Field(description="`subject` of the answer to it.", examples=["Albert Einstein"])] = ""
+    subject: Annotated[Name, Field(description="`subject` from the reply to it.", examples=["Albert Einstein"])] = ""
     answer: Annotated[
-        str, Field(max_length=MAX_ANSWER, description="`answer` of the answer to it."), REPLACE_SURROGATES
+        str, Field(max_length=MAX_ANSWER, description="`answer` from the reply to it."), REPLACE_SURROGATES
     ] = ""
 
 
@@ -116,7 +105,7 @@ class AskBody(QuestionOptions):
 
     turns: Annotated[
         list[TurnBody],
-        Field(max_length=MAX_TURNS, description="The conversation so far, the oldest turn first."),
+        Field(max_length=MAX_TURNS, description="The conversation so far, oldest first."),
     ] = []
 
     def options(self) -> AskOptions:
@@ -142,7 +131,7 @@ class PageAskBody(QuestionBase):
 
 
 class ClaimsBody(Body):
-    """A text whose claims are wanted."""
+    """A text to find claims in."""
 
     text: Annotated[
         str,
@@ -154,4 +143,4 @@ class ClaimsBody(Body):
         ),
         REPLACE_SURROGATES,
     ]
-    title: Annotated[Name, Field(description="What the text is about: its pronouns stand for it.")] = ""
+    title: Annotated[Name, Field(description="What the text is about; pronouns in it refer to this.")] = ""

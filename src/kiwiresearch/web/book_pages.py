@@ -37,18 +37,18 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
         return finder.books
     found = open_books_named(finder.books, wanted, lambda one: one.book)
     if not found:
-        if away := finder.unreachable_book(wanted):
+        if away := finder.unreachable_book_error(wanted):
             raise away
-        raise BookNotFound(f"There is no book {wanted!r} here.", remedy="GET /api/books lists those that are.")
+        raise BookNotFound(f"The library has no book named {wanted!r}.", remedy="GET /api/books lists all books.")
     return found
 
 
 def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
     """The page of this title or path, in the first book that has it."""
     if not title.strip():
-        raise BadUsage("The page has no name.", remedy="Give its title, such as 'Sunset', or its path.")
+        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Sunset', or its path.")
     books = {one.archive: one for one in books_named(finder, book)}
-    missing = f"No book here has a page {title!r}."
+    missing = f"No book in the library has a page named {title!r}."
     archive, path = locate_page(list(books), title, missing, "GET /api/search finds pages.")
     return PageLocation(books[archive], path)
 
@@ -252,10 +252,10 @@ def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -
     with context.locked_finder() as finder:
         archive = books_named(finder, named)[0].archive if named.strip() else None
         if archive is None:
-            raise PageNotFound("The address names no book.", remedy="GET /api/books lists those that are here.")
+            raise PageNotFound("The address does not name a book.", remedy="GET /api/books lists all books.")
         book = archive.book
         if not path and not book.main_page:
-            raise PageNotFound(f"{book.title!r} names no first page.", remedy="GET /api/search finds pages in it.")
+            raise PageNotFound(f"{book.title!r} has no main page.", remedy="GET /api/search finds pages in it.")
         item = _find(archive, path or book.main_page)
         entry = _as_page(archive, item, is_marked=is_marked)
         seen = [item.ref.path]
@@ -264,7 +264,7 @@ def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -
         while entry is not None and (leads := _meta_refresh(entry, archive)) is not None:
             target = leads
             if target.path in seen or len(seen) > MAX_HOPS:
-                raise RedirectLoop(f"The page {path!r} of {book.title!r} only redirects in a circle.")
+                raise RedirectLoop(f"The page {path!r} of {book.title!r} redirects in a loop.")
             seen.append(target.path)
             item = archive.look(target.path)
             entry = _as_page(archive, item, is_marked=is_marked)
@@ -286,7 +286,7 @@ def _find(archive: Archive, path: str) -> EntryInfo:
                 raise
             except PageNotFound:
                 continue
-    raise PageNotFound(f"{archive.book.title!r} has no page {path!r}.")
+    raise PageNotFound(f"{archive.book.title!r} has no page named {path!r}.")
 
 
 def _as_page(archive: Archive, item: EntryInfo, *, is_marked: bool) -> Entry | None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kiwiresearch.ask import AskOptions, ConversationTurn, Mode, without_footer
+from kiwiresearch.ask import AskMode, AskOptions, ConversationTurn, without_footer
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.text import printable
 
@@ -116,7 +116,7 @@ def first_fault(faults: Sequence[Fault]) -> FirstFault:
         return FirstFault(f"{NOT_JSON}: {_reason(meant)} at character {meant['loc'][-1]}.")
     place = _field_path(_field(meant))
     if not place:
-        state = "is empty" if meant["type"] == "missing" else "is no object"
+        state = "is empty" if meant["type"] == "missing" else "is not an object"
         return FirstFault(f"The body {state}: send a JSON object with 'model' and 'messages'.")
     choices = [fault for fault in alike if _field(fault) == _field(meant)]
     return FirstFault(f"{place!r} {_fault_words(meant, choices)}.", place)
@@ -125,10 +125,10 @@ def first_fault(faults: Sequence[Fault]) -> FirstFault:
 def unreadable_body(cause: BaseException | None) -> str:
     """Why a body could not be parsed."""
     if isinstance(cause, RecursionError):
-        return f"{NOT_JSON} that can be read: it is nested too deeply."
+        return f"{NOT_JSON}: it is nested too deeply."
     if isinstance(cause, UnicodeError):
-        return f"{NOT_JSON}: it is no text in UTF-8."
-    return f"{NOT_JSON} that can be read."
+        return f"{NOT_JSON}: it is not UTF-8 text."
+    return f"{NOT_JSON}."
 
 
 def _fault_words(fault: Fault, choices: Sequence[Fault]) -> str:
@@ -138,11 +138,11 @@ def _fault_words(fault: Fault, choices: Sequence[Fault]) -> str:
     if kind == "literal_error":
         return f"must be {context['expected']}"
     if kind == "too_short":
-        return f"must have at least {context['min_length']} of them"
+        return "must not be empty" if context["min_length"] == 1 else f"needs {context['min_length']} items or more"
     if kind == "too_long":
-        return f"may have at most {context['max_length']:,} of them"
+        return f"can have at most {context['max_length']:,} items"
     wanted = dict.fromkeys(words for one in choices for words in (_expected_type(str(one["type"])),) if words)
-    return f"must be {' or '.join(wanted)}" if wanted else "is not as it should be"
+    return f"must be {' or '.join(wanted)}" if wanted else "is not valid"
 
 
 def _expected_type(kind: str) -> str:
@@ -179,7 +179,7 @@ class ModelChoice:
     """A model name under which the shelf answers, and how it answers then."""
 
     id: str
-    mode: Mode = "default"
+    mode: AskMode = "default"
     with_model: bool = True
 
 
@@ -210,7 +210,7 @@ class CompletionMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream carries beside the words."""
+    """What a stream has in addition to the text."""
 
     include_usage: bool | None = False
 
@@ -224,13 +224,13 @@ class CompletionBody(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    model: str = Field(description="One of the ids of `GET /v1/models`.", examples=["kiwiresearch"])
+    model: str = Field(description="One of the IDs from `GET /v1/models`.", examples=["kiwiresearch"])
     messages: Annotated[list[CompletionMessage], Field(min_length=1, max_length=MAX_MESSAGES)] = Field(
         examples=[[{"role": "user", "content": "Why is the sky orange at sunset?"}]]
     )
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    n: int | None = Field(1, description="There is one answer; more cannot be asked for.")
+    n: int | None = Field(1, description="Always 1: there is only one answer.")
 
     @property
     def with_usage(self) -> bool:
@@ -251,11 +251,13 @@ class ChatQuestion:
 def read_conversation(body: CompletionBody, choice: ModelChoice) -> ChatQuestion:
     """The question of a conversation and the turns before it."""
     if body.n not in (None, 1):
-        raise BadUsage(f"There is one answer, not {body.n}.", remedy="Leave 'n' out, or set it to 1.")
+        raise BadUsage(f"This server gives one answer at a time, not {body.n}.", remedy="Remove 'n' or set it to 1.")
     said = [(message.role, _text(message)) for message in body.messages]
     last = max((place for place, (role, _) in enumerate(said) if role == "user"), default=-1)
     if last < 0:
-        raise BadUsage("No message is a user's.", remedy="Put the question into a message of the role 'user'.")
+        raise BadUsage(
+            "There is no message from the user.", remedy="Send the question in a message with the role 'user'."
+        )
     system = "\n".join(text for role, text in said if role in SYSTEM_ROLES)
     reply = background_reply(said[last][1], system)
     question = printable(question_in(said[last][1])).strip()
@@ -267,11 +269,9 @@ def read_conversation(body: CompletionBody, choice: ModelChoice) -> ChatQuestion
 
 def _check_question(question: str) -> None:
     if not any(char.isalnum() for char in question):
-        raise BadUsage("The last user message has no words.", remedy="Ask something.")
+        raise BadUsage("The last user message is empty.", remedy="Write a question in it.")
     if len(question) > MAX_QUESTION:
-        raise BadUsage(
-            f"The question has {len(question):,} characters.", remedy=f"Ask in at most {MAX_QUESTION:,} characters."
-        )
+        raise BadUsage(f"The question has {len(question):,} characters.", remedy=f"Use at most {MAX_QUESTION:,}.")
 
 
 def _text(message: CompletionMessage) -> str:
@@ -280,7 +280,10 @@ def _text(message: CompletionMessage) -> str:
     parts = message.content or []
     for part in parts:
         if part.type != "text" and message.role == "user":
-            raise BadUsage(f"A part of a message is of the type {part.type[:40]!r}.", remedy="Only text is read here.")
+            raise BadUsage(
+                f"A message contains a part of the type {part.type[:40]!r}, which cannot be read.",
+                remedy="Send text only.",
+            )
     return "\n".join(part.text for part in parts if part.type == "text")
 
 

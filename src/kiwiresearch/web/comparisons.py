@@ -18,8 +18,8 @@ from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import Limit, Offset
 from kiwiresearch.workspace import FileStamp, RecentCache, file_stamp
 
-OldRun = Annotated[str, Query(max_length=255, description="The `id` of the run to compare with.")]
-NewRun = Annotated[str, Query(max_length=255, description="The `id` of the run whose changes are wanted.")]
+OldRun = Annotated[str, Query(max_length=255, description="The `id` of the older run, to compare with.")]
+NewRun = Annotated[str, Query(max_length=255, description="The `id` of the newer run.")]
 OfKind = Annotated[DifferenceKind | None, Query(description="Only differences of this kind.")]
 
 
@@ -28,7 +28,7 @@ class CompareReply(ComparisonRecord):
     """Two runs side by side; changed numbers come first."""
 
     total: int
-    """How many differences fit what was asked for."""
+    """How many differences match."""
     offset: int
     limit: int
 
@@ -61,7 +61,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 
     @routes.get("/compare")
     def compare(old: OldRun, new: NewRun, kind: OfKind = None, limit: Limit = 100, offset: Offset = 0) -> CompareReply:
-        """What became of a run's claims in another: with other settings, or in another snapshot of its book."""
+        """How the claims of two runs differ, with different settings or two editions of a book."""
         found = cache.get(runs.get(old), runs.get(new))
         rows = differences(found, kind or "")
         shown = comparison_record(old, new, found, rows[offset : offset + limit])

@@ -16,10 +16,24 @@ from starlette.requests import Request
 from kiwiresearch.ask import AnswerCitation
 from kiwiresearch.atlas import CONTRADICTIONS, GRAPH, Atlas, PolicyFilter, Recipe, open_atlas
 from kiwiresearch.errors import HostAway, KiwiError, without_paths
+from kiwiresearch.ids import BookId
 from kiwiresearch.messages import FALLBACK, LANGUAGES, Catalogue, catalogue_in
+from kiwiresearch.system import expand_user
 from kiwiresearch.web.guard import REQUEST_ADDRESS, ServerToken, current_visitor
 from kiwiresearch.web.problems import NoAtlas, Refused
-from kiwiresearch.workspace import Asker, Finder, RecentCache, Workspace, policy_filter_for
+from kiwiresearch.workspace import (
+    Asker,
+    AtlasFolders,
+    BookTasks,
+    FileStamp,
+    Finder,
+    Library,
+    RecentCache,
+    Settings,
+    Workspace,
+    file_stamp,
+    policy_filter_for,
+)
 from kiwiresearch.zim import EntryRef, Shelf
 
 WAIT_S = 4.0
@@ -39,7 +53,10 @@ class AtlasNotReady(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            503, "This is being worked out from the whole book.", "Ask again soon.", {"Retry-After": str(RETRY_AFTER_S)}
+            503,
+            "This is still being calculated from the whole book.",
+            "Try again soon.",
+            {"Retry-After": str(RETRY_AFTER_S)},
         )
 
 
@@ -74,12 +91,13 @@ class Atlases:
     """The atlases of one server; a folder is opened again when its manifest changes."""
 
     def __init__(self, workspace: Workspace, shelf: Shelf) -> None:
-        self._buildspace = workspace
+        self._workspace = workspace
         self._shelf = shelf
+        self._made = AtlasFolders(workspace)
         self._lock = threading.Lock()
         self._query_slots = threading.BoundedSemaphore(MAX_CONCURRENT)
         self._build_lock = threading.Lock()
-        self._opened: dict[Path, tuple[tuple[int, int], Atlas]] = {}
+        self._opened: dict[Path, tuple[FileStamp | None, Atlas]] = {}
         self._builds: dict[tuple[Path, str], _TableBuild] = {}
         self._answers: RecentCache[tuple[Hashable, ...], Any] = RecentCache(MAX_CACHED)
 
@@ -88,8 +106,8 @@ class Atlases:
         shelf_ids = {book.id for book in self._shelf.books}
         found: dict[str, Atlas] = {}
         unusable = []
-        for folder in self._buildspace.settings.atlas:
-            path = Path(folder).expanduser().absolute()
+        for folder in self._workspace.settings.atlas:
+            path = expand_user(folder).absolute()
             try:
                 atlas = self._open(path)
             except KiwiError as problem:
@@ -99,15 +117,24 @@ class Atlases:
                 found.setdefault(atlas.book.id, atlas)
             else:
                 unusable.append(UnusableFolder(path.name, book=atlas.book.title or atlas.book.name))
+        for path in self._made.finished():
+            with contextlib.suppress(KiwiError):  # the page of books offers to create it again
+                atlas = self._open(path)
+                if atlas.book.id in shelf_ids:
+                    found.setdefault(atlas.book.id, atlas)
         return list(found.values()), unusable
+
+    def find(self, book: str) -> Atlas | None:
+        """The atlas of a book by its id; None if it has none."""
+        return next((one for one in self.all()[0] if one.book.id == book), None)
 
     def get(self, book: str) -> Atlas:
         """The atlas of a book by its id."""
-        atlas = next((one for one in self.all()[0] if one.book.id == book), None)
+        atlas = self.find(book)
         if atlas is None:
             raise NoAtlas(
-                f"There is no atlas of the book {book[:100]!r} here.",
-                remedy="'kiwiresearch bulk' makes one; then name its folder in the setting 'atlas'.",
+                f"The book {book[:100]!r} has no atlas.",
+                remedy="An owner can create one on the Books page, or with 'kiwiresearch bulk'.",
             )
         return atlas
 
@@ -139,13 +166,13 @@ class Atlases:
 
     def policy_filter(self, atlas: Atlas) -> PolicyFilter:
         """The filter for pages that the policy hides; every result must pass through it."""
-        return policy_filter_for(atlas.book, self._buildspace.settings.policy, self._shelf.books)
+        return policy_filter_for(atlas.book, self._workspace.settings.policy, self._shelf.books)
 
     def _open(self, folder: Path) -> Atlas:
         stamp = _stamp(folder / "manifest.json")
         known = self._opened.get(folder)
         if known is None or known[0] != stamp:
-            known = stamp, open_atlas(folder, self._buildspace.folders.cache)
+            known = stamp, open_atlas(folder, self._workspace.folders.cache)
             self._opened[folder] = known
         return known[1]
 
@@ -168,12 +195,11 @@ def overview_key(atlas: Atlas) -> tuple[Hashable, ...]:
     return ("overview", atlas.has(GRAPH), atlas.has(CONTRADICTIONS))
 
 
-def _stamp(file: Path) -> tuple[int, int]:
+def _stamp(file: Path) -> FileStamp | None:
     try:
-        status = file.stat()
+        return file_stamp(file.stat())
     except OSError:
-        return (0, 0)
-    return status.st_mtime_ns, status.st_size
+        return None
 
 
 class ServerContext:
@@ -185,12 +211,14 @@ class ServerContext:
         self.all_books = all_books
         self.public_url = public_url.rstrip("/")
         """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers start with it."""
-        token = workspace.settings.serve.token
-        self._reading_key = f"~{ServerToken(token).reading}" if token else ""
+        self.pending_settings: set[str] = set()
+        """Saved settings that count from the next start."""
         self._finder = Finder(workspace, shelf, all_books=all_books)
         self._finder_lock = threading.RLock()
         self._depth = 0
         self.atlases = Atlases(workspace, shelf)
+        self.library = Library(workspace)
+        self.book_tasks = BookTasks(workspace, self._use_titles)
         self.asker = Asker(self._finder, workspace.settings.ask, self._finder_lock)
 
     @contextlib.contextmanager
@@ -211,6 +239,21 @@ class ServerContext:
             finally:
                 self._depth -= 1
 
+    def reload_books(self) -> None:
+        """Use the current list of books at once; requests that are reading a book end first."""
+        with self.locked_finder():
+            pass
+
+    def use_settings(self, settings: Settings) -> None:
+        """Use changed settings from now on, as far as they are not only read when the server starts."""
+        with self._finder_lock:
+            self.workspace.settings = settings
+            self._finder.reload_models()
+
+    def _use_titles(self, book: BookId) -> None:
+        with self.locked_finder() as finder:
+            finder.reload_titles(book)
+
     @contextlib.contextmanager
     def try_locked_finder(self, timeout_s: float) -> Iterator[Finder | None]:
         """Like `locked_finder`, but None if the lock is not free within `timeout_s`."""
@@ -228,17 +271,22 @@ class ServerContext:
 
     def page_url(self, ref: EntryRef, *, span: Sequence[int] = (), anchor: str = "") -> str:
         """Where a page can be read: at a section, or at a span of its text, which is marked."""
-        key = f"~{current_visitor().reading_key}" if current_visitor().reading_key else self._reading_key
+        key = f"~{current_visitor().reading_key}" if current_visitor().reading_key else self._reading_key()
         url = f"{self._base()}/read/{ref.book}{key}/{percent(ref.path, errors='replace')}"
         if span:
             return f"{url}?mark={span[0]}-{span[1]}#mark"
         return f"{url}#{percent(anchor, errors='replace')}" if anchor else url
+
+    def _reading_key(self) -> str:
+        token = self.workspace.settings.serve.token
+        return f"~{ServerToken(token).reading}" if token else ""
 
     def _base(self) -> str:
         """The base of links: the address in the settings, or else the one the request was sent to."""
         return self.workspace.settings.serve.public_url.rstrip("/") or REQUEST_ADDRESS.get() or self.public_url
 
     def close(self) -> None:
+        self.book_tasks.close()
         with self._finder_lock:
             self._finder.close()
             self.shelf.close()

@@ -39,17 +39,17 @@ EXPORT_DOC: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class FormatReply(Record):
-    """A format that a run can be had in."""
+    """An export format of a run."""
 
     name: str
     ending: str
-    """Of its file, such as `.epub`; several files come as one `.zip`."""
+    """The ending of its file, such as `.epub`; several files come as one `.zip`."""
     readers: str
-    """The programs that it is for."""
+    """The programs it is for."""
     with_notes: bool
-    """Whether the notes on the run go along."""
+    """Whether notes are included."""
     url: str
-    """Where the run is had in this format."""
+    """The address of the run in this format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 
     @routes.get("")
     def formats(run_id: RunId) -> FormatsReply:
-        """The formats that a run can be had in."""
+        """The export formats of a run."""
         place = f"{run_url(runs.get(run_id).id)}/export"
         return FormatsReply(
             run_id,
@@ -80,15 +80,15 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
     @allow("reader", "export")
     def file(run_id: RunId, form: FormatName) -> Response:
-        """A run in one format, made when it is asked for: the same run with the same notes gives the same bytes."""
-        return download_response(runs.get(run_id), form)
+        """A run in one format, created on request: the same run with the same notes gives the same bytes."""
+        return download_response(runs.get(run_id), form, context.workspace.settings.browser)
 
     return routes
 
 
-def download_response(run: RunView, form: str) -> Response:
-    """A run in a format, as a download."""
-    file = _one_file(form, run.topic, make_files(run.path, form))
+def download_response(run: RunView, form: str, browser: str = "") -> Response:
+    """A run in a format, as a download; `browser` is the setting of that name."""
+    file = _one_file(form, run.topic, make_files(run.path, form, browser=browser))
     headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}
     return Response(file.content, headers=headers, media_type=FORMATS[form].media_type)
 
@@ -98,7 +98,9 @@ def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> Exporte
     name = folder_name(topic)
     if len(files) == 1 and not FORMATS[form].is_folder:
         place = PurePosixPath(files[0].name)
-        what = "" if place.stem == WHOLE_RUN else f"-{place.stem}"
+        # A page with the name of the topic has a worksheet, too.
+        of = f"-{WHOLE_RUN}" if FORMATS[form].content == "worksheet" else ""
+        what = "" if place.stem == WHOLE_RUN else f"{of}-{place.stem}"
         return ExportedFile(f"{name}{what}{place.suffix}", files[0].content)
     if FORMATS[form].is_folder:
         folder = safe_name(topic)

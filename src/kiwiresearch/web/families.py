@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
@@ -28,11 +28,11 @@ from kiwiresearch.cases import (
     set_plugin,
     source_records,
 )
-from kiwiresearch.codec import extend
+from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.errors import KiwiError, NothingFound, without_paths
 from kiwiresearch.jobs import FamilyRequest, JobQueue
 from kiwiresearch.kin import KinshipFinder, PersonId, Tree
-from kiwiresearch.kin.privacy import Mode
+from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.sources import Plugins, load_plugins
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.web import family_models as models
@@ -57,7 +57,7 @@ CaseId = Annotated[str, Path(max_length=40, description="The `id` of a case.", e
 Person = Annotated[str, Path(max_length=100, description="The `id` of a person of the case.")]
 OnePerson = Annotated[str, Query(max_length=100, description="The `id` of a person of the case.")]
 Direction = Annotated[Literal["ancestors", "descendants"], Query()]
-Words = Annotated[Name, Query(description="Only people whose name holds this.")]
+Words = Annotated[Name, Query(description="Only people whose name contains this.")]
 
 
 class Families:
@@ -70,17 +70,21 @@ class Families:
         self.access = FamilyAccess(context.workspace.settings.serve)
 
     @contextlib.contextmanager
-    def open_case(self, request: Request, case: str, privacy: Mode | None) -> Iterator[tuple[CachedCase, Mode]]:
+    def open_case(
+        self, request: Request, case: str, privacy: PrivacyMode | None
+    ) -> Iterator[tuple[CachedCase, PrivacyMode]]:
         """A case, and the privacy mode in which this request may see it."""
         mode = self.access.privacy_mode(request, privacy)
         with self.cases.reading(case) as found:
             yield found, mode
 
-    def record(self, request: Request, case: str, privacy: Mode | None = None) -> models.CaseReply:
+    def record(self, request: Request, case: str, privacy: PrivacyMode | None = None) -> models.CaseReply:
         mode = self.access.privacy_mode(request, privacy)
         return self._case_record(request, case, mode, self.cases.summary(case, mode))
 
-    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> models.PersonDetails:
+    def person(
+        self, request: Request, case: str, person: str, privacy: PrivacyMode | None = None
+    ) -> models.PersonDetails:
         """A person with all facts and ties, their quotes, and the conflicts."""
         with self.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
@@ -100,6 +104,12 @@ class Families:
             return ", ".join(found.store.person(one).name for one in found.seeds())
         return ""
 
+    def named_record(self, request: Request, case: str) -> JsonDict | None:
+        """A case for a heading, with the names that this visitor may read; None if it cannot be read."""
+        with contextlib.suppress(KiwiError):
+            return cast("JsonDict", plain(self.record(request, case)))
+        return None
+
     def listed_record(self, request: Request, case: str) -> models.CaseReply:
         """A case for a list, even if it cannot be read."""
         try:
@@ -110,7 +120,7 @@ class Families:
             )
 
     def _case_record(
-        self, request: Request, case: str, mode: Mode, known: CaseSummary, problem: str = ""
+        self, request: Request, case: str, mode: PrivacyMode, known: CaseSummary, problem: str = ""
     ) -> models.CaseReply:
         owner = self.access.is_owner(request)
         return extend(models.CaseReply, known, id=case, privacy=mode, owner=owner, problem=problem, url=case_url(case))
@@ -130,7 +140,7 @@ def router(families: Families) -> APIRouter:
 
 def _add_cases(routes: APIRouter, families: Families) -> None:
     @routes.get("")
-    def cases_there_are(request: Request, limit: Limit = 100, offset: Offset = 0) -> models.CasesReply:
+    def list_cases(request: Request, limit: Limit = 100, offset: Offset = 0) -> models.CasesReply:
         """All cases of the server."""
         ids = families.cases.ids()
         shown = tuple(families.listed_record(request, one) for one in ids[offset : offset + limit])
@@ -139,21 +149,21 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
     @routes.post("", status_code=201, response_model=models.CaseReply)
     @allow("researcher", "case")
     def start(request: Request, body: models.StartBody) -> Response:
-        """Begin a case: find the people it is about, and read their pages. `run` goes on with it."""
+        """Start a case: find the people you name and read their pages. `run` continues it."""
         settings = body.settings(families.context.workspace.settings.kin)
         with families.context.locked_finder() as finder:
             case = families.cases.start(settings, finder)
         return Json(families.record(request, case), 201, {"Location": case_url(case)})
 
     @routes.get("/{case}")
-    def case_as_it_is(request: Request, case: CaseId, privacy: Privacy = None) -> models.CaseReply:
-        """A case in a few figures."""
+    def get_case(request: Request, case: CaseId, privacy: Privacy = None) -> models.CaseReply:
+        """A case in numbers."""
         return families.record(request, case, privacy)
 
     @routes.post("/{case}/run", status_code=202, response_model=JobReply)
     @allow("researcher", "case")
     def run(case: CaseId, body: models.RunBody = ALL_STEPS) -> Response:
-        """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
+        """Continue a case. The reply is a job that you can follow, cancel and resume like a research job."""
         return accepted(start_job(families.jobs, FamilyRequest(case, body.steps, body.model)))
 
 
@@ -162,7 +172,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     def people(
         request: Request, case: CaseId, q: Words = "", privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
     ) -> models.PeopleReply:
-        """Everybody, the ones it began with first."""
+        """Everyone in the case, starting people first."""
         with families.open_case(request, case, privacy) as (found, mode):
             ids = records.people_named(found, mode, q)
             rows = records.people_records(found, mode, ids[offset : offset + limit])
@@ -170,7 +180,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
 
     @routes.get("/{case}/people/{person}")
     def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> models.OnePersonReply:
-        """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
+        """A person with every fact and relationship, the quotes and pages they come from, and the conflicts."""
         row = families.person(request, case, person, privacy)
         facts = tuple(_fact_reply(families.context, fact) for fact in row.facts)
         return extend(models.OnePersonReply, row, facts=facts)
@@ -179,7 +189,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     def line(
         request: Request, case: CaseId, person: Person, of: Direction = "ancestors", privacy: Privacy = None
     ) -> models.BranchReply:
-        """The ancestors or descendants of a person, as rows that say how deep they stand."""
+        """The ancestors or descendants of a person, as rows with their depth."""
         with families.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
             rows = records.branch_records(tree, visible_person(tree, person), down=of == "descendants")
@@ -187,7 +197,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
 
     @routes.get("/{case}/tree")
     def tree(request: Request, case: CaseId, privacy: Privacy = None) -> TreeRecord:
-        """Everybody and all ties, for a program that draws them."""
+        """Everyone and all relationships, for programs that draw a tree."""
         with families.open_case(request, case, privacy) as (found, mode):
             return graph_record(found.tree(mode))
 
@@ -195,7 +205,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     def relation(
         request: Request, case: CaseId, first: OnePerson, second: OnePerson, privacy: Privacy = None
     ) -> RelationRecord:
-        """What the second person is to the first, and the way there."""
+        """How the second person is related to the first, and through whom."""
         with families.open_case(request, case, privacy) as (found, mode):
             pair = [visible_person(found.tree(mode), one) for one in (first, second)]
             return records.relation_record(found, pair[0], pair[1], mode)
@@ -206,7 +216,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     def timeline(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
     ) -> models.TimelineReply:
-        """The events of everybody in the order of time, with ages."""
+        """Everyone's events in order, with ages."""
         with families.open_case(request, case, privacy) as (found, mode):
             rows = records.timeline_records(found, mode)
         return models.TimelineReply(tuple(rows[offset : offset + limit]), len(rows))
@@ -215,7 +225,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     def conflicts(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
     ) -> models.ConflictsReply:
-        """Values that cannot all be right, ranked with reasons, and what would settle it."""
+        """Values that cannot all be right, ranked with reasons, and what would settle them."""
         with families.open_case(request, case, privacy) as (found, mode):
             rows = records.conflict_records(found, mode)
         return models.ConflictsReply(tuple(rows[offset : offset + limit]), len(rows))
@@ -224,14 +234,14 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     def log(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
     ) -> models.LogReply:
-        """What was searched, also in vain; that is no evidence that there is nothing."""
+        """All searches, including those without results. Finding nothing does not prove that there is nothing."""
         with families.open_case(request, case, privacy) as (found, mode):
             rows = records.log_records(found, mode)
         return models.LogReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/merges")
     def merges(request: Request, case: CaseId, privacy: Privacy = None) -> MergesRecord:
-        """Who was taken for one person and who may be, with what speaks for and against it."""
+        """Merges and possible duplicates, with the reasons for and against."""
         with families.open_case(request, case, privacy) as (found, mode):
             return merges_record(found, found.tree(mode), found.mask(mode))
 
@@ -239,7 +249,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
 def visible_person(tree: Tree, person: str) -> PersonId:
     """The id of a person whom the tree shows; a withheld person is reported as not found."""
     if person not in tree.persons:
-        raise NothingFound(f"There is no person {person!r} in this case.", remedy="Its '/people' lists them.")
+        raise NothingFound(f"No person has the ID {person!r}.", remedy="'/people' lists everyone.")
     return person
 
 
@@ -268,7 +278,8 @@ Decide = Callable[[Case, str, str], object]
 NO_REASON = models.DecisionBody()
 UNDO_DEFAULTS = models.UndoBody()
 MergeId = Annotated[
-    str, Path(max_length=100, description="The `id` of a merge, of one that waits for review, or of a pair kept apart.")
+    str,
+    Path(max_length=100, description="The `id` of a merge, of a possible duplicate, or of a pair kept separate."),
 ]
 PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source.", examples=["wikidata"])]
 
@@ -284,13 +295,13 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     @routes.post("/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
-        """Take two for one person, as was proposed. Only the owner may."""
+        """Merge a possible duplicate. Only the owner can."""
         return decided(request, case, merge, review.pending_merges, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
-        """Keep two apart, though it was proposed. Only the owner may."""
+        """Keep a possible duplicate separate. Only the owner can."""
         return decided(request, case, merge, review.pending_merges, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
@@ -298,7 +309,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     def take_back(
         request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
     ) -> MergesRecord:
-        """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
+        """Undo the decision to keep two separate: they may be suggested again, or merged. Only the owner can."""
         return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
 
     @routes.post("/{case}/merges/{merge}/undo")
@@ -306,7 +317,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     def undo(
         request: Request, case: CaseId, merge: MergeId, body: models.UndoBody = UNDO_DEFAULTS
     ) -> models.UndoneReply:
-        """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
+        """Undo a merge: everything is as it was before, and the two are not suggested again. Only the owner can."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in found.store.merges.all()])
@@ -317,7 +328,7 @@ def _add_living(routes: APIRouter, families: Families) -> None:
     @routes.put("/{case}/people/{person}/living")
     @allow("researcher", "case")
     def living(request: Request, case: CaseId, person: Person, body: models.LivingBody) -> LivingRecord:
-        """Say whether a person lives; it wins over every rule. Only the owner may."""
+        """Set whether a person is living. This overrides every rule. Only the owner can."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             one = visible_person(found.store.tree(), person)
@@ -328,14 +339,14 @@ def _add_living(routes: APIRouter, families: Families) -> None:
 def _add_plugins(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/plugins")
     def plugins(case: CaseId) -> models.PluginsReply:
-        """The sources there are, what each is asked, and which of them this case may ask."""
+        """All sources, what each one receives, and which of them this case uses."""
         with families.cases.reading(case) as found:
             return _plugins(load_plugins(families.cases.plugins), found.store)
 
     @routes.put("/{case}/plugins/{plugin}")
     @allow("researcher", "case")
     def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: models.PluginBody) -> models.PluginsReply:
-        """Switch a source on or off for a case; all but the books are off until then. Only the owner may."""
+        """Turn a source on or off for a case. All sources except the books start turned off. Only the owner can."""
         families.access.require_owner(request)
         there = load_plugins(families.cases.plugins)
         with families.cases.changing(case) as found:
@@ -354,4 +365,4 @@ def _plugins(there: Plugins, store: CaseStore) -> models.PluginsReply:
 def require_known(wanted: str, there: list[str]) -> None:
     """Refuse an id that is not among these."""
     if wanted not in there:
-        raise NothingFound(f"There is no {wanted!r} here.", remedy="Ids are given whole, as the lists have them.")
+        raise NothingFound(f"The ID {wanted!r} was not found.", remedy="Use the full ID from the list.")

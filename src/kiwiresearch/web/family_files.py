@@ -21,7 +21,7 @@ from kiwiresearch.cases import FILE_NAMES, CaseFormat, VerificationRecord, verif
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs import FamilyRequest, Job
 from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
-from kiwiresearch.kin.privacy import Mode
+from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.report import svg_file
 from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.pedigree import pedigree
@@ -36,7 +36,7 @@ from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
 PART_TIMEOUT_S = 30.0
 """How long a client may take for the next part of a file."""
 MAX_GENERATIONS = 20
-TOO_LARGE_REMEDY = "Export fewer people, or leave pictures out."
+TOO_LARGE_REMEDY = "Export fewer people, or exclude the pictures."
 CLOSE_CONNECTION = {"Connection": "close"}
 MEDIA_TYPES: dict[CaseFormat, str] = {
     "gedcom": "text/vnd.familysearch.gedcom; charset=utf-8",
@@ -58,10 +58,10 @@ UPLOAD_DOC: dict[str, Any] = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
-Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS, description="How many are drawn; 0 draws all.")]
+Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS, description="How many to draw; 0 draws all.")]
 FormName = Annotated[CaseFormat, InPath(examples=["gedcom"])]
-FileName = Annotated[Name, Query(description="What the file is called; sources are named by it.")]
-AuditHead = Annotated[str, Query(max_length=200, description="A head of the audit log that an export told.")]
+FileName = Annotated[Name, Query(description="File name; sources are named after it.")]
+AuditHead = Annotated[str, Query(max_length=200, description="Log fingerprint from an earlier export.")]
 
 
 def router(families: Families) -> APIRouter:
@@ -82,29 +82,33 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         generations: Generations = 0,
         privacy: Privacy = None,
     ) -> Response:
-        """The ancestors or descendants of a person, drawn."""
+        """A tree of the ancestors or descendants of a person, as a picture."""
         draw = pedigree if of == "ancestors" else descendants
         with families.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
             svg = draw(tree, visible_person(tree, person), {}, generations=generations)
         if not svg:
-            raise NothingFound(f"No {of} of this person are known.", remedy="Go on with the case, or ask for another.")
+            raise NothingFound(
+                f"No {of} of this person are known.", remedy="Continue the research, or choose another person."
+            )
         headers = {"Content-Security-Policy": f"{SANDBOX_POLICY}; style-src 'unsafe-inline'"}
         return Response(svg_file(svg), headers=headers, media_type="image/svg+xml")
 
     @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
     @allow("reader", "export")
     def export(request: Request, case: CaseId, form: FormName, privacy: ExportPrivacy = "public") -> Response:
-        """The family as a file, to be handed on: people who may be living are kept back unless `privacy` says more."""
+        """The family as a file. People who may be living are hidden unless `privacy` shows more."""
         return export_response(families, request, case, form, privacy)
 
     @routes.get("/{case}/verify")
     def verify(request: Request, case: CaseId, head: AuditHead = "") -> VerificationRecord:
-        """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
+        """Verify a case: its log, every quote, its texts against the books, and its GEDCOM files."""
         return proof_record(families, request, case, head)
 
 
-def export_response(families: Families, request: Request, case: str, form: CaseFormat, privacy: Mode) -> Response:
+def export_response(
+    families: Families, request: Request, case: str, form: CaseFormat, privacy: PrivacyMode
+) -> Response:
     """A case as a file to download, as far as the sender of the request may see it."""
     with families.open_case(request, case, privacy) as (found, mode):
         text, head = found.export(form, mode), found.store.head
@@ -132,13 +136,13 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     @allow("researcher", "case")
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
-        """Begin a case with the family tree of another program; the answer is a job. Only the owner may."""
+        """Start a case from the family tree of another program. The reply is a job. Only the owner can."""
         return accepted(await receive_upload(families, request, "", name, request.stream()))
 
     @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     @allow("researcher", "case")
     async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
-        """Take the family tree of another program into a case; the answer is a job. Only the owner may."""
+        """Import the family tree of another program into a case. The reply is a job. Only the owner can."""
         return accepted(await receive_upload(families, request, case, name, request.stream()))
 
 
@@ -156,6 +160,12 @@ async def receive_upload(
     except (Refused, KiwiError):
         await drain_body(parts)
         raise
+
+
+async def next_part(parts: AsyncGenerator[bytes, None], timeout_s: float) -> bytes | None:
+    """The next part of a body; None at its end, TimeoutError if it does not arrive."""
+    with anyio.fail_after(timeout_s):
+        return await anext(parts, None)
 
 
 async def drain_body(parts: AsyncGenerator[bytes, None]) -> None:
@@ -178,7 +188,8 @@ def _upload_file(root: Path) -> Iterator[BinaryIO]:
             yield stream
     except OSError as problem:
         raise CannotWrite(
-            f"The file cannot be kept: {problem.strerror or problem}.", remedy="Make room in the folder of the cases."
+            f"The file cannot be saved: {problem.strerror or problem}.",
+            remedy="Free up disk space for the folder that holds the cases.",
         ) from problem
     finally:
         with contextlib.suppress(OSError):
@@ -190,14 +201,16 @@ async def _save_upload(parts: AsyncGenerator[bytes, None], part: BinaryIO) -> st
     size, digest, head = 0, hashlib.sha256(), b""
     try:
         while True:
-            with anyio.fail_after(PART_TIMEOUT_S):
-                data = await anext(parts, None)
+            data = await next_part(parts, PART_TIMEOUT_S)
             if data is None:
                 break
             size += len(data)
             if size > MAX_FILE_BYTES:
                 raise Refused(
-                    413, f"A family file may have {MAX_FILE_BYTES // 2**20} MB.", TOO_LARGE_REMEDY, CLOSE_CONNECTION
+                    413,
+                    f"A family file can be {MAX_FILE_BYTES // 2**20} MB at most.",
+                    TOO_LARGE_REMEDY,
+                    CLOSE_CONNECTION,
                 )
             head = (head + data)[:HEAD_BYTES]
             digest.update(data)
@@ -217,7 +230,7 @@ def _check_kind(head: bytes) -> None:
     """Refuse at once anything that cannot be a family file; other errors are found when the job reads it."""
     plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if not plain.startswith(FILE_SIGNATURES):
-        raise BadUsage("This is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
+        raise BadUsage("This is not a GEDCOM file: it does not start with a HEAD record.", remedy=EXPORT_AGAIN)
 
 
 def _file_name(name: str) -> str:
@@ -229,7 +242,7 @@ def _file_name(name: str) -> str:
 def _queue_import(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
     """Move the file to where the job looks for it, and queue the job."""
     chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
-    place = families.cases.place(chosen)
+    place = families.cases.location(chosen)
     is_new = place.store_file(digest, part, name)
     try:
         return start_job(families.jobs, FamilyRequest(chosen, upload=digest))

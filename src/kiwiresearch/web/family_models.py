@@ -21,9 +21,9 @@ from kiwiresearch.cases import (
 from kiwiresearch.codec import Record
 from kiwiresearch.kin import LivingStatus
 from kiwiresearch.kin.loop import BOUNDS, CaseScope, CaseSettings
-from kiwiresearch.kin.privacy import Mode
+from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.web.bodies import Body, Name
-from kiwiresearch.workspace import checked_topic
+from kiwiresearch.workspace import checked_person
 
 MAX_SEEDS = 10
 
@@ -33,11 +33,11 @@ def _bounds(key: str) -> Any:
     return Field(ge=low, le=high)
 
 
-Why = Annotated[Name, Field(description="The reason, for the record.")]
+Why = Annotated[Name, Field(description="The reason, saved with the decision.")]
 
 
 class StartBody(Body):
-    """Whom a case begins with, and how far it goes; what is left out is as the server's settings say."""
+    """The starting people of a case and its limits. Limits you do not give are taken from the server's settings."""
 
     names: Annotated[
         list[Annotated[Name, Field(min_length=1)]],
@@ -49,59 +49,65 @@ class StartBody(Body):
         ),
     ]
     generations: Annotated[StrictInt, _bounds("generations")] | None = None
-    budget: Annotated[StrictInt, _bounds("budget"), Field(description="How many records may be fetched.")] | None = None
+    budget: (
+        Annotated[StrictInt, _bounds("budget"), Field(description="The maximum number of pages to read.")] | None
+    ) = None
     max_steps: Annotated[StrictInt, _bounds("max_iterations")] | None = None
 
     def settings(self, scope: CaseScope) -> CaseSettings:
         wanted = {"generations": self.generations, "budget": self.budget, "max_iterations": self.max_steps}
         given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
-        return CaseSettings.from_scope(replace(scope, **given), tuple(dict.fromkeys(map(checked_topic, self.names))))
+        return CaseSettings.from_scope(replace(scope, **given), tuple(dict.fromkeys(map(checked_person, self.names))))
 
 
 class RunBody(Body):
-    """How far a case goes on."""
+    """How far to continue a case."""
 
-    steps: Annotated[StrictInt, Field(ge=0, le=1_000_000, description="0 goes on until there is a reason to stop.")] = 0
-    model: Annotated[StrictBool, Field(description="`false` works by rules alone, though a model is set.")] = True
+    steps: Annotated[
+        StrictInt, Field(ge=0, le=1_000_000, description="0 continues until it is done or reaches a limit.")
+    ] = 0
+    model: Annotated[StrictBool, Field(description="`false` uses rules only, even if a language model is set up.")] = (
+        True
+    )
 
 
 class DecisionBody(Body):
-    """Why the owner says so."""
+    """A decision of the owner."""
 
     why: Why = ""
 
 
 class UndoBody(DecisionBody):
-    """A merge to be undone."""
+    """Undoing a merge."""
 
-    cascade: Annotated[StrictBool, Field(description="Undo later merges that rest on it as well.")] = False
+    cascade: Annotated[StrictBool, Field(description="Also undo later merges that depend on it.")] = False
 
 
 class LivingBody(Body):
-    """What the owner knows of a life."""
+    """Whether a person is living, as the owner knows."""
 
     status: LivingStatus
     why: Annotated[Why, Field(min_length=1)]
 
 
 class PluginBody(Body):
-    """A source, switched for one case."""
+    """A source, turned on or off for one case."""
 
     on: StrictBool
-    terms_ok: Annotated[StrictBool, Field(description="You have read its terms, and have its leave.")] = False
-    contact: Annotated[Name, Field(description="How the source can reach you.")] = ""
-    endpoint: Annotated[Name, Field(description="An endpoint of your own to ask instead.")] = ""
+    terms_ok: Annotated[StrictBool, Field(description="You have read its terms and have permission to use it.")] = False
+    contact: Annotated[Name, Field(description="Your contact details for the source.")] = ""
+    endpoint: Annotated[Name, Field(description="Your own endpoint to use instead.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseReply(CaseSummary):
-    """A case in a few figures. Of one that cannot be read, only `id`, `url` and `problem` are known."""
+    """A case in numbers. If it cannot be read, only `id`, `url` and `problem` are known."""
 
     id: str
-    privacy: Mode
-    """How much is told of people who may be living."""
+    privacy: PrivacyMode
+    """How much is shown of people who may be living."""
     owner: bool
-    """Whether who asks may change it."""
+    """Whether you may change the case."""
     problem: str
     """Why it cannot be read, if it cannot."""
     url: str
@@ -117,7 +123,7 @@ class CasesReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class PeopleReply(Record):
-    """The people of a case, the seeds first."""
+    """The people of a case, starting people first."""
 
     people: tuple[PersonRecord, ...]
     total: int
@@ -125,15 +131,15 @@ class PeopleReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceReply(EvidenceRecord):
-    """Words of a source that say so."""
+    """A quote from a source that supports it."""
 
     read: str
-    """Opens the page with the words marked; empty where its book is not on the shelf."""
+    """Opens the page with the quote highlighted; empty if its book is not in the library."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactReply(FactRecord):
-    """A value, or a tie to another person, with all that speaks for it."""
+    """A value, or a relationship to another person, with its evidence."""
 
     evidence: tuple[EvidenceReply, ...]
 
@@ -155,19 +161,19 @@ class OnePersonReply(PersonRecord):
     conflicts: tuple[NamedConflict, ...]
     """As in `/conflicts`, of this person."""
     living_why: str
-    """Why they are taken for living or not; told to the owner alone."""
+    """Why they count as living or not. Only the owner sees this."""
 
 
 @dataclass(frozen=True, slots=True)
 class BranchReply(Record):
-    """Ancestors or descendants, as rows that say how deep they stand."""
+    """Ancestors or descendants, as rows with their depth."""
 
     rows: tuple[LineRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineReply(Record):
-    """Events in the order of time."""
+    """Events in order."""
 
     rows: tuple[EventRecord, ...]
     total: int
@@ -183,7 +189,7 @@ class ConflictsReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class LogReply(Record):
-    """Searches in the order in which they were made."""
+    """Searches, oldest first."""
 
     rows: tuple[LoggedSearch, ...]
     total: int
@@ -198,8 +204,8 @@ class UndoneReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class PluginsReply(Record):
-    """The sources there are, and which of them the case may ask."""
+    """All sources, and which of them the case uses."""
 
     plugins: tuple[PluginRecord, ...]
     problems: tuple[str, ...]
-    """Plugins of the owner's that cannot be read."""
+    """The owner's plugins that cannot be read."""

@@ -47,6 +47,11 @@ class PolledValue(Generic[T]):
                 threading.Thread(target=self._refresh, args=(self._done,), name="health", daemon=True).start()
             return self._done
 
+    def expire(self) -> None:
+        """Look the value up again at the next request, since what it depends on has changed."""
+        with self._lock:
+            self._stale_at = 0.0
+
     def latest(self, *, timeout_s: float) -> T | None:
         """The last value, after waiting up to `timeout_s` for a fresh one; None if there never was one."""
         self.refresh().wait(timeout_s)
@@ -64,14 +69,14 @@ class PolledValue(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ModelHealth(Record):
-    """The language model, which nothing depends on."""
+    """The language model, which is optional."""
 
     set: bool
     """Whether the settings name one."""
     reachable: bool | None
-    """Whether it answers; null while that is being found out."""
+    """Whether it is responding; null while this is being checked."""
     models: tuple[str, ...]
-    """What can be asked for there."""
+    """What is available there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class TitleHealth(Record):
 
 @dataclass(frozen=True, slots=True)
 class Indices(Record):
-    """What has been built beside the books."""
+    """What has been built for the books."""
 
     titles: dict[BookId, TitleHealth]
     """Title indexes by the UUID of the book."""
@@ -105,15 +110,15 @@ class BookHealth(Record):
 
 @dataclass(frozen=True, slots=True)
 class Health(Record):
-    """The state of the server. Who shows no token where one is needed learns the status only."""
+    """The state of the server. Without a token where one is needed, only the status."""
 
     status: str
-    """'ok', or 'busy' while the books cannot be looked at."""
+    """'ok', or 'busy' while the books cannot be checked."""
     version: str | None = field(default=None, metadata=OMIT_DEFAULT)
     wan: bool | None = field(default=None, metadata=OMIT_DEFAULT)
     """Always false: the server never uses the internet."""
     model_name: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    """The model that words answers; empty where there is none."""
+    """The model that writes answers; empty if there is none."""
     model: ModelHealth | None = field(default=None, metadata=OMIT_DEFAULT)
     indices: Indices | None = field(default=None, metadata=OMIT_DEFAULT)
     books: tuple[BookHealth, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
@@ -122,15 +127,15 @@ class Health(Record):
 def router(context: ServerContext) -> APIRouter:
     """The route for monitors."""
     routes = RoleRouter("stranger", tags=["server"])
-    settings = context.workspace.settings
     shelf = PolledValue(lambda: _shelf(context))
-    models = PolledValue(lambda: offered_models(settings))
+    models = PolledValue(lambda: offered_models(context.workspace.settings))
 
     @routes.get("/api/health", response_model=Health)
     def health(request: Request) -> JSONResponse:
-        """Tell whether books and model are at hand."""
+        """Show whether books and model are available."""
         if getattr(request.state, "is_stranger", False):
             return JSONResponse(plain(Health("ok")))
+        settings = context.workspace.settings
         until = time.monotonic() + TIMEOUT_S
         shelf.refresh()
         offered = models.latest(timeout_s=TIMEOUT_S)

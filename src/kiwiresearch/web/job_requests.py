@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record, extend
@@ -27,7 +27,7 @@ from kiwiresearch.jobs import (
     UnreadableRequest,
 )
 from kiwiresearch.runs import Run
-from kiwiresearch.web.bodies import encodable
+from kiwiresearch.web.bodies import REPLACE_SURROGATES
 from kiwiresearch.web.guard import current_visitor, require_own, require_role
 from kiwiresearch.web.replies import Json
 from kiwiresearch.workspace import RANGES
@@ -35,9 +35,9 @@ from kiwiresearch.workspace import RANGES
 MAX_BOOKS = 100
 MAX_WORDS = 500
 NO_TOPIC = ResearchRequest("")
-RESEARCH_OPTIONS = tuple(one.name for one in fields(ResearchRequest))
+RESEARCH_OPTIONS = tuple(one.name for one in fields(ResearchRequest) if one.name != "read_no_more")
 
-Text = Annotated[str, Field(max_length=MAX_WORDS), BeforeValidator(encodable)]
+Text = Annotated[str, Field(max_length=MAX_WORDS), REPLACE_SURROGATES]
 
 
 def _bounds(option: str) -> Any:
@@ -47,35 +47,35 @@ def _bounds(option: str) -> Any:
 
 
 class ResearchBody(BaseModel):
-    """A topic to research, and how; what is left out is as the server's settings say."""
+    """A topic to research, and how. Values you do not give are taken from the server's settings."""
 
     model_config = ConfigDict(extra="forbid")
 
-    topic: Annotated[
-        Text, Field(min_length=1, description="What to research, in words.", examples=["Bronze Age collapse"])
-    ]
-    focus: Annotated[Text, Field(description="Words that matter most.", examples=["metallurgy, drought"])] = ""
-    aspect: Annotated[Text, Field(description="The side of the topic that is wanted.", examples=["causes"])] = ""
+    topic: Annotated[Text, Field(min_length=1, description="The topic to research.", examples=["Bronze Age collapse"])]
+    focus: Annotated[
+        Text, Field(description="The search terms that matter most.", examples=["metallurgy, drought"])
+    ] = ""
+    aspect: Annotated[Text, Field(description="The aspect of the topic to look at.", examples=["causes"])] = ""
     depth: Annotated[
         Annotated[StrictInt, _bounds("depth")] | None,
-        Field(description="How many links away from the first pages to go."),
+        Field(description="How many links away from the starting pages to go."),
     ] = None
     max_pages: Annotated[
-        Annotated[StrictInt, _bounds("max_pages")] | None, Field(description="How many pages to take at most.")
+        Annotated[StrictInt, _bounds("max_pages")] | None, Field(description="The maximum number of pages to read.")
     ] = None
     max_links: Annotated[
         Annotated[StrictInt, _bounds("max_links")] | None,
-        Field(description="How many new pages one page may bring in."),
+        Field(description="The maximum number of new pages from the links of one page."),
     ] = None
     strategy: Annotated[
         Strategy | None, Field(description="`priority`: the best page next; `bfs`: depth by depth.")
     ] = None
     books: Annotated[
         list[Text],
-        Field(max_length=MAX_BOOKS, description="Only these books of the shelf: their names, titles or UUIDs."),
+        Field(max_length=MAX_BOOKS, description="Only these books: their names, titles or UUIDs."),
     ] = []
-    critic: Annotated[StrictBool, Field(description="Have a second look at what a model wrote.")] = False
-    model: Annotated[StrictBool, Field(description="`false` works by rules alone even where a model is set.")] = True
+    critic: Annotated[StrictBool, Field(description="Check what a model wrote a second time.")] = False
+    model: Annotated[StrictBool, Field(description="`false` uses rules only, even if a model is set up.")] = True
 
     def job_request(self) -> ResearchRequest:
         return ResearchRequest(**dict(self) | {"books": tuple(self.books)})
@@ -83,22 +83,22 @@ class ResearchBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class JobReply(Record):
-    """A job that was asked for, such as a research run or work on a family's case, and how far it is."""
+    """A job, such as research or work on a family, and its progress."""
 
     id: str
     kind: JobKind | Literal["damaged"]
-    """`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`; `damaged` where the row of the job
+    """`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`; `damaged` if the row of the job
     cannot be read.
     """
     state: JobState
     user: str
-    """Who asked for it; empty where nobody is told apart."""
+    """Who requested it; empty without users."""
     priority: int
-    """Those with a higher one come first."""
+    """Higher priorities come first."""
     topic: str
     focus: str
     aspect: str
-    """The side of the topic that was asked for; empty where only the topic was."""
+    """The aspect of the topic; empty if none was requested."""
     depth: int | None
     max_pages: int | None
     max_links: int | None
@@ -109,33 +109,33 @@ class JobReply(Record):
     attempt: int
     """How often it was started."""
     pages: int
-    """How many pages were taken so far; of a case, how many steps."""
+    """How many pages were read so far; for a family, how many steps."""
     kept: int
-    """How many of them were there from before, when it was resumed."""
+    """How many of them were read before it was resumed."""
     story: str
-    """Where it began and why it ended, in a sentence."""
+    """How it started and why it ended, in a sentence."""
     problem: str
-    """Why it failed or was interrupted, in words."""
+    """Why it failed or was interrupted."""
     remedy: str
     resumable: bool
     asked_at: str
     started_at: str
     ended_at: str
     url: str
-    """Where this job is seen."""
+    """The address of this job."""
     events: str
     """Where its events are streamed."""
     run: str
-    """Where its run is read; empty until it is done."""
+    """The address of its run; empty until it is done."""
     losses: tuple[str, ...]
-    """Why it had to be begun again, once for each time."""
+    """Why it was restarted, once for each time."""
     case: str
-    """Where the case is read that it works on; empty of a run."""
+    """The address of the case it works on; empty for other jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobsReply(Record):
-    """Jobs, the newest first."""
+    """Jobs, newest first."""
 
     jobs: tuple[JobReply, ...]
     total: int
@@ -143,7 +143,7 @@ class JobsReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class RunBook(Record):
-    """A book that a run was made from."""
+    """A book that a run used."""
 
     id: str
     name: str
@@ -179,11 +179,11 @@ class RunsReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class RunClaimsReply(Record):
-    """Some of the claims of a run, in the order of its pages."""
+    """Claims of a run, in the order of its pages."""
 
     run: str
     total: int
-    """How many claims fit what was asked for."""
+    """How many claims match."""
     offset: int
     limit: int
     claims: tuple[Mapping[str, Any], ...]
@@ -248,18 +248,19 @@ _START_LOCK = threading.Lock()
 """Held while jobs are counted and one is started, so that two requests at once cannot exceed a limit."""
 
 
-def start_job(jobs: JobQueue, request: JobRequest) -> Job:
-    """Queue a job for the visitor, if role and limits allow it."""
+def start_job(jobs: JobQueue, request: JobRequest, *, browser: str = "") -> Job:
+    """Queue a job for the visitor, if role and limits allow it; `browser` is a key for their browser."""
     require_role("researcher")
     who = current_visitor()
     if isinstance(request, QuestionsRequest) and who.limits.questions_a_day:
         raise NotAllowed(
-            f"You may ask {who.limits.questions_a_day} questions a day, and no batches of them.",
-            remedy="Ask them one by one, or ask an owner of this desk for more.",
+            f"You can ask {who.limits.questions_a_day} questions a day, but not in batches.",
+            remedy="Ask them one at a time, or ask an owner of this server to remove the limit.",
         )
     with _START_LOCK:
         _check_queue(jobs)
-        return jobs.start(_limit_pages(request, who.limits.max_pages, jobs.max_pages), user=who.name)
+        request = _limit_pages(request, who.limits.max_pages, jobs.max_pages)
+        return jobs.start(request, user=who.name, browser=browser)
 
 
 def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
@@ -273,12 +274,12 @@ def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
     return job
 
 
-def resume_job(jobs: JobQueue, job_id: str) -> Job:
-    """Queue a job of the visitor again; owners may do so with any job."""
+def resume_job(jobs: JobQueue, job_id: str, *, read_no_more: bool = False) -> Job:
+    """Queue a job of the visitor again, or only the writing of its brief; owners may do so with any job."""
     require_own(jobs.get(job_id).user)
     with _START_LOCK:
         _check_queue(jobs)
-        return jobs.resume(job_id)
+        return jobs.resume(job_id, read_no_more=read_no_more)
 
 
 def cancel_job(jobs: JobQueue, job_id: str) -> Job:
@@ -300,9 +301,9 @@ def _check_queue(jobs: JobQueue) -> None:
     queued, _ = jobs.store.jobs.counts(who.name)
     if queued >= who.limits.queued:
         raise LimitReached(
-            f"{queued} of your runs are waiting already, and no more of them may.",
+            f"You already have {queued} research jobs waiting, which is your limit.",
             retry_after_s=RETRY_AFTER_S,
-            remedy="Ask again when one has begun, or stop one that waits.",
+            remedy="Try again when one has started, or stop one of them.",
         )
 
 
@@ -314,7 +315,7 @@ def _limit_pages(request: JobRequest, max_pages: int, default: int) -> JobReques
         return replace(request, max_pages=max_pages) if default > max_pages else request
     if request.max_pages > max_pages:
         raise NotAllowed(
-            f"A run of yours may take {max_pages} pages, not {request.max_pages}.",
-            remedy=f"Ask for up to {max_pages}, or ask an owner of this desk for more.",
+            f"Your research can read {max_pages} pages at most, not {request.max_pages}.",
+            remedy=f"Set {max_pages} or fewer, or ask an owner of this server to raise your limit.",
         )
     return request

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.claims import Claim
 from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
@@ -20,13 +20,13 @@ from kiwiresearch.runs import (
     Note,
     NoteOpinion,
     NoteTarget,
+    NoteVerdict,
     TargetKind,
-    Verdict,
     add_note,
     change_note,
     set_gone,
 )
-from kiwiresearch.web.bodies import encodable
+from kiwiresearch.web.bodies import REPLACE_SURROGATES
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter, allow, current_visitor, require_own
 from kiwiresearch.web.replies import JsonRoute
@@ -37,7 +37,7 @@ from kiwiresearch.zim import EntryRef
 
 NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
 MAX_VERSION = 100
-Text = Annotated[str, Field(max_length=MAX_REASON), BeforeValidator(encodable)]
+Text = Annotated[str, Field(max_length=MAX_REASON), REPLACE_SURROGATES]
 
 
 class TargetBody(BaseModel):
@@ -52,7 +52,7 @@ class TargetBody(BaseModel):
             max_length=MAX_TARGET,
             description="The `claim_id` of a claim, or a page as `zim://BOOK/PATH`; empty for the run itself.",
         ),
-        BeforeValidator(encodable),
+        REPLACE_SURROGATES,
     ] = ""
 
 
@@ -61,9 +61,9 @@ class OpinionBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    verdict: Verdict
-    reason: Annotated[Text, Field(description="Why; needed unless the note agrees.")] = ""
-    correction: Annotated[Text, Field(description="How it should read, where the note corrects.")] = ""
+    verdict: NoteVerdict
+    reason: Annotated[Text, Field(description="The reason; required unless the note agrees.")] = ""
+    correction: Annotated[Text, Field(description="The corrected text, if the note corrects something.")] = ""
 
     def opinion(self) -> NoteOpinion:
         return NoteOpinion(self.verdict, self.reason, self.correction)
@@ -76,8 +76,8 @@ class ChangeBody(OpinionBody):
         str,
         Field(
             max_length=MAX_VERSION,
-            description="The `version` that was read: if the note has another by now, it stays as it is. "
-            "Empty to write in any case.",
+            description="The `version` that you read: if the note has changed since, nothing is written. "
+            "Leave it empty to write in any case.",
         ),
     ] = ""
 
@@ -90,34 +90,34 @@ class NoteBody(OpinionBody):
 
 @dataclass(frozen=True, slots=True)
 class NoteReply(Record):
-    """A note as it reads now."""
+    """The current version of a note."""
 
     id: str
     target: NoteTarget
-    verdict: Verdict
+    verdict: NoteVerdict
     reason: str
     correction: str
     made: str
     changed: str
-    """When it was changed last; empty if it never was."""
+    """When it was last changed; empty if never."""
     about: str
-    """The words of the claim, or the title of the page or run."""
+    """The text of the claim, or the title of the page or run."""
     version: str
-    """Another one whenever the note says something else; see `seen`."""
+    """Changes whenever the note changes; see `seen`."""
     author: str = field(default="", metadata=OMIT_DEFAULT)
-    """Who wrote it; left out where nobody is told apart."""
+    """Who wrote it; absent without users."""
     editor: str = field(default="", metadata=OMIT_DEFAULT)
-    """Who changed it last; left out where that was its author."""
+    """Who last changed it; absent if that was its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotesReply(Record):
-    """All notes on a run, in the order in which they were made."""
+    """All notes on a run, oldest first."""
 
     run: str
     notes: tuple[NoteReply, ...]
     gone: tuple[NoteReply, ...]
-    """Those that were taken away, and can be brought back."""
+    """Deleted notes, which can be restored."""
     damaged: tuple[int, ...]
     """Lines of `notes.jsonl` that cannot be read."""
 
@@ -141,7 +141,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     @routes.post("", status_code=201)
     @allow("researcher", "note")
     def write(run_id: RunId, body: NoteBody) -> NoteReply:
-        """Write a note beside a run, which stays as it is."""
+        """Add a note to a run; the run itself does not change."""
         run = runs.get(run_id)
         target = named_target(run, body.target.kind, body.target.id)
         return extend(NoteReply, write_note(run, target, body.opinion()))
@@ -149,19 +149,19 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     @routes.put("/{note_id}")
     @allow("researcher", "note")
     def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> NoteReply:
-        """Write another opinion into a note; where there are users, one's own, and an owner into anybody's."""
+        """Change a note; on a server with users, only its author and owners can."""
         return extend(NoteReply, rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen))
 
     @routes.delete("/{note_id}")
     @allow("researcher", "note")
     def remove(run_id: RunId, note_id: NoteId) -> NoteReply:
-        """Take a note away; it can be brought back."""
+        """Delete a note; it can be restored."""
         return extend(NoteReply, set_removed(runs.get(run_id), note_id, gone=True))
 
     @routes.post("/{note_id}/restore")
     @allow("researcher", "note")
     def restore(run_id: RunId, note_id: NoteId) -> NoteReply:
-        """Bring back a note that was taken away."""
+        """Restore a deleted note."""
         return extend(NoteReply, set_removed(runs.get(run_id), note_id, gone=False))
 
     return routes
@@ -210,13 +210,13 @@ def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
         return page_target(run, _ref(run, target_id))
     if kind == "run" and not target_id:
         return run_target(run)
-    raise BadUsage("A note is about a claim, a page or the run itself.", remedy="Write it on one of these.")
+    raise BadUsage("A note must be about a claim, a page or the whole research.", remedy="Choose one of these.")
 
 
 def _ref(run: RunView, name: str) -> EntryRef:
     ref = EntryRef.parse(name)
     if ref is None or all(book.id != ref.book for book in run.books):
-        raise BadUsage("That page is of no book of this run.", remedy="Write the note on a page of the run.")
+        raise BadUsage("This page is not in any book of this research.", remedy="Choose a page from the research.")
     return ref
 
 

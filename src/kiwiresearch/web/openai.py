@@ -46,7 +46,7 @@ STREAMED: dict[int | str, dict[str, Any]] = {
             "text/event-stream": {"schema": {"type": "string"}},
         },
         "description": "A `chat.completion`, or with `stream` its chunks and then `[DONE]`. "
-        "Token counts are estimates. `sources` stands beside the choices; in a stream, sources are events.",
+        "Token counts are estimates. `sources` is next to the choices; in a stream, sources are events.",
     }
 }
 
@@ -98,7 +98,7 @@ def error_response(problem: Exception) -> Response:
 
 def unknown_model(name: str) -> Response:
     """OpenAI's error for an unknown model name."""
-    message = f"The model {name[:100]!r} does not exist. Known are: {', '.join(MODEL_CHOICES)}."
+    message = f"The model {name[:100]!r} does not exist. Available models: {', '.join(MODEL_CHOICES)}."
     return Json(openai_error_reply(message, 404, "model_not_found", "model"), 404)
 
 
@@ -110,12 +110,12 @@ def router(context: ServerContext, now: Clock = time.time) -> APIRouter:  # noqa
 
     @routes.get("/models", response_class=Json)
     def models() -> Json:
-        """List the ways to ask: by mode, or without a language model."""
+        """List the models to choose from: by mode, or without a language model."""
         return Json(ModelsReply(tuple(ModelReply(name, int(now())) for name in MODEL_CHOICES)))
 
     @routes.get("/models/{model}", response_class=Json)
     def model(model: str) -> Response:
-        """Tell of one of them."""
+        """Show one of them."""
         return Json(ModelReply(model, int(now()))) if model in MODEL_CHOICES else unknown_model(model)
 
     @routes.post("/chat/completions", response_class=Response, responses=STREAMED)

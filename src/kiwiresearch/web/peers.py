@@ -9,18 +9,20 @@ import hmac
 import socket
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
 from fastapi import FastAPI
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import BookNotFound, KiwiError
-from kiwiresearch.network import ip_address_of
+from kiwiresearch.network import ip_address_of, is_loopback
 from kiwiresearch.web.problems import log
-from kiwiresearch.workspace import HostPresence, ServeSettings, Workspace, is_shared
+from kiwiresearch.workspace import HostPresence, ServeSettings, Workspace
 from kiwiresearch.zim import BUSY, MAX_BODY_BYTES, PATH, PING, BadCall, Shelf, pack_replies, unpack_calls
 
 AT_ONCE = 8
@@ -113,7 +115,7 @@ class PeerEndpoint:
 
 def add_peer_endpoint(app: FastAPI, workspace: Workspace, shelf: Shelf, port: int) -> HostPresence | None:
     """Add the endpoint if the settings name a store that hosts share; returns None if not."""
-    if not is_shared(workspace):
+    if not workspace.settings.has_store:
         return None
     presence = HostPresence(workspace, shelf, address_for_hosts(workspace.settings.serve, port))
     app.add_middleware(PeerEndpoint, presence=presence)
@@ -136,6 +138,33 @@ def server_address(serve: ServeSettings, port: int, fallback: Callable[[], str])
     is_everywhere = address is not None and address.is_unspecified
     host = (next(iter(serve.hosts), "") or fallback() if is_everywhere else serve.host).strip("[]")
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def reader_address(serve: ServeSettings, request: Request) -> str:
+    """Where others reach this server: at the address in the settings, or else at the one that this request was sent to.
+
+    A request from this machine names an address that means another machine to others.
+    """
+    if not (serve.public_url or is_loopback(request.url.hostname or "")):
+        return str(request.base_url).rstrip("/")
+    if serve.hosts and not serve.public_url and is_loopback(serve.host.strip("[]")):
+        return f"http://{serve.hosts[0]}"  # a proxy on this machine answers at that name, at a port of its own
+    return address_for_hosts(serve, request.url.port or serve.port)
+
+
+def address_to_share(serve: ServeSettings, request: Request) -> str:
+    """An address to write down for other devices; empty if none is known that they can reach."""
+    if is_only_for_this_machine(serve):
+        return ""
+    address = reader_address(serve, request)
+    host = urlsplit(address).hostname or ""
+    ip = ip_address_of(host)
+    return "" if is_loopback(host) or (ip is not None and ip.is_unspecified) else address
+
+
+def is_only_for_this_machine(serve: ServeSettings) -> bool:
+    """Whether no other machine can reach this server."""
+    return is_loopback(serve.host.strip("[]")) and not (serve.public_url or serve.hosts)
 
 
 def own_address() -> str:
@@ -171,7 +200,7 @@ def _refusal(work: asyncio.Future[list[bytes]]) -> int:
         case KiwiError():
             return 503
         case problem:
-            log.error("A call of another host failed.", exc_info=problem)
+            log.error("A call from another host failed.", exc_info=problem)
             return 500
 
 
@@ -181,12 +210,12 @@ async def _read_body(receive: Receive) -> bytes:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise BadCall("the other host has gone")
+            raise BadCall("the other host disconnected")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         more = message.get("more_body", False)
         if size > MAX_BODY_BYTES:
-            raise BadCall("no host of ours asks so much at once")
+            raise BadCall("the call is too large")
     return b"".join(parts)
 
 

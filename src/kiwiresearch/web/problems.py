@@ -26,7 +26,7 @@ from kiwiresearch.codec import OMIT_DEFAULT, Record, plain
 from kiwiresearch.errors import KiwiError, without_paths
 
 MEDIA_TYPE = "application/problem+json"
-SEE_API = "/openapi.json lists what can be asked here, and how."
+SEE_API = "/openapi.json describes all addresses and their parameters."
 MAX_FAULTS = 20
 log = logging.getLogger("kiwiresearch.web")
 
@@ -43,9 +43,9 @@ class ProblemReply(Record):
     detail: str
     """What went wrong this time."""
     remedy: str
-    """What to do about it; empty where nobody knows."""
+    """What to do about it; may be empty."""
     id: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    """The name of a fault in the server's log."""
+    """The ID of an internal error in the server's log."""
     errors: tuple[dict[str, str], ...] | None = field(default=None, metadata=OMIT_DEFAULT)
     """Fields that are not valid, and why."""
 
@@ -156,6 +156,7 @@ STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
     KiwiError: (500, "Failed"),
     errors.BadUsage: (400, "Bad request"),
     errors.BadSettings: (500, "Bad settings"),
+    errors.ProgramMissing: (503, "Program missing"),
     errors.BookError: (503, "Book not usable"),
     errors.BookNotFound: (404, "Book not found"),
     errors.BookHidden: (403, "Hidden by policy"),
@@ -209,8 +210,8 @@ def problem_of(error: BaseException) -> Problem:
     return Problem(
         500,
         "Internal error",
-        "This is a fault of the program.",
-        "The server's log tells more under this id.",
+        "This is an error in kiwiresearch.",
+        "For details, look for this ID in the server log.",
         log_id=_log_id(error),
     )
 

@@ -1,25 +1,28 @@
-"""Pages shown before or instead of others: the login form, and errors in the reader's language."""
+"""Pages shown before or instead of others: the login form, that of a sign-in link, and errors in any language."""
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Protocol, Self
 from urllib.parse import parse_qs, quote
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
+from kiwiresearch.errors import LimitReached
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk import POLICY, Pages, problem_key, redirect
 from kiwiresearch.web.guard import (
     COOKIE,
+    FRAMES,
     LOGIN,
     RoleRouter,
     UserAuthenticator,
@@ -29,11 +32,12 @@ from kiwiresearch.web.guard import (
     is_by_hand,
     is_for_people,
     is_from_own_page,
+    is_opened,
+    set_login_cookie,
 )
 from kiwiresearch.web.problems import Problem, ProblemRenderer, RequestFault, log
-
-DOCUMENT_DESTINATIONS = frozenset({"document", "iframe", "frame"})
-"""What a browser sends as Sec-Fetch-Dest when a person will look at the reply."""
+from kiwiresearch.web.users import MAX_NAME
+from kiwiresearch.workspace import LINK_PATH
 
 FRAMED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
@@ -93,7 +97,7 @@ def problem_renderer(pages: Pages) -> ProblemRenderer:
         try:
             return problem_page(pages, problem, Request(scope))
         except Exception:  # an error in our page must not hide the problem itself
-            log.exception("A page that tells of a problem could not be drawn.")
+            log.exception("The page for an error could not be rendered.")
             return problem.response(scope["path"])
 
     return render
@@ -102,8 +106,8 @@ def problem_renderer(pages: Pages) -> ProblemRenderer:
 def wants_page(scope: Scope) -> bool:
     """Whether a browser opens a page of ours or of a book, and not a script within one."""
     headers = Headers(scope=scope)
-    is_opened = headers.get("sec-fetch-dest", "document") in DOCUMENT_DESTINATIONS
-    return is_for_people(scope) and is_opened and "text/html" in headers.get("accept", "")
+    is_seen = is_opened(headers) or headers.get("sec-fetch-dest") in FRAMES
+    return is_for_people(scope) and is_seen and "text/html" in headers.get("accept", "")
 
 
 def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
@@ -144,25 +148,58 @@ def _shown_fault(fault: RequestFault, words: Catalogue) -> ShownFault:
     return ShownFault(field, words(f"problems.faults.{key}", **values))
 
 
+LINK_ROUTE = f"{LINK_PATH}{{secret}}"
+LinkSecret = Annotated[str, Path(max_length=100)]
 NextPage = Annotated[str, Query(max_length=8_000)]
 
 
 class Authenticator(Protocol):
-    """Checks the server's token, or the tokens of its users."""
+    """Checks the server's token, or the tokens and passwords of its users."""
 
     def is_authenticated(self, scope: Scope) -> bool: ...
 
     def cookie_for(self, text: str, client: str) -> str | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class LoginForm:
+    """What the login page sends: a token, or a name and a password."""
+
+    next: str = "/"
+    name: str = ""
+    password: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+
+    @classmethod
+    async def sent_with(cls, request: Request) -> Self:
+        sent = parse_qs((await request.body()).decode("utf-8", "replace"))
+        name, password, token, place = (sent.get(key, [""])[-1] for key in ("name", "password", "token", "next"))
+        return cls(_safe_next(place), name.strip()[:MAX_NAME], password, token.strip())
+
+    def cookie(self, authenticator: Authenticator, client: str) -> str | None:
+        if self.token or not isinstance(authenticator, UserAuthenticator):
+            return authenticator.cookie_for(self.token, client)
+        return authenticator.cookie_for_password(self.name, self.password, client)
+
+
 def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
     """The login form, and the route that handles it."""
     routes = RoleRouter("reader", include_in_schema=False)
-    has_users = isinstance(authenticator, UserAuthenticator)
+    users = authenticator if isinstance(authenticator, UserAuthenticator) else None
 
-    def form(request: Request, place: str, *, status: int = 200, onwards: str = "") -> Response:
-        values: dict[str, Any] = {"next": place, "is_wrong": status != 200, "onwards": onwards, "has_users": has_users}
-        return pages.show(request, "login.html", status=status, **values)
+    def form(request: Request, sent: LoginForm, *, status: int = 200, wait_s: int = 0, onwards: str = "") -> Response:
+        by_token = users is None or bool(sent.token) or not users.has_passwords()
+        values: dict[str, Any] = {"sent": sent, "is_wrong": status == 401, "wait_s": wait_s, "onwards": onwards}
+        headers = {"Retry-After": str(wait_s)} if wait_s else {}
+        return pages.show(
+            request,
+            "login.html",
+            status=status,
+            headers=headers,
+            has_users=users is not None,
+            by_token=by_token,
+            **values,
+        )
 
     @routes.api_route(LOGIN, methods=["GET", "HEAD"])
     @allow("stranger")
@@ -174,26 +211,61 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         # our own page asks again.
         came_by_link = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
         onwards = f"{LOGIN}?again=true&next={quote(place, safe='')}" if came_by_link else ""
-        return form(request, place, onwards=onwards)
+        return form(request, LoginForm(place), onwards=onwards)
 
     @routes.post(LOGIN)
     @allow("stranger")
     async def enter(request: Request) -> Response:
-        sent = parse_qs((await request.body()).decode("utf-8", "replace"))
-        place = _safe_next(sent.get("next", [""])[-1])
-        shown = sent.get("token", [""])[-1].strip()
-        cookie = await run_in_threadpool(authenticator.cookie_for, shown, client_of(request.scope))
+        sent = await LoginForm.sent_with(request)
+        try:
+            cookie = await run_in_threadpool(sent.cookie, authenticator, client_of(request.scope))
+        except LimitReached as limit:
+            wait_s = math.ceil(limit.retry_after_s)
+            return await run_in_threadpool(form, request, sent, status=429, wait_s=wait_s)
         if cookie is None:
-            return form(request, place, status=401)
-        if isinstance(authenticator, UserAuthenticator):
-            request.state.visitor = await run_in_threadpool(authenticator.by_cookie, cookie)
-        answer = RedirectResponse(place, status_code=303)
-        answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+            return await run_in_threadpool(form, request, sent, status=401)
+        if users is not None:
+            request.state.visitor = await run_in_threadpool(users.by_cookie, cookie)
+        answer = RedirectResponse(sent.next, status_code=303)
+        set_login_cookie(answer, request, cookie)
         return answer
 
-    if isinstance(authenticator, UserAuthenticator):
+    if users is not None:
+        _add_links(routes, users, pages)
         _add_logout(routes)
     return routes
+
+
+def _add_links(routes: APIRouter, users: UserAuthenticator, pages: Pages) -> None:
+    """The page that a sign-in link leads to. Only its button uses the link up: previews of messages open links, too."""
+
+    def page(request: Request, name: str | None, *, wait_s: int = 0) -> Response:
+        status = 429 if wait_s else 200 if name else 404
+        headers = {"Retry-After": str(wait_s)} if wait_s else {}
+        return pages.show(request, "link.html", status=status, headers=headers, name=name or "", wait_s=wait_s)
+
+    @routes.api_route(LINK_ROUTE, methods=["GET", "HEAD"])
+    @allow("stranger")
+    def show_link(request: Request, secret: LinkSecret) -> Response:
+        try:
+            return page(request, users.user_of_link(secret, client_of(request.scope)))
+        except LimitReached as limit:
+            return page(request, None, wait_s=math.ceil(limit.retry_after_s))
+
+    @routes.post(LINK_ROUTE)
+    @allow("stranger")
+    def use_link(request: Request, secret: LinkSecret) -> Response:
+        try:
+            cookie = users.cookie_for_link(secret, client_of(request.scope))
+        except LimitReached as limit:
+            return page(request, None, wait_s=math.ceil(limit.retry_after_s))
+        if cookie is None:
+            # Somebody who clicked twice is signed in by the first click.
+            return redirect("/") if users.is_authenticated(request.scope) else page(request, None)
+        request.state.visitor = users.by_cookie(cookie)
+        answer = RedirectResponse("/", status_code=303)
+        set_login_cookie(answer, request, cookie)
+        return answer
 
 
 def _add_logout(routes: APIRouter) -> None:

@@ -39,7 +39,7 @@ from kiwiresearch.web.book_pages import (
     type_of,
 )
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.guard import RoleRouter
+from kiwiresearch.web.guard import FRAMES, RoleRouter
 from kiwiresearch.zim import Book, Entry, Target
 
 MAX_SHOWN = 600
@@ -125,11 +125,10 @@ MAX_QUOTE = 4_000
 
 Marks = Annotated[
     list[str],
-    Query(max_length=MAX_MARKS, description="Words to mark: offsets into the page's text, such as `120-180`."),
+    Query(max_length=MAX_MARKS, description="Text to highlight: offsets into the text of the page, such as `120-180`."),
 ]
-Quoted = Annotated[str, Query(max_length=MAX_QUOTE, description="Words to mark, as the page spells them.")]
-Claims = Annotated[bool, Query(description="Mark what the page claims.")]
-FRAMES = frozenset({"iframe", "frame"})
+Quoted = Annotated[str, Query(max_length=MAX_QUOTE, description="Text to highlight, exactly as on the page.")]
+Claims = Annotated[bool, Query(description="Highlight the claims of the page.")]
 
 OWN_VIEWPORT = '<meta name="viewport"'
 VIEWPORT = f'{OWN_VIEWPORT} content="width=device-width, initial-scale=1">'
@@ -151,7 +150,7 @@ def router(context: ServerContext) -> APIRouter:
         *,
         claims: Claims = False,
     ) -> Response:
-        """Serve a page with the words asked for marked, or a file that a page shows."""
+        """Serve a page with text highlighted, or a file that a page uses."""
         spans = [_span(text) for text in mark]
         named = book.removesuffix(FRAMED_SUFFIX)
         opened = open_at(context, named, path, is_marked=bool(spans or quote or claims))
@@ -237,7 +236,10 @@ def _marks(page: PageDoc, spans: Sequence[Extent], quote: str) -> tuple[list[Ext
 def _span(text: str) -> Extent:
     found = SPAN.fullmatch(text)
     if found is None or int(found[1]) >= int(found[2]):
-        raise BadUsage(f"{text!r} is no part of a text.", remedy="Give two offsets, such as mark=120-180.")
+        raise BadUsage(
+            f"{text!r} is not a valid range of text.",
+            remedy="Use two offsets, the smaller one first, for example mark=120-180.",
+        )
     return Extent(int(found[1]), int(found[2]))
 
 

@@ -34,7 +34,7 @@ class JsonRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         # Coroutines already return responses.
         sends = endpoint if inspect.iscoroutinefunction(endpoint) else _sending(endpoint, options.get("status_code"))
-        super().__init__(path, sends, **options)
+        super().__init__(path, sends, **options | {"response_model": None})
 
 
 def _sending(endpoint: Callable[..., Any], status: int | None) -> Callable[..., Response]:
@@ -71,11 +71,11 @@ class SearchReply(SearchRecord):
 
 @dataclass(frozen=True, slots=True)
 class SuggestionReply(Record):
-    """A page whose title begins with or holds what was typed."""
+    """A page whose title starts with or contains the text typed."""
 
     title: str
     alias: str
-    """The other name of the page that matched; empty where its title did."""
+    """The other name of the page that matched; empty if its title did."""
     book: str
     book_id: str
     book_title: str
@@ -85,7 +85,7 @@ class SuggestionReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class SuggestReply(Record):
-    """Titles for a box that completes what is typed."""
+    """Titles for a box with suggestions."""
 
     query: str
     suggestions: tuple[SuggestionReply, ...]
@@ -93,56 +93,16 @@ class SuggestReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class BooksReply(Record):
-    """The shelf."""
+    """The library."""
 
     sample: bool
-    """Whether this is the sample book, as the shelf is empty."""
+    """Whether this is the sample book, because the library is empty."""
     books: tuple[BookRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SectionReply(Record):
-    """A section of a page; the first is the introduction."""
-
-    heading: str
-    level: int
-    anchor: str
-    text: str
-    start_offset: int
-    end_offset: int
-    references: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageReply(Record):
-    """A page as the program reads it; offsets count characters of `plain_text`."""
-
-    id: str
-    book: str
-    """The book's UUID."""
-    path: str
-    title: str
-    url: str
-    """Opens the page."""
-    language: str
-    plain_text: str
-    lead: str
-    sections: tuple[SectionReply, ...]
-    links: tuple[dict[str, Any], ...]
-    infoboxes: tuple[dict[str, Any], ...]
-    tables: tuple[dict[str, Any], ...]
-    marks: tuple[dict[str, Any], ...]
-    categories: tuple[str, ...]
-    hatnotes: tuple[str, ...]
-    signals: dict[str, Any]
-    revision: int | None
-    edited: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimsReply(PageClaimsRecord):
-    """What a page or a text claims, in its order."""
+    """The claims of a page or a text, in its order."""
 
     url: str
     """Opens the page; empty for a text."""

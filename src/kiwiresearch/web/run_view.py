@@ -47,12 +47,17 @@ class RunView(Run):
             return ""
         return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
 
+    @property
+    def was_stopped(self) -> bool:
+        """Whether its brief was written before all pages were read."""
+        return "stopped" in self.manifest.record
+
     def claim(self, claim_id: str) -> Claim:
         """One claim of the run."""
         found = next((claim for claim in self.claims if claim.id == claim_id), None)
         if found is None:
             raise NotInRun(
-                f"The run {self.id!r} has no claim {claim_id[:100]!r}.", remedy="Choose one from the run's claims."
+                f"The run {self.id!r} has no claim {claim_id[:100]!r}.", remedy="Choose one from the list of claims."
             )
         return found
 
@@ -60,13 +65,13 @@ class RunView(Run):
         """The bytes of a picture that the brief shows."""
         if all(picture.sha256 != sha256 for picture in self.brief.pictures):
             raise NotInRun(
-                f"The run {self.id!r} has no picture {sha256[:100]!r}.", remedy="Load the page of its brief again."
+                f"The run {self.id!r} has no picture {sha256[:100]!r}.", remedy="Reload the page of the brief."
             )
         found = self._read(PICTURES, read_images).get(sha256)
         if found is None:
             raise RunDamaged(
-                f"The file {PICTURES!r} of the run {self.id!r} lacks a picture that {BRIEF!r} names.",
-                remedy="Put it back from a copy, or research the topic again.",
+                f"The file {PICTURES!r} of the run {self.id!r} does not contain a picture that is used in {BRIEF!r}.",
+                remedy="Restore it from a backup, or research the topic again.",
             )
         return found
 
@@ -77,8 +82,8 @@ class RunView(Run):
             return super()._read(name, read)
         except (RunDamaged, RunNotFound) as problem:
             raise RunDamaged(
-                f"The file {name!r} of the run {self.id!r} is missing, or not as it was written.",
-                remedy="Put it back from a copy, or research the topic again.",
+                f"The file {name!r} of the run {self.id!r} is missing or was changed.",
+                remedy="Restore it from a backup, or research the topic again.",
             ) from problem
 
     def url(self, tab: str = "brief") -> str:
@@ -120,11 +125,12 @@ class RunViews:
         except RunNotFound as problem:
             if self._is_damaged(run_id):
                 raise RunDamaged(
-                    f"The run {run_id!r} is there, but its {MANIFEST!r} is not as it was written.",
-                    remedy="Put it back from a copy, or research the topic again.",
+                    f"The file {MANIFEST!r} of the run {run_id!r} is damaged or was changed.",
+                    remedy="Restore it from a backup, or research the topic again.",
                 ) from problem
             raise RunNotFound(
-                f"There is no finished run {run_id[:200]!r}.", remedy="The page 'Research' lists those that are here."
+                f"No finished research has the ID {run_id[:200]!r}.",
+                remedy="To see all research, open the Research page.",
             ) from problem
 
     def all(self) -> list[RunView]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from sse_starlette import ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.ask import Mode
+from kiwiresearch.ask import AskMode
 from kiwiresearch.claims import ClaimType, claim_record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import (
@@ -63,7 +63,7 @@ MEDIA_TYPES = {
 EVENTS_DOC: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {"text/event-stream": {}},
-        "description": "Events `progress`, each with an id to go on from, then one of `done`, `failed`, "
+        "description": "Events `progress`, each with an ID to continue from, then one of `done`, `failed`, "
         "`cancelled` and `interrupted` with the job.",
     }
 }
@@ -76,8 +76,8 @@ RunId = Annotated[str, Path(max_length=255, description="The `id` of a run.", ex
 FileName = Annotated[str, Path(max_length=255, examples=["report.md"])]
 Limit = Annotated[int, Query(ge=1, le=MAX_LISTED_ROWS)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
-CaseFilter = Annotated[str, Query(max_length=200, description="Only those that work on the case of this id.")]
-LastEventId = Annotated[str, Header(alias="Last-Event-ID", description="Only what came after the event of this id.")]
+CaseFilter = Annotated[str, Query(max_length=200, description="Only jobs that work on the case with this ID.")]
+LastEventId = Annotated[str, Header(alias="Last-Event-ID", description="Only events after the one with this ID.")]
 Share = Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -106,25 +106,25 @@ def _add_jobs(routes: APIRouter, jobs: JobQueue) -> None:
     @routes.post("/research", status_code=202, response_model=JobReply)
     @allow("researcher", "research")
     def start(body: ResearchBody) -> Response:
-        """Research a topic; the answer comes at once, and the work goes on beside it."""
+        """Research a topic. The reply is a job, which runs in the background."""
         return accepted(job_requests.start_job(jobs, body.job_request()))
 
     @routes.get("/research")
-    def jobs_there_are(limit: Limit = 100, offset: Offset = 0, case: CaseFilter = "") -> JobsReply:
-        """All jobs, the newest first."""
+    def list_jobs(limit: Limit = 100, offset: Offset = 0, case: CaseFilter = "") -> JobsReply:
+        """All jobs, newest first."""
         found = [job for job in jobs.all() if not case or getattr(job.request, "case", "") == case]
         return JobsReply(tuple(job_reply(job) for job in found[offset : offset + limit]), len(found))
 
     @routes.get("/research/{job_id}")
     def job(job_id: JobId) -> JobReply:
-        """A job, and how far it is."""
+        """A job and its progress."""
         return job_reply(jobs.get(job_id))
 
 
 def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
     @routes.get("/research/{job_id}/events", response_class=Response, responses=EVENTS_DOC)
     def events(job_id: JobId, last_event_id: LastEventId = "") -> Response:
-        """The steps of a run as it makes them, from the first that is remembered."""
+        """The steps of a job as they happen, from the first one saved."""
         job_requests.job_for_visitor(jobs, job_id)
         place = event_position(last_event_id)
         jobs.events_after(job_id, place)  # an error in the request is reported before the stream begins
@@ -133,20 +133,26 @@ def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
     @routes.post("/research/{job_id}/cancel", status_code=202)
     @allow("researcher", "stop")
     def cancel(job_id: JobId) -> JobReply:
-        """Stop a run between two steps; what it did is kept. One that has ended stays as it is."""
+        """Stop a job between two steps; its progress is saved. A job that has ended does not change."""
         return job_reply(job_requests.cancel_job(jobs, job_id))
 
     @routes.post("/research/{job_id}/resume", status_code=202, response_model=JobReply)
     @allow("researcher", "resume")
     def resume(job_id: JobId) -> Response:
-        """Go on with a run that was cancelled or interrupted, or that failed; nothing is done twice."""
+        """Continue a job that was cancelled, was interrupted or failed; nothing is done twice."""
         return accepted(job_requests.resume_job(jobs, job_id))
+
+    @routes.post("/research/{job_id}/finish", status_code=202, response_model=JobReply)
+    @allow("researcher", "resume")
+    def finish(job_id: JobId) -> Response:
+        """Write the brief of a run that was stopped from the pages it has read; it cannot be resumed after that."""
+        return accepted(job_requests.resume_job(jobs, job_id, read_no_more=True))
 
 
 def _add_runs(routes: APIRouter, runs: Runs) -> None:
     @routes.get("/runs")
-    def runs_there_are(limit: Limit = 100, offset: Offset = 0) -> RunsReply:
-        """All finished runs, also those that were put into the folder by other means."""
+    def list_runs(limit: Limit = 100, offset: Offset = 0) -> RunsReply:
+        """All finished runs, including those copied into the folder."""
         found = runs.all()
         return RunsReply(tuple(run_reply(run) for run in found[offset : offset + limit]), len(found))
 
@@ -175,7 +181,7 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         limit: Limit = 100,
         offset: Offset = 0,
     ) -> RunClaimsReply:
-        """The claims of a run that fit, in the order of its pages."""
+        """The matching claims of a run, in the order of its pages."""
         claim_filter = ClaimFilter(type, page, hedged, min_confidence)
         found = runs.claims(run_id, claim_filter, limit=limit, offset=offset)
         claims = tuple(claim_record(claim) for claim in found.claims)
@@ -214,21 +220,21 @@ def _job_since(jobs: JobQueue, job_id: str, place: tuple[int, int] = NO_EVENTS_S
 
 
 ANSWERS_DOC: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/jsonl": {}}, "description": "A line of JSON for each question, in their order."}
+    200: {"content": {"application/jsonl": {}}, "description": "One line of JSON per question, in the same order."}
 }
 
 
 class AskJobBody(BaseModel):
-    """Questions that are answered one after the other."""
+    """Questions to answer one after another."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: Literal["ask"]
     questions: Annotated[list[Words], Field(min_length=1, max_length=MAX_ROWS, examples=[["What is a comet?"]])]
-    mode: Annotated[Mode, Field(description="How a model words the answers.")] = "default"
-    passages: Annotated[StrictInt, Field(ge=0, le=MAX_PASSAGES, description="0 is as the settings say.")] = 0
-    books: Annotated[list[Name], Field(max_length=MAX_BOOKS, description="Only these books of the shelf.")] = []
-    model: Annotated[StrictBool, Field(description="`false` works by rules alone even where a model is set.")] = True
+    mode: Annotated[AskMode, Field(description="How a model writes the answers.")] = "default"
+    passages: Annotated[StrictInt, Field(ge=0, le=MAX_PASSAGES, description="0 uses the settings.")] = 0
+    books: Annotated[list[Name], Field(max_length=MAX_BOOKS, description="Only these books.")] = []
+    model: Annotated[StrictBool, Field(description="`false` uses rules only, even if a model is set up.")] = True
 
     def job_request(self) -> QuestionsRequest:
         rows = tuple(json.dumps({"question": question}, ensure_ascii=False) for question in self.questions)
@@ -236,12 +242,12 @@ class AskJobBody(BaseModel):
 
 
 class BulkJobBody(BaseModel):
-    """A whole book that becomes tables, in a folder of the server."""
+    """A whole book to write into tables, in a folder of the server."""
 
     model_config = ConfigDict(extra="forbid")
 
     kind: Literal["bulk"]
-    book: Annotated[Name, Field(min_length=1, description="A book of the shelf: name, title or UUID.")]
+    book: Annotated[Name, Field(min_length=1, description="A book in the library: its name, title or UUID.")]
     what: Annotated[
         list[Literal["titles", "pages", "links", "claims", "people"]],
         Field(min_length=1, max_length=len(BULK_TABLES), examples=[["titles", "links"]]),
@@ -261,12 +267,12 @@ def job_router(jobs: JobQueue) -> APIRouter:
     @routes.post("", status_code=202, response_model=JobReply)
     @allow("researcher", "research")
     def add_job(body: JobBody) -> Response:
-        """Put a batch of questions, or a whole book, in line."""
+        """Queue a batch of questions, or the tables of a whole book."""
         return accepted(job_requests.start_job(jobs, body.job_request()))
 
     @routes.get("/{job_id}/answers", response_class=Response, responses=ANSWERS_DOC)
     def answers(job_id: JobId) -> Response:
-        """The answers of a batch that is done; what somebody asked is for them, and for owners."""
+        """The answers of a finished batch, for the user who asked and for owners."""
         job_requests.job_for_visitor(jobs, job_id)
         return Response(jobs.answers(job_id), media_type="application/jsonl")
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from kiwiresearch.claims import ClaimType, PageClaims, claims_of_page, claims_of_text
-from kiwiresearch.codec import Record, extend
+from kiwiresearch.codec import JsonDict, Record, extend
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.page import PageDoc, page_record
+from kiwiresearch.page import PageDoc, PageRecord, page_record
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
-from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
+from kiwiresearch.text import is_searchable
+from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words
 from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter
@@ -24,7 +25,6 @@ from kiwiresearch.web.replies import (
     HitReply,
     Json,
     JsonRoute,
-    PageReply,
     SearchReply,
     SenseReply,
     SuggestionReply,
@@ -35,17 +35,19 @@ from kiwiresearch.zim import Book, EntryRef, Match
 
 MAX_HITS = 100
 MAX_SUGGESTIONS = 50
-BROKEN_BOOK = "It cannot be opened; 'kiwiresearch books list' on the server says why."
+BROKEN_BOOK = "This book cannot be opened. Run 'kiwiresearch books list' on the server to see why."
 
-Q = Annotated[Words, Query(description="What to look for: a title, some words or a question.")]
-TypedText = Annotated[Words, Query(description="What has been typed so far.")]
-Limit = Annotated[int, Query(ge=1, le=MAX_HITS, description="How many pages to give.")]
-SuggestionLimit = Annotated[int, Query(ge=1, le=MAX_SUGGESTIONS, description="How many titles to give.")]
-Focus = Annotated[Name, Query(description="A hint that decides between senses, such as `planet`.")]
-Fast = Annotated[bool, Query(description="Titles and the books' own indexes; no page is read.")]
+Q = Annotated[Words, Query(description="What to search for: a title, keywords or a question.")]
+TypedText = Annotated[Words, Query(description="The text typed so far.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_HITS, description="How many pages to return.")]
+SuggestionLimit = Annotated[int, Query(ge=1, le=MAX_SUGGESTIONS, description="How many titles to return.")]
+Focus = Annotated[Name, Query(description="A hint for choosing between meanings, such as `planet`.")]
+Fast = Annotated[bool, Query(description="Use only titles and the books' own indexes, without reading pages.")]
 Title = Annotated[Name, Query(description="The page's title.", examples=["Sunset"])]
 Path = Annotated[Name, Query(description="The page's path in its book, instead of its title.")]
-SectionName = Annotated[Name, Query(description="Only the section of this heading or anchor, and those below it.")]
+SectionName = Annotated[
+    Name, Query(description="Only the section with this heading or anchor, and the sections below it.")
+]
 BookFilter = Annotated[BookField, Query()]
 ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="Only claims of this type.")]
 
@@ -56,40 +58,40 @@ def router(context: ServerContext) -> APIRouter:
 
     @routes.get("/search")
     def search(q: Q, *, limit: Limit = 10, focus: Focus = "", fast: Fast = False, book: BookFilter = "") -> SearchReply:
-        """Find pages, best first; each score says what it is made of."""
+        """Find pages, best first; each score shows how it is calculated."""
         return _search_reply(context, q, SearchOptions(limit=limit, fast=fast, focus=focus), book)
 
     @routes.get("/suggest")
     def suggest(q: TypedText, limit: SuggestionLimit = 10, book: BookFilter = "") -> SuggestReply:
         """Complete a title as it is typed."""
-        return SuggestReply(q, _suggestions(context, q, limit, book))
+        return SuggestReply(q, title_suggestions(context, q, limit, book))
 
     @routes.get("/books")
     def books() -> BooksReply:
-        """List the books on the shelf."""
+        """List the books in the library."""
         with context.locked_finder():
             rows = book_statuses(context.workspace, context.shelf)
         return BooksReply(context.shelf.is_sample, tuple(_book_record(context, row) for row in rows))
 
     @routes.get("/page")
-    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageReply:
+    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageRecord:
         """Read a page: its text, sections, facts, links and signals."""
-        _, found = _read_page(context, title, path, book)
+        _, found = read_page(context, title, path, book)
         chosen = sections_named(found, section) if section.strip() else ()
         anchor = chosen[0].anchor if chosen else ""
-        return PageReply(**(page_record(found, only=chosen) | {"url": context.page_url(found.ref, anchor=anchor)}))
+        return replace(page_record(found, only=chosen), url=context.page_url(found.ref, anchor=anchor))
 
     @routes.get("/claims")
     def claims_of_a_page(
         title: Title = "", path: Path = "", book: BookFilter = "", kind: ClaimTypeFilter = None
     ) -> ClaimsReply:
-        """Show what a page claims, with types, hedges and the words that say so."""
-        place, found = _read_page(context, title, path, book)
+        """List the claims of a page, with types, hedges and quotes."""
+        place, found = read_page(context, title, path, book)
         return _claims_reply(claims_of_page(found, place.book.book.name), kind, context.page_url(found.ref))
 
     @routes.post("/claims")
     def claims_of_a_text(body: ClaimsBody, kind: ClaimTypeFilter = None) -> ClaimsReply:
-        """Show what a text of yours claims."""
+        """List the claims of your own text."""
         return _claims_reply(claims_of_text(body.text, body.title), kind, "")
 
     return routes
@@ -97,8 +99,10 @@ def router(context: ServerContext) -> APIRouter:
 
 def run_search(finder: Finder, words: str, options: SearchOptions, book: str) -> SearchResult:
     """Search the shelf, or all books of one name."""
-    if not has_words(words):
-        raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
+    if not is_searchable(words):
+        raise BadUsage(
+            "The search is empty.", remedy="Enter something to search for, for example 'Bronze Age collapse'."
+        )
     if not book.strip():
         return finder.find(words, options)
 
@@ -122,9 +126,9 @@ def _search_reply(context: ServerContext, words: str, options: SearchOptions, bo
     )
 
 
-def _suggestions(context: ServerContext, words: str, limit: int, book: str) -> tuple[SuggestionReply, ...]:
+def title_suggestions(context: ServerContext, words: str, limit: int, book: str) -> tuple[SuggestionReply, ...]:
     """Titles that begin with the words, then the books' own suggestions; each book's best before any second best."""
-    if not has_words(words):
+    if not is_searchable(words):
         return ()
     with context.locked_finder() as finder:
         offered = finder.with_reachable_hosts(
@@ -161,9 +165,10 @@ def _book_record(context: ServerContext, row: BookStatus) -> BookRecord:
     return replace(row.record(), source=None, problem=BROKEN_BOOK if row.problem else None, url=url)
 
 
-def _read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
+def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
+    """The page with this title or path, of which one is given, and where it is."""
     if bool(title.strip()) == bool(path.strip()):
-        raise BadUsage("Name one page.", remedy="Give either its title or its path.")
+        raise BadUsage("The request must name exactly one page.", remedy="Send either the title or the path of a page.")
 
     def found() -> tuple[PageLocation, PageDoc]:
         place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
@@ -183,11 +188,11 @@ MAX_PAGES = 20
 MAX_RESULTS = 100
 CATEGORY = "general"
 
-EngineQuery = Annotated[Words, Query(max_length=MAX_WORDS, description="What to look for.")]
+EngineQuery = Annotated[Words, Query(max_length=MAX_WORDS, description="What to search for.")]
 ReplyFormat = Annotated[
-    str, Query(alias="format", description="Only `json` is given; SearXNG refuses what is switched off.")
+    str, Query(alias="format", description="Only `json` is supported; other formats are refused, as by SearXNG.")
 ]
-PageNumber = Annotated[int, Query(ge=1, le=1_000, description=f"Which {PAGE} results to give, from 1 on.")]
+PageNumber = Annotated[int, Query(ge=1, le=1_000, description=f"Which {PAGE} results to return, starting at 1.")]
 
 
 class ExternalSearch(BaseModel):
@@ -196,12 +201,12 @@ class ExternalSearch(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     query: Annotated[Words, Field(max_length=MAX_WORDS, examples=["Bronze Age collapse"])]
-    count: int = Field(PAGE, ge=1, description=f"How many results to give; at most {MAX_RESULTS} are.")
+    count: int = Field(PAGE, ge=1, description=f"How many results to return, at most {MAX_RESULTS}.")
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalResult(Record):
-    """What Open WebUI wants of a result."""
+    """A result as Open WebUI needs it."""
 
     link: str
     title: str
@@ -212,16 +217,16 @@ def external_router(context: ServerContext) -> APIRouter:
     """Searches in the form of other engines, for programs written for them."""
     routes = RoleRouter("reader", tags=["outside search"], route_class=JsonRoute)
 
-    @routes.get("/search", response_class=Json, responses={403: {"description": "Another format than JSON."}})
+    @routes.get("/search", response_class=Json, responses={403: {"description": "A format other than JSON."}})
     def searxng(q: EngineQuery = "", form: ReplyFormat = "html", pageno: PageNumber = 1) -> Json:
-        """Search as SearXNG does; further parameters of SearXNG are accepted and have no effect."""
+        """Search in the format of SearXNG; its other parameters are accepted and have no effect."""
         if form != "json":
-            raise HTTPException(403, "Only format=json is given here.")
+            raise HTTPException(403, "Only format=json is supported.")
         return Json(_searxng(context, q, pageno))
 
     @routes.post("/owui/search")
     def external(body: ExternalSearch) -> list[ExternalResult]:
-        """Search as Open WebUI asks an external engine."""
+        """Search in the format of Open WebUI's external search."""
         with context.locked_finder() as finder:
             hits = finder.find(body.query, SearchOptions(limit=min(body.count, MAX_RESULTS))).hits
         return [ExternalResult(context.page_url(hit.ref), hit.title, hit.snippet) for hit in hits]
@@ -229,7 +234,7 @@ def external_router(context: ServerContext) -> APIRouter:
     return routes
 
 
-def _searxng(context: ServerContext, query: str, number: int) -> dict[str, Any]:
+def _searxng(context: ServerContext, query: str, number: int) -> JsonDict:
     with context.locked_finder() as finder:
         found = finder.find(query, SearchOptions(limit=PAGE * min(number, MAX_PAGES)))
         names = {book: finder.book_name(book) for book in {hit.ref.book for hit in found.hits}}

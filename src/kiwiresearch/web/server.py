@@ -40,7 +40,7 @@ HEAD_TIMEOUT_S = 20.0
 MAX_CONNECTIONS = 512
 MAX_HEAD_BYTES = 32 * 1024
 
-NOT_HTTP = Problem(400, "Not HTTP", "This is no request that can be understood.", SEE_API)
+NOT_HTTP = Problem(400, "Not HTTP", "The request could not be understood.", SEE_API)
 
 
 class HttpProtocol(H11Protocol):
@@ -109,23 +109,25 @@ LOOPBACK = ("127.0.0.1", "::1")
 def check_serve_settings(serve: ServeSettings) -> None:
     """Refuse settings that would open the server to other machines without a good token."""
     if serve.token and not (serve.token.isascii() and serve.token.isprintable() and " " not in serve.token):
-        raise BadSettings("The token has letters that no header can carry.", remedy="Use letters, digits and '-'.")
+        raise BadSettings(
+            "The token contains characters that cannot be sent in a header.", remedy="Use only letters, digits and '-'."
+        )
     check_family_owner(serve)
     if serve.users and serve.token:
         raise BadSettings(
-            "Both 'serve.users' and 'serve.token' are set: users have tokens of their own.",
-            remedy="Leave 'serve.token' out.",
+            "'serve.users' and 'serve.token' cannot be used together, because users have their own tokens.",
+            remedy="Remove 'serve.token'.",
         )
     if serve.users or is_loopback(serve.host.strip("[]").lower()):
         return
     if not serve.token:
         raise BadSettings(
-            f"Listening on {serve.host!r} opens the server to other machines, and there is no token.",
-            remedy="Set one (KIWIRESEARCH_SERVE_TOKEN, or --token), or listen on 127.0.0.1.",
+            f"Listening on {serve.host!r} lets other computers use the server, but no token is set.",
+            remedy="Set a token with KIWIRESEARCH_SERVE_TOKEN or --token, or listen on 127.0.0.1.",
         )
     if len(serve.token) < MIN_TOKEN:
         raise BadSettings(
-            f"A token of {len(serve.token)} letters is soon guessed.", remedy=f"Use at least {MIN_TOKEN}."
+            f"A token of {len(serve.token)} characters is too easy to guess.", remedy=f"Use {MIN_TOKEN} or more."
         )
 
 
@@ -147,13 +149,15 @@ def _cannot_listen(host: str, port: int, problem: Exception) -> BadUsage:
     code = getattr(problem, "errno", None)
     if code == errno.EADDRINUSE:
         return BadUsage(
-            f"Port {port} is taken, perhaps by another kiwiresearch.",
-            remedy="Look at it in your browser, or choose another port with --port; --port 0 takes one that is free.",
+            f"Port {port} is already in use, perhaps by another kiwiresearch server.",
+            remedy="Open that server in your browser, or choose another port with --port. --port 0 chooses a free one.",
         )
     if code in (errno.EACCES, errno.EPERM):
-        return BadUsage(f"Port {port} may not be used by you.", remedy="Choose one above 1023 with --port.")
+        return BadUsage(
+            f"You do not have permission to use port {port}.", remedy="Choose a port above 1023 with --port."
+        )
     return BadUsage(
-        f"{host!r} is no address of this machine.", remedy="Use 127.0.0.1, or 0.0.0.0 for all its addresses."
+        f"{host!r} is not an address of this computer.", remedy="Use 127.0.0.1, or 0.0.0.0 for all addresses."
     )
 
 
@@ -189,6 +193,7 @@ def serve(
 
         def on_listening() -> None:
             listening(url)
+            context.book_tasks.resume(shelf.books)
             if presence:  # output printed while books are opened may be lost together with libzim's messages
                 presence.start()
 
@@ -247,7 +252,7 @@ class Server(uvicorn.Server):
         try:
             await super().startup(sockets)
         except SystemExit as problem:
-            raise KiwiError("The server could not begin.", remedy="The lines above say why.") from problem
+            raise KiwiError("The server could not start.", remedy="The lines above explain why.") from problem
         if self.started:
             self._listening()
 

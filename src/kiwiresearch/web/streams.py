@@ -82,7 +82,7 @@ class StreamSlots:
     def occupy(self, events: Iterator[T]) -> Generator[T, None, None]:
         """The same events, holding a slot from the first to the last; 503 if none is free."""
         if not self._free.acquire(blocking=False):
-            raise HTTPException(503, "All hands are busy. Ask again in a moment.", headers={"Retry-After": "2"})
+            raise HTTPException(503, "The server is busy. Try again in a moment.", headers={"Retry-After": "2"})
         try:
             yield from events
         finally:

@@ -1,4 +1,4 @@
-"""Routes for users, tokens, audit and policy."""
+"""Routes for users, tokens, passwords, sign-in links, audit and policy."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record
-from kiwiresearch.store import AuditProof, AuditRow, Role, UserTokens
+from kiwiresearch.store import MAX_PASSWORD, MIN_PASSWORD, AuditProof, AuditRow, NewLink, Role, UserTokens
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import Accounts, RoleRouter, allow, current_visitor
+from kiwiresearch.web.peers import reader_address
 from kiwiresearch.web.replies import JsonRoute
-from kiwiresearch.workspace import PolicySummary, UserLimits, policy_summary, utc_moment
+from kiwiresearch.workspace import (
+    LINK_PATH,
+    LinkTime,
+    PolicySummary,
+    ServeSettings,
+    UserLimits,
+    policy_summary,
+    utc_moment,
+)
 
 MAX_NAME = 100
+MAX_SENT_PASSWORD = 1_000
+"""In characters as they are sent; some keyboards send several for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,7 @@ class MeReply(Record):
     """Who asks."""
 
     name: str
-    """Empty where the server has no users."""
+    """Empty if the server has no users."""
     role: Role
     limits: UserLimits
 
@@ -38,23 +49,42 @@ class UsersReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class NewTokenReply(Record):
-    """A token that was just made: its text is told this once."""
+    """A new token; its text is shown only this once."""
 
     id: str
     token: str
 
 
 @dataclass(frozen=True, slots=True)
+class PasswordReply(Record):
+    """A password that was set."""
+
+    name: str
+    password: str | None
+    """The generated password, which is shown only this once; null if you sent one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewLinkReply(Record):
+    """A link that signs a user in once; it is shown only now."""
+
+    id: str
+    name: str
+    link: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class AuditReply(Record):
-    """Rows of the audit, the newest first."""
+    """Rows of the audit, newest first."""
 
     rows: tuple[AuditRow, ...]
     before: int | None
-    """Ask with this for older rows; null where there are none."""
+    """Send this as `before` to get older rows; null if there are none."""
 
 
 class NewUser(BaseModel):
-    """Somebody who is to come in."""
+    """A user to add."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,12 +93,14 @@ class NewUser(BaseModel):
 
 
 class UserChange(BaseModel):
-    """What is to change about a user; what is left out stays."""
+    """Changes to a user; values you do not give stay the same."""
 
     model_config = ConfigDict(extra="forbid")
 
     role: Role | None = None
-    limits: dict[str, int | None] | None = Field(None, description="Limits to set; null takes one back to the role's.")
+    limits: dict[str, int | None] | None = Field(
+        None, description="Limits to set; null restores the limit of the role."
+    )
 
 
 class NewLabel(BaseModel):
@@ -79,38 +111,80 @@ class NewLabel(BaseModel):
     label: str = Field("", max_length=100, examples=["library PC"])
 
 
+class NewLinkTime(BaseModel):
+    """How long a sign-in link can be used."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    valid: LinkTime = Field("day", description="From now on: one hour, one day or one week.")
+
+
+Password = Annotated[
+    str,
+    Field(
+        max_length=MAX_SENT_PASSWORD,
+        description=f"{MIN_PASSWORD} to {MAX_PASSWORD} characters.",
+        examples=["sun over the sea"],
+    ),
+]
+
+
+class PasswordWish(BaseModel):
+    """The new password of a user."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    password: Password | None = Field(None, description="Leave it out to have one generated.")
+
+
+class OwnPasswordChange(BaseModel):
+    """Your current password and the new one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    current: str = Field(max_length=MAX_SENT_PASSWORD)
+    new: Password
+
+
 MAX_ROWS = 1_000
 
 UserName = Annotated[str, Path(max_length=MAX_NAME, description="The name of a user.", examples=["rita"])]
+LinkId = Annotated[str, Path(max_length=40, description="The `id` of a sign-in link, which is not its secret.")]
 TokenId = Annotated[str, Path(max_length=40, description="The `id` of a token, which is not the token itself.")]
-Since = Annotated[str, Query(max_length=40, description="From this moment on, such as `2026-11-16T08:00:00+00:00`.")]
-Before = Annotated[int | None, Query(ge=1, le=2**62, description="Only rows with smaller numbers, for the next page.")]
+Since = Annotated[
+    str, Query(max_length=40, description="Only entries from this time on, such as `2026-11-16T08:00:00+00:00`.")
+]
+Before = Annotated[
+    int | None, Query(ge=1, le=2**62, description="Only entries with smaller numbers, for the next page.")
+]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
-Head = Annotated[str, Query(max_length=100, description="A hash that an earlier check told as `head`.")]
-UserFilter = Annotated[str | None, Query(max_length=MAX_NAME, description="Only what this user did.")]
+Head = Annotated[str, Query(max_length=100, description="A hash that an earlier check returned as `head`.")]
+UserFilter = Annotated[str | None, Query(max_length=MAX_NAME, description="Only actions of this user.")]
 ActionFilter = Annotated[
-    str | None, Query(max_length=40, description="Only this, such as `login`, `ask` or `research`.")
+    str | None, Query(max_length=40, description="Only this action, such as `login`, `ask` or `research`.")
 ]
 
 
 def router(context: ServerContext, accounts: Accounts) -> APIRouter:
-    """For owners: users, tokens and audit. For everybody: who they are, and what is hidden from them."""
+    """For owners: users, how they sign in, and the audit. For everybody: who they are, and what is hidden from them."""
     routes = RoleRouter("reader", prefix="/api", tags=["people"], route_class=JsonRoute)
 
     @routes.get("/me")
     def me() -> MeReply:
-        """Tell who the server takes you for, and what you may do."""
+        """Show who you are to the server, and what you may do."""
         who = current_visitor()
         return MeReply(who.name, who.role, who.limits)
 
     @routes.get("/profile")
     def profile() -> PolicySummary:
-        """Tell what is hidden here, and by whom."""
+        """Show what is hidden here, and by whose policy."""
         policy = context.workspace.settings.policy
         return policy_summary(policy, context.workspace.shelf_file.books(), with_titles=current_visitor().may("owner"))
 
     _add_users(routes, accounts)
     _add_tokens(routes, accounts)
+    _add_passwords(routes, accounts)
+    _add_links(routes, accounts, context.workspace.settings.serve)
     _add_audit(routes, accounts)
     return routes
 
@@ -119,28 +193,28 @@ def _add_users(routes: APIRouter, accounts: Accounts) -> None:
     @routes.get("/users")
     @allow("owner")
     def users(request: Request) -> UsersReply:
-        """List all users and their tokens."""
+        """List all users, their tokens, their sign-in links and when their passwords were set."""
         register = accounts.require_users(request)
         return UsersReply(tuple(register.with_tokens(one) for one in register.all()))
 
     @routes.post("/users", status_code=201)
     @allow("owner")
     def add(request: Request, body: NewUser) -> UserTokens:
-        """Make a user, who needs a token to come in."""
+        """Add a user, who needs a password, a token or a sign-in link."""
         register = accounts.require_users(request)
         return register.with_tokens(register.add(body.name, body.role))
 
     @routes.get("/users/{name}")
     @allow("owner")
     def user(request: Request, name: UserName) -> UserTokens:
-        """Tell of one user."""
+        """Show one user."""
         register = accounts.require_users(request)
         return register.with_tokens(register.get(name))
 
     @routes.put("/users/{name}")
     @allow("owner")
     def change(request: Request, name: UserName, body: UserChange) -> UserTokens:
-        """Change the role or the limits of a user; it counts from the next request on."""
+        """Change the role or the limits of a user, from the next request on."""
         register = accounts.require_users(request)
         register.change(name, body.role, body.limits)
         return register.with_tokens(register.get(name))
@@ -148,7 +222,7 @@ def _add_users(routes: APIRouter, accounts: Accounts) -> None:
     @routes.delete("/users/{name}", status_code=204, response_class=Response)
     @allow("owner")
     def remove(request: Request, name: UserName) -> Response:
-        """Remove a user, who is out at once; runs and notes stay."""
+        """Remove a user, who is signed out at once; runs and notes stay."""
         accounts.require_users(request).remove(name)
         return Response(status_code=204)
 
@@ -157,16 +231,67 @@ def _add_tokens(routes: APIRouter, accounts: Accounts) -> None:
     @routes.post("/users/{name}/tokens", status_code=201)
     @allow("owner")
     def new_token(request: Request, name: UserName, body: NewLabel) -> NewTokenReply:
-        """Make a token for a user; it is told this once."""
+        """Create a token for a user; it is shown only this once."""
         token = accounts.require_users(request).new_token(name, body.label)
         return NewTokenReply(token.id, token.text)
 
     @routes.delete("/users/{name}/tokens/{token_id}", status_code=204, response_class=Response)
     @allow("owner")
     def revoke(request: Request, name: UserName, token_id: TokenId) -> Response:
-        """Take a token back: whoever is in with it is out at once."""
+        """Revoke a token; everybody who uses it is signed out at once."""
         accounts.require_users(request).revoke(name, token_id)
         return Response(status_code=204)
+
+
+def _add_passwords(routes: APIRouter, accounts: Accounts) -> None:
+    @routes.put("/users/{name}/password")
+    @allow("owner")
+    def set_password(request: Request, name: UserName, body: PasswordWish) -> PasswordReply:
+        """Set or generate the password of a user, who is signed out where they used the previous one or a link."""
+        register = accounts.require_users(request)
+        if body.password is None:
+            made = register.generate_password(name)
+            return PasswordReply(made.name, made.password)
+        register.set_password(name, body.password)
+        return PasswordReply(name, None)
+
+    @routes.delete("/users/{name}/password", status_code=204, response_class=Response)
+    @allow("owner")
+    def remove_password(request: Request, name: UserName) -> Response:
+        """Remove the password and the sign-in links of a user, who can then sign in with a token or a new link."""
+        accounts.require_users(request).remove_password(name)
+        return Response(status_code=204)
+
+    @routes.put("/me/password", status_code=204, response_class=Response)
+    def change_own(request: Request, body: OwnPasswordChange) -> Response:
+        """Change your own password. Browsers that signed in with the previous one are signed out."""
+        accounts.change_own_password(request, body.current, body.new)
+        return Response(status_code=204)
+
+
+def _add_links(routes: APIRouter, accounts: Accounts, serve: ServeSettings) -> None:
+    @routes.post("/users/{name}/links", status_code=201)
+    @allow("owner")
+    def new_link(request: Request, name: UserName, body: NewLinkTime) -> NewLinkReply:
+        """Create a link that signs a user in once. It is shown only now, and replaces an earlier one that was not used.
+
+        Opening the link shows a page with a button; only the button signs in. The link ends when it expires, when the
+        password of the user is changed or removed, and when the user is removed.
+        """
+        link = accounts.require_users(request).new_link(name, body.valid)
+        return NewLinkReply(link.id, link.user, link_address(link, serve, request), link.expires_at)
+
+    @routes.delete("/users/{name}/links/{link_id}", status_code=204, response_class=Response)
+    @allow("owner")
+    def revoke_link(request: Request, name: UserName, link_id: LinkId) -> Response:
+        """Revoke a sign-in link; a user who signed in with it is signed out at once."""
+        accounts.require_users(request).revoke_link(name, link_id)
+        return Response(status_code=204)
+
+
+def link_address(link: NewLink, serve: ServeSettings, request: Request) -> str:
+    """The complete address of a sign-in link, as others can open it."""
+    return f"{reader_address(serve, request)}{LINK_PATH}{link.secret}"
 
 
 def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
@@ -179,7 +304,7 @@ def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
         before: Before = None,
         limit: Limit = 100,
     ) -> AuditReply:
-        """Tell who did what, the newest first."""
+        """Show who did what, newest first."""
         begin = utc_moment(since)
         rows = accounts.require_audit().rows(
             limit=limit, user=user, action=action, since=begin, before=before, newest_first=True
@@ -190,5 +315,5 @@ def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
     @routes.get("/audit/check")
     @allow("owner", "audit")
     def check(head: Head = "") -> AuditProof:
-        """Prove that no row of the audit was changed, taken out or put in, and none up to `head` written anew."""
+        """Verify that no row of the audit was changed, removed or added, and that none up to `head` was rewritten."""
         return accounts.require_audit().prove(head.strip())

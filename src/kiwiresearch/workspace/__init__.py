@@ -9,6 +9,8 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.workspace.asker import Asker, answer_row, query_in_row
     from kiwiresearch.workspace.atlas import policy_filter_for
+    from kiwiresearch.workspace.atlas_build import AtlasEstimate, AtlasFolders, estimate
+    from kiwiresearch.workspace.book_tasks import BookTask, BookTasks
     from kiwiresearch.workspace.file_cache import FileCache, FileStamp, RecentCache, RecentFiles, file_stamp
     from kiwiresearch.workspace.finder import Finder, SearchRecord, search_record
     from kiwiresearch.workspace.hosts import (
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
         connect_hosts,
         forget_host,
         host_statuses,
-        is_shared,
     )
     from kiwiresearch.workspace.inventory import CHECK_WORDS, BookRecord, BookStatus, Diagnosis, book_statuses, diagnose
+    from kiwiresearch.workspace.library import AddedBooks, Library, Upload, UploadedFile, book_key
     from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, model_is_local
     from kiwiresearch.workspace.output_folders import (
         ANSWERS,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         bulk_folder,
         checked_aspect,
         checked_focus,
+        checked_person,
         checked_topic,
         folder_name,
         is_job_id,
@@ -47,13 +50,38 @@ if TYPE_CHECKING:
         LIMIT_NAMES,
         NO_LIMITS,
         RANGES,
+        THEMES,
         LimitSettings,
         UserLimits,
         user_limits,
+        value_from_text,
     )
-    from kiwiresearch.workspace.settings import Folders, ServeSettings, Settings, defaults, with_values
+    from kiwiresearch.workspace.settings import (
+        Folders,
+        ServeSettings,
+        Settings,
+        defaults,
+        environment_variable,
+        with_values,
+    )
+    from kiwiresearch.workspace.settings_file import SettingOrigin, save_settings, setting_origins, setting_value
     from kiwiresearch.workspace.shelf import shelf_of
-    from kiwiresearch.workspace.users import Actor, UserRegister, checked_label, owners, utc_moment, utc_now
+    from kiwiresearch.workspace.users import (
+        CLASS_ROLES,
+        LINK_PATH,
+        LINK_TIMES,
+        Actor,
+        ClassRole,
+        LinkTime,
+        NewClass,
+        NewPassword,
+        UserRegister,
+        checked_label,
+        checked_link_time,
+        owners,
+        utc_moment,
+        utc_now,
+    )
     from kiwiresearch.workspace.workspace import (
         SAMPLE_NOTICE,
         Workspace,

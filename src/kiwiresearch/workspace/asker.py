@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.ask import (
-    MODES,
+    ASK_MODES,
     Answer,
     AnswerCitation,
     AnswerText,
@@ -26,13 +25,14 @@ from kiwiresearch.ask import (
     Passage,
     Preview,
     RuleAnswer,
+    answer_record,
     gather_evidence,
-    record_of,
 )
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound, ReaderUnavailable
+from kiwiresearch.text import is_searchable
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.zim import EntryRef, find_path, hidden_page_named
+from kiwiresearch.zim import EntryRef, find_path, hidden_page_named_error
 
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
@@ -54,13 +54,13 @@ class Asker:
         self,
         finder: Finder,
         settings: AskSettings,
-        reading: threading.RLock | None = None,
+        book_lock: threading.RLock | None = None,
         *,
         model: Model | None = None,
     ) -> None:
         self._finder = finder
         self._settings = settings
-        self._reading = reading or threading.RLock()
+        self._book_lock = book_lock or threading.RLock()
         self._model = model
         self._pages = PageCache(settings)
         self._cached_context: AskContext | None = None
@@ -76,13 +76,13 @@ class Asker:
         Errors are raised before the first event.
         """
         _check(question, options)
-        with self._reading:
+        with self._book_lock:
             gathered, ruled = self._finder.with_reachable_hosts(lambda: self._gather(question, options))
             missing = self._finder.missing
         if gathered.is_readable:
             yield Preview(replace(ruled.answer, missing=missing) if missing else ruled.answer)
             gathered = gathered.rerank()
-            with self._reading:
+            with self._book_lock:
                 ruled = gathered.answer()
         context = gathered.context
         answer = replace(ruled.answer, missing=missing) if missing else ruled.answer
@@ -110,7 +110,7 @@ class Asker:
         """The model that words answers; None if none is configured."""
         if self._model is not None:
             return self._model
-        with self._reading:
+        with self._book_lock:
             return self._finder.brief_model
 
     def _context(self) -> AskContext:
@@ -124,12 +124,12 @@ class Asker:
     @functools.cached_property
     def _embedder(self) -> Embedder | None:
         """The embedder of the settings; None, with a notice to the user, if it is unavailable."""
-        advice = self._finder.helpers
+        helpers = self._finder.helpers
         try:
-            return advice.embedder() if advice.embedder else None
+            return helpers.embedder() if helpers.embedder else None
         except EmbedderError as problem:
-            if advice.say:
-                advice.say(f"Meanings are not compared: {problem}")
+            if helpers.say:
+                helpers.say(f"Comparing words only, not meanings: {problem}")
             return None
 
     @functools.cached_property
@@ -143,7 +143,7 @@ class Asker:
             return shared_reader()
         except ReaderUnavailable as problem:
             if self._finder.helpers.say:
-                self._finder.helpers.say(f"Sentences are chosen by words alone: {problem}")
+                self._finder.helpers.say(f"Choosing sentences by words only: {problem}")
             return None
 
     def _page(self, words: str, wanted: str = "") -> EntryRef:
@@ -152,17 +152,17 @@ class Asker:
         for archive in archives:
             if path := find_path(archive, words):
                 return EntryRef(archive.book.id, path)
-        raise hidden_page_named(archives, words) or PageNotFound(
-            f"There is no page {words!r} in the books.", remedy="Look for it with a search first."
+        raise hidden_page_named_error(archives, words) or PageNotFound(
+            f"No page named {words!r} in your books.", remedy="Search for it first."
         )
 
     def _cite(self, context: AskContext, passage: Passage, start: int, end: int) -> AnswerCitation:
-        with self._reading:
+        with self._book_lock:
             return context.cite(passage, start, end)
 
     def _fetch(self, context: AskContext, question: str, path: str) -> tuple[Passage, ...]:
         """The passages for a model that asks for a page of the shelf; none if the page does not exist."""
-        with self._reading:
+        with self._book_lock:
             try:
                 return context.passages_on(self._page(path), question, self._settings.passages)
             except KiwiError:
@@ -170,16 +170,16 @@ class Asker:
 
 
 def _check(question: str, options: AskOptions) -> None:
-    if not any(unicodedata.category(char)[0] in "LNS" for char in question):
-        raise BadUsage("The question has no words.", remedy="Ask something, such as 'Why is the sky orange at sunset?'")
-    if len(question) > MAX_QUESTION_CHARS:
+    if not is_searchable(question):
         raise BadUsage(
-            f"The question has {len(question):,} characters.", remedy=f"Ask in at most {MAX_QUESTION_CHARS:,}."
+            "The question is empty.", remedy="Enter a question, for example 'Why is the sky orange at sunset?'"
         )
-    if options.mode not in MODES:
-        raise BadUsage(f"There is no mode {options.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    if len(question) > MAX_QUESTION_CHARS:
+        raise BadUsage(f"The question has {len(question):,} characters.", remedy=f"Use at most {MAX_QUESTION_CHARS:,}.")
+    if options.mode not in ASK_MODES:
+        raise BadUsage(f"Unknown mode {options.mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
     if not 0 <= options.passages <= MAX_PASSAGES:
-        raise BadUsage(f"{options.passages} passages cannot be shown.", remedy=f"Ask for 1 to {MAX_PASSAGES}.")
+        raise BadUsage(f"Cannot show {options.passages} passages.", remedy=f"Use 1 to {MAX_PASSAGES}.")
 
 
 QUESTION_KEYS = ("question", "query", "claim")
@@ -200,7 +200,7 @@ def answer_row(
     text = ""
     try:
         text = query_in_row(line, number, QUESTION_KEYS)
-        return AnsweredRow(plain(record_of(asker.ask(text, options), link)))
+        return AnsweredRow(plain(answer_record(asker.ask(text, options), link)))
     except KiwiError as problem:
         empty: dict[str, Any] = {name: [] for name in ("citations", "passages", "pages", "conflicts")}
         failure = {"question": text, "route": "none", "grounded": False, "answer": "", "error": str(problem)}
@@ -212,8 +212,8 @@ def query_in_row(line: str, number: int, keys: Sequence[str]) -> str:
     try:
         row: Any = json.loads(line)
     except (ValueError, RecursionError) as problem:
-        raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
+        raise BadUsage(f"Line {number} is not JSON: {problem}.", remedy="Write one JSON object per line.") from problem
     for key in keys:
         if isinstance(row, dict) and isinstance(row.get(key), str) and row[key].strip():
             return str(row[key])
-    raise BadUsage(f"Line {number} has no query.", remedy=f"Give it one of the keys {', '.join(keys)}.")
+    raise BadUsage(f"Line {number} has no question or query.", remedy=f"Add one of these keys: {', '.join(keys)}.")

@@ -14,8 +14,9 @@ from kiwiresearch.atlas import PolicyFilter
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.errors import BadSettings, RunError
 from kiwiresearch.ids import BookId
+from kiwiresearch.system import expand_user
 from kiwiresearch.workspace.policy import names_of_book
-from kiwiresearch.zim import EntryRef, ListedBook, Policy, book_hidden
+from kiwiresearch.zim import EntryRef, ListedBook, Policy, book_hidden_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from kiwiresearch.atlas import Atlas
 
 FULL_RANK = 100.0
-"""A page with this many times the average rank has the maximum authority."""
+"""A page with this many times the average rank has the maximum link rank."""
 
 
 @dataclass(frozen=True)
-class Authority:
-    """The authority of pages, for the books whose link graph is known."""
+class LinkRanks:
+    """The link ranks of pages, for the books whose link graph is known."""
 
     books: Mapping[BookId, Ranks]
 
     def __call__(self, ref: EntryRef) -> float:
-        """The authority of a page from 0 to 1, on a logarithmic scale, since most pages of any book have little."""
+        """The link rank of a page from 0 to 1, on a logarithmic scale, since most pages of any book have little."""
         ranks = self.books.get(ref.book)
         rank = ranks.of(ref.path) if ranks else 0.0
         return round(min(1.0, math.log1p(rank) / math.log1p(FULL_RANK)), 4)
@@ -63,22 +64,22 @@ def path_key(path: str) -> int:
     return int.from_bytes(sha256(path.encode("utf-8", "replace")).digest()[:8])
 
 
-def load_authority(folders: Sequence[str], cache: Path, books: Collection[BookId]) -> Authority | None:
-    """The authority for a run over some books; None unless a folder has the links of one of them."""
+def load_link_ranks(folders: Sequence[str], cache: Path, books: Collection[BookId]) -> LinkRanks | None:
+    """The link ranks for a run over some books; None unless a folder has the links of one of them."""
     from kiwiresearch.atlas import open_atlas, shards_fingerprint
 
     found: dict[BookId, Ranks] = {}
     for folder in folders:
         try:
-            atlas = open_atlas(Path(folder).expanduser().absolute(), cache)
+            atlas = open_atlas(expand_user(folder).absolute(), cache)
         except RunError as problem:
             raise BadSettings(
-                f"The setting 'atlas' names a folder that cannot be used. {problem.message}",
-                remedy="Make it again with 'kiwiresearch bulk', or take it out of the setting.",
+                f"A folder in the setting 'atlas' cannot be used. {problem.message}",
+                remedy="Create it again with 'kiwiresearch bulk', or remove it from the setting.",
             ) from problem
         if atlas.book.id in books and atlas.has_tables("pages", "links"):
             found.setdefault(atlas.book.id, _ranks(atlas, shards_fingerprint(atlas.bulk)))
-    return Authority(found) if found else None
+    return LinkRanks(found) if found else None
 
 
 def _ranks(atlas: Atlas, fingerprint: str) -> Ranks:
@@ -101,5 +102,5 @@ def policy_filter_for(book: BookIdentity, policy: Policy, shelf: Iterable[Listed
     names = [book.id, book.name, book.title, book.file, Path(book.file).stem]
     names += [name for listed in shelf if listed.id == book.id for name in names_of_book(listed)]
     if not policy.allows(names):
-        raise book_hidden(book.title or book.name, policy)
+        raise book_hidden_error(book.title or book.name, policy)
     return PolicyFilter(policy.titles_of(names), policy.label)

@@ -24,15 +24,15 @@ class RecentCache(Generic[K, T]):
     def __init__(self, max_size: int) -> None:
         self._max_size = max_size
         self._known: OrderedDict[K, T] = OrderedDict()
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
 
     def get(self, key: K, make: Callable[[], T]) -> T:
-        with self._changing:
+        with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
         found = make()
-        with self._changing:
+        with self._lock:
             self._known[key] = found
             while len(self._known) > self._max_size:
                 self._known.popitem(last=False)
@@ -79,7 +79,7 @@ class RecentFiles:
     def __init__(self, max_size: int = MAX_RECENT) -> None:
         self._max_size = max_size
         self._known: OrderedDict[tuple[Path, str], tuple[FileStamp, Any]] = OrderedDict()
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
 
     def get(self, file: Path, read: Callable[[Path], T]) -> T:
         """The result of `read` for the file; it is called again only when the file has changed.
@@ -87,14 +87,14 @@ class RecentFiles:
         `read` must be a function of a module, and its result must not be modified.
         """
         key, stamp = (file, f"{read.__module__}.{read.__qualname__}"), file_stamp(file.stat())
-        with self._changing:
+        with self._lock:
             known = self._known.get(key)
             if known is not None and known[0] == stamp:
                 self._known.move_to_end(key)
                 found: T = known[1]
                 return found
         made = read(file)
-        with self._changing:
+        with self._lock:
             self._known[key] = stamp, made
             self._known.move_to_end(key)
             while len(self._known) > self._max_size:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from kiwiresearch.search import (
     parse_query,
     search_books,
 )
+from kiwiresearch.text import is_searchable
 from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, configured_embedder, model_is_local
 from kiwiresearch.workspace.workspace import Workspace, shelf_label, similar_titles
 from kiwiresearch.zim import NONE_HIDDEN, Archive, EntryRef, HiddenRecord, MissingBooks, Policy, Shelf, is_address
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kiwiresearch.ask import AnswerCitation
     from kiwiresearch.embed import CachedEmbedder, Embedder
     from kiwiresearch.llm import Model
-    from kiwiresearch.workspace.atlas import Authority
+    from kiwiresearch.workspace.atlas import LinkRanks
 
 T = TypeVar("T")
 
@@ -86,17 +86,41 @@ class Finder:
                 if (titles := before[gone].titles) is not None:
                     titles.close()
 
+    def reload_models(self) -> None:
+        """Use the model and embedder of settings that have changed; work that uses the old ones may finish."""
+        for name in ("brief_model", "critic_model", "link_ranks"):
+            self.__dict__.pop(name, None)
+        # The old models are closed with the finder, since a stream may still be reading from one.
+        self.helpers = _helpers(self._workspace, self._open)
+        if self._books is not None:
+            self._books = list(self._books)  # whoever caches by the list notices
+
+    def reload_titles(self, book_id: BookId) -> None:
+        """Use the title index of a book that was built meanwhile."""
+        indexes = TitleIndexes(self._workspace.folders.cache / "titles")
+        before = [book for book in self._books or () if book.book.id == book_id]
+        if self._books is None or not before:
+            return
+        # A new list: whoever caches by the list notices that it is another one.
+        self._books = [
+            OpenBook(book.archive, indexes.open_existing(book.archive)) if book in before else book
+            for book in self._books
+        ]
+        for book in before:
+            if book.titles is not None:
+                book.titles.close()
+
     @property
     def missing(self) -> tuple[MissingBooks, ...]:
         """Unavailable books, with their unreachable hosts."""
         return self._shelf.missing
 
-    def unreachable_book(self, wanted: str) -> HostAway | None:
+    def unreachable_book_error(self, wanted: str) -> HostAway | None:
         """The error for an unavailable book with this title or UUID; None if it is not one of them."""
         folded = wanted.casefold().strip()
         for one in self.missing:
             if any(folded in (book.id, book.title.casefold()) for book in one.books):
-                return HostAway(one.sentence(), remedy="Try again when that host is there.")
+                return HostAway(one.sentence(), remedy="Try again when that host is online.")
         return None
 
     def with_reachable_hosts(self, work: Callable[[], T]) -> T:
@@ -118,8 +142,8 @@ class Finder:
                 if failures == self._shelf.failures:
                     return found
         raise HostAway(
-            " ".join(one.sentence() for one in self.missing) or "The hosts of the store come and go.",
-            remedy="'kiwiresearch hosts' shows who is there; try again when they are.",
+            " ".join(one.sentence() for one in self.missing) or "The connection to other hosts is unstable.",
+            remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )
 
     @contextlib.contextmanager
@@ -130,15 +154,17 @@ class Finder:
         if failures != self._shelf.failures:
             self.refresh()
             raise HostAway(
-                " ".join(one.sentence() for one in self.missing) or "A host went away and came back.",
-                remedy="What was done is kept: go on when the host is there again.",
+                " ".join(one.sentence() for one in self.missing) or "A host was temporarily offline.",
+                remedy="Your progress is saved. Resume when the host is online again.",
             )
 
     def find(self, text: str, options: SearchOptions | None = None) -> SearchResult:
         """The pages that answer a query; BadUsage for an empty query or an impossible limit."""
         options = options or SearchOptions()
-        if not any(unicodedata.category(char)[0] in "LNS" for char in text):
-            raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
+        if not is_searchable(text):
+            raise BadUsage(
+                "The search is empty.", remedy="Enter something to search for, for example 'Bronze Age collapse'."
+            )
         self.check(options)
         return self.search_reachable_hosts(
             lambda: search_books(self.books, text, replace(options, max_books=self.max_books), self.helpers)
@@ -157,13 +183,13 @@ class Finder:
     def check(self, options: SearchOptions) -> None:
         """Raise BadUsage for options that cannot be met."""
         if not 1 <= options.limit <= MAX_HITS:
-            raise BadUsage(f"{options.limit} results cannot be shown.", remedy=f"Ask for 1 to {MAX_HITS}.")
+            raise BadUsage(f"Cannot show {options.limit} results.", remedy=f"Use 1 to {MAX_HITS}.")
 
-    def nothing_found(self, text: str) -> NothingFound:
+    def nothing_found_error(self, text: str) -> NothingFound:
         """The error for a query without results, with similar titles."""
         near = similar_titles([book.archive for book in self.books], text)
         hidden = sum((hidden_for(one, parse_query(text, one.language), MAX_NEAR) for one in self.books), NONE_HIDDEN)
-        words = f"There is nothing about {text!r} in {shelf_label(self._shelf)}."
+        words = f"No results for {text!r} in {shelf_label(self._shelf)}."
         books = self._shelf.books
         nothing = (
             Message(words, "search.nothing_in", sought=text, book=books[0].title)
@@ -172,12 +198,12 @@ class Finder:
         )
         if hidden.pages:
             left_out = Message(
-                hidden.sentence("page"), "policy.pages_hidden", n=hidden.pages, policy=hidden.policy_name
+                hidden.sentence("page"), "policy.pages_hidden", n=hidden.pages, policy=hidden.policy_label
             )
             nothing = Message(f"{nothing} {left_out}", "search.nothing_and_hidden", nothing=nothing, hidden=left_out)
         return NothingFound(
             nothing,
-            remedy=near or Message("Try fewer or other words, or add a book that has it.", "remedy.other_words"),
+            remedy=near or Message("Try fewer or different words, or add a book about it.", "remedy.other_words"),
         )
 
     @property
@@ -221,14 +247,14 @@ class Finder:
         return model_is_local(self._workspace.settings)
 
     @functools.cached_property
-    def authority(self) -> Authority | None:
-        """The ranks of pages in their books, if the setting `atlas` names folders with their links."""
+    def link_ranks(self) -> LinkRanks | None:
+        """The link ranks of pages in their books, if the setting `atlas` names folders with their links."""
         folders = self._workspace.settings.atlas
         if not folders:
             return None
-        from kiwiresearch.workspace.atlas import load_authority
+        from kiwiresearch.workspace.atlas import load_link_ranks
 
-        return load_authority(folders, self._workspace.folders.cache, [book.book.id for book in self.books])
+        return load_link_ranks(folders, self._workspace.folders.cache, [book.book.id for book in self.books])
 
     def embedder_for_crawls(self) -> Embedder | None:
         """The embedder of the settings, else the one that comes with the program; None if it is unavailable."""
@@ -241,7 +267,7 @@ class Finder:
 
             return StaticEmbedder()
         except EmbedderError as problem:
-            self._workspace.opener.say(f"Meanings are not compared: {problem}")
+            self._workspace.opener.say(f"Comparing words only, not meanings: {problem}")
             return None
 
     def book(self, book_id: BookId) -> OpenBook:
@@ -280,7 +306,7 @@ class Finder:
 
 @dataclass(frozen=True, slots=True)
 class SearchedBook(Record):
-    """A book that hits were taken from."""
+    """A book that results come from."""
 
     id: str
     name: str
@@ -292,15 +318,15 @@ class SearchRecord(Record):
 
     query: str
     corrected: str
-    """The query as it was understood, where words were mistyped."""
+    """The query as it was understood, if it had typing errors."""
     order: MergeOrder
     books: tuple[SearchedBook, ...]
     hits: tuple[HitRecord, ...]
     senses: tuple[SenseRecord, ...]
     hidden: HiddenRecord | None = field(default=None, metadata=OMIT_DEFAULT)
-    """There only where the policy of the server hides pages."""
+    """Present only if the server's policy hides pages."""
     missing: tuple[MissingBooks, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    """There only where a host that has books is away."""
+    """Present only if a host with books is offline."""
 
 
 def search_record(findings: SearchResult, finder: Finder) -> SearchRecord:
@@ -320,7 +346,7 @@ def search_record(findings: SearchResult, finder: Finder) -> SearchRecord:
 def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:
     """The model and embedder of the settings, if any; both are closed with the stack."""
     settings, cache = workspace.settings, workspace.folders.cache
-    advice = SearchHelpers(say=workspace.opener.say)
+    helpers = SearchHelpers(say=workspace.opener.say)
     if settings.embedder.strip():
 
         @functools.cache
@@ -329,7 +355,7 @@ def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelper
             opened.callback(made.close)
             return made
 
-        advice = replace(advice, embedder=embedder)
+        helpers = replace(helpers, embedder=embedder)
     if settings.model_url.strip():
         from kiwiresearch.search import PhraseCache
 
@@ -337,5 +363,5 @@ def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelper
         model = opened.enter_context(chat_model(replace(settings, model_timeout_s=timeout_s)))
         # Replies of a model are cached for some time, so this is one of the places that read the clock.
         routing = PhraseCache(time.time, cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
-        advice = replace(advice, model=model, cache=routing)
-    return advice
+        helpers = replace(helpers, model=model, cache=routing)
+    return helpers

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from kiwiresearch.workspace.other_hosts import ALIVE_S, OtherHost, OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
 from kiwiresearch.workspace.shared_books import CLOSING_S, OwnBooks, SharedShelf, unique_books
 from kiwiresearch.workspace.workspace import Workspace, store_of
-from kiwiresearch.zim import Archive, ListedBook, Shelf, book_hidden, listed_book
+from kiwiresearch.zim import Archive, ListedBook, Shelf, book_hidden_error, listed_book
 
 if TYPE_CHECKING:
     from kiwiresearch.store import Store
@@ -29,11 +29,6 @@ ANNOUNCE_EVERY_S = 3.0
 def host_name(workspace: Workspace) -> str:
     """The name of this host among the others."""
     return workspace.settings.serve.name.strip() or socket.gethostname()
-
-
-def is_shared(workspace: Workspace) -> bool:
-    """Whether the settings name a store that hosts share."""
-    return bool(workspace.settings.store.strip())
 
 
 class RemoteBooks:
@@ -63,15 +58,16 @@ def connect_hosts(workspace: Workspace) -> RemoteBooks:
     return workspace.opener.peer_opener
 
 
-def full_shared_shelf(workspace: Workspace, own: Sequence[ListedBook]) -> Shelf:
+def full_shared_shelf(workspace: Workspace, own: Callable[[], Sequence[ListedBook]]) -> Shelf:
     """Our own books and those of the other hosts; only our own, with a notice, if the store is unreachable."""
     try:
         return SharedShelf(
             own, connect_hosts(workspace).hosts, workspace.opener, sample=functools.cache(workspace.sample)
         )
     except StoreError as problem:
-        workspace.opener.say(f"{problem} Only the books of this host are asked.")
-        return Shelf(unique_books(own) or [workspace.sample()], workspace.opener, is_sample=not own)
+        workspace.opener.say(f"{problem} Using only the books on this host.")
+        books = own()
+        return Shelf(unique_books(books) or [workspace.sample()], workspace.opener, is_sample=not books)
 
 
 def all_shared_books(workspace: Workspace, own: Sequence[ListedBook]) -> Sequence[ListedBook]:
@@ -86,15 +82,17 @@ def all_shared_books(workspace: Workspace, own: Sequence[ListedBook]) -> Sequenc
 def chosen_shared_shelf(workspace: Workspace, chosen: Sequence[ListedBook]) -> Shelf:
     """The books a user named, from any host, in the order that all hosts use; BookHidden if one is not allowed."""
     for book in hidden_books([one for one in chosen if one.source.is_on_peer], workspace.settings.policy):
-        raise book_hidden(book.title or book.name, workspace.settings.policy)
+        raise book_hidden_error(book.title or book.name, workspace.settings.policy)
     try:
         own = [book for book in chosen if not book.source.is_on_peer]
-        return SharedShelf(own, connect_hosts(workspace).hosts, workspace.opener, only={book.id for book in chosen})
+        return SharedShelf(
+            lambda: own, connect_hosts(workspace).hosts, workspace.opener, only={book.id for book in chosen}
+        )
     except StoreError:
         return Shelf(unique_books(chosen), workspace.opener)
 
 
-def unreachable_book(workspace: Workspace, wanted: str) -> KiwiError | None:
+def unreachable_book_error(workspace: Workspace, wanted: str) -> KiwiError | None:
     """The error for a book with this name on an unreachable host; None if no host has such a book."""
     policy = workspace.settings.policy
     with contextlib.suppress(StoreError):
@@ -104,7 +102,9 @@ def unreachable_book(workspace: Workspace, wanted: str) -> KiwiError | None:
                 book = listed_book(one.book, one.source)
                 if book.matches(wanted):
                     return (
-                        book_hidden(wanted, policy) if hidden_books([book], policy) else hosts.unreachable_book(book.id)
+                        book_hidden_error(wanted, policy)
+                        if hidden_books([book], policy)
+                        else hosts.unreachable_book_error(book.id)
                     )
     return None
 
@@ -138,7 +138,7 @@ def host_statuses(workspace: Workspace) -> list[HostStatus]:
 
 
 def _status(hosts: OtherHosts, host: OtherHost, now: float, own: str) -> HostStatus:
-    why = "" if host.is_announced else f"It has not been heard of for more than {ALIVE_S:.0f} s."
+    why = "" if host.is_announced else f"It has not responded for more than {ALIVE_S:.0f} s."
     if host.is_announced:
         try:
             hosts.ping(host)
@@ -153,7 +153,7 @@ def forget_host(workspace: Workspace, name: str) -> None:
     """Remove a host that will not return from the store, so that its books no longer count as missing."""
     store = store_of(workspace)
     if name not in {row.name for row in store.hosts.all()}:
-        raise BookNotFound(f"There is no host {name!r}.", remedy="'kiwiresearch hosts' shows them all.")
+        raise BookNotFound(f"No host is named {name!r}.", remedy="To list the hosts, run 'kiwiresearch hosts'.")
     store.hosts.leave(name)
 
 
@@ -168,8 +168,7 @@ class HostPresence:
         self.name = host_name(workspace)
         self.secret = self._store.hosts.key("peers")
         self._since = self._store.now()
-        own = shelf.own if isinstance(shelf, SharedShelf) else ()
-        self.books = OwnBooks(workspace, own)
+        self.books = OwnBooks(workspace, lambda: shelf.own if isinstance(shelf, SharedShelf) else ())
         self._refuse_duplicate_name()
         self._threads = [
             threading.Thread(target=work, name="hosts", daemon=True) for work in (self._work, self._retry_failed)
@@ -181,9 +180,9 @@ class HostPresence:
 
     def announce(self) -> None:
         """Announce this host and its books."""
-        sheets = [sheet | {"since": self._since} for sheet in self.books.announcements()]
+        announcements = [one | {"since": self._since} for one in self.books.announcements()]
         if not self._stopping.is_set():  # opening large books takes a while
-            self._store.hosts.announce(self.name, self._url, sheets)
+            self._store.hosts.announce(self.name, self._url, announcements)
 
     def refresh(self) -> None:
         """Look up the other hosts."""
@@ -226,8 +225,8 @@ class HostPresence:
                 with contextlib.suppress(HostAway):  # it was killed and left its row behind
                     hosts.ping(host)
                     raise BadSettings(
-                        f"Another host of this store is called {self.name!r}, at {host.url!r}.",
-                        remedy="Give each its own: 'name' below [serve] in the settings, or KIWIRESEARCH_SERVE_NAME.",
+                        f"Another host that uses this store is also named {self.name!r}: {host.url!r}.",
+                        remedy="Give each host its own 'name' under [serve] in the settings (KIWIRESEARCH_SERVE_NAME).",
                     )
         finally:
             hosts.close()

@@ -17,18 +17,19 @@ from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim import Book, BookKind, Indexes, ListedBook, Shelf, books_below, library_files
 
 CHECK_WORDS = {
-    "sound": "its bytes match its checksum",
+    "sound": "no damage found",
     "unchecked": "not checked for damage yet",
-    "no checksum": "it carries no checksum, so damage cannot be seen",
+    "no checksum": "no checksum, so damage cannot be detected",
     "damaged": "damaged",
     "unopenable": "cannot be opened",
-    "served": "it is on a server, which looks after its own files",
+    "broken": "cannot be opened",
+    "served": "on a server, not checked here",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class BookRecord(Record):
-    """A book on the shelf. Of one that cannot be opened, only the first five fields are known."""
+    """A book in the library. If it cannot be opened, only the first five fields are known."""
 
     id: str
     name: str
@@ -38,11 +39,11 @@ class BookRecord(Record):
     problem: str | None
     """Why it cannot be read, if it cannot."""
     source: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    """Where its file is; not told to clients of a server."""
+    """The path of its file; clients of a server do not see it."""
     host: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    """The other host that has it; not there for a book of this one."""
+    """The other host that has it; absent for a book of this host."""
     url: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    """Opens its first page."""
+    """Opens its main page."""
     description: str | None = field(default=None, metadata=OMIT_DEFAULT)
     date: str | None = field(default=None, metadata=OMIT_DEFAULT)
     languages: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
@@ -87,8 +88,8 @@ class BookStatus:
         )
         if book is None:
             return known
-        sheet = {one.name: getattr(book, one.name) for one in fields(book) if getattr(known, one.name) is None}
-        return replace(known, **sheet, is_wikipedia=book.is_wikipedia, lead_only=book.lead_only)
+        values = {one.name: getattr(book, one.name) for one in fields(book) if getattr(known, one.name) is None}
+        return replace(known, **values, is_wikipedia=book.is_wikipedia, lead_only=book.lead_only)
 
 
 def book_statuses(workspace: Workspace, shelf: Shelf) -> list[BookStatus]:
@@ -153,7 +154,7 @@ def _program(workspace: Workspace) -> Iterator[Diagnosis]:
             yield Diagnosis(name, "fine", str(folder))
         else:
             yield Diagnosis(
-                name, "broken", f"{folder} cannot be written.", "Set KIWIRESEARCH_HOME to a folder that can."
+                name, "broken", f"{folder} is not writable.", "Set KIWIRESEARCH_HOME to a folder you can write to."
             )
 
 
@@ -166,7 +167,10 @@ def _writable(folder: Path) -> bool:
 def _shelf(workspace: Workspace) -> Iterator[Diagnosis]:
     if not workspace.shelf_file.books():
         yield Diagnosis(
-            "shelf", "note", "No books yet: commands use the sample book.", "kiwiresearch books add FILE.zim"
+            "shelf",
+            "note",
+            "Your library is empty, so commands use the sample book.",
+            "kiwiresearch books add FILE.zim",
         )
         return
     with shelf_of(workspace) as shelf:
@@ -178,7 +182,7 @@ def _shelf(workspace: Workspace) -> Iterator[Diagnosis]:
             book = row.book
             indexes = (("full-text index", book.indexes.full_text), ("title index", book.indexes.titles))
             lacks = [name for name, is_there in indexes if not is_there]
-            note = f"; no {' and no '.join(lacks)}, so search is slower or coarser" if lacks else ""
+            note = f"; no {' or '.join(lacks)}, so search is slower or less precise" if lacks else ""
             note += "; not checked for damage yet" if row.check == "unchecked" else ""
             message = f"{book.title} ({book.name}, {book.date or 'no date'}): {book.articles:,} articles{note}"
             yield Diagnosis("shelf", "note" if note else "fine", message)
@@ -198,13 +202,13 @@ def _title_indexes(workspace: Workspace) -> Iterator[Diagnosis]:
             rows = indexes.title_count(row.book)
             subject = f"titles of {row.book.title}"
             if rows:
-                yield Diagnosis(subject, "fine", f"{rows:,} titles are indexed.")
+                yield Diagnosis(subject, "fine", f"{rows:,} titles indexed.")
             else:
                 yield Diagnosis(
                     subject,
                     "note",
-                    "They are not indexed yet, so search knows them by the book's own suggestions only.",
-                    f"Search builds the index on the way; to have it now: kiwiresearch books index {row.book.name}",
+                    "Not indexed yet, so search finds only the titles that the book itself suggests.",
+                    f"Search builds it in the background. To build it now: kiwiresearch books index {row.book.name}",
                 )
 
 
@@ -217,10 +221,10 @@ def _model(workspace: Workspace) -> Iterator[Diagnosis]:
     try:
         with chat_model(workspace.settings) as model:
             name, context = model.name, model.context_tokens()
-        known = f" It reads {context:,} tokens at once." if context else ""
-        yield Diagnosis("language model", "fine", f"{name!r} answers at {workspace.settings.model_url!r}.{known}")
+        known = f" Its context is {context:,} tokens." if context else ""
+        yield Diagnosis("language model", "fine", f"{name!r} is responding at {workspace.settings.model_url!r}.{known}")
     except KiwiError as problem:
-        yield Diagnosis("language model", "note", problem.message, problem.remedy or "All works without it.")
+        yield Diagnosis("language model", "note", problem.message, problem.remedy or "Everything works without it.")
 
 
 def _files(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosis]:
@@ -244,16 +248,16 @@ def _files(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Dia
             yield Diagnosis(
                 "files",
                 "note",
-                f"{file}: {rows[0][0].title}, not on the shelf",
+                f"{file}: {rows[0][0].title}, not in your library",
                 f"kiwiresearch books add {str(file)!r}",
             )
         except KiwiError as problem:
             yield Diagnosis("files", "note", str(problem))
     if len(unique) > MAX_SHOWN:
         rest = len(unique) - MAX_SHOWN
-        yield Diagnosis("files", "note", f"{rest} more ZIM files in the usual places.", "kiwiresearch books add FOLDER")
+        yield Diagnosis("files", "note", f"{rest} more ZIM files found.", "kiwiresearch books add FOLDER")
     if not unique:
-        yield Diagnosis("files", "fine", "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).")
+        yield Diagnosis("files", "fine", "No other ZIM files found in the usual folders or on USB drives.")
 
 
 HOME_FOLDERS = ("Downloads", "Documents", "Desktop", "Kiwix", "kiwix", "zim", "zims", "ZIM",
@@ -297,4 +301,4 @@ def _servers(workspace: Workspace, servers: tuple[str, ...]) -> Iterator[Diagnos
             "servers", "fine" if not remedy else "note", f"kiwix-serve at {server.root} with {len(books)} books", remedy
         )
     if not any_found:
-        yield Diagnosis("servers", "fine", "No kiwix-serve on this machine's usual ports.")
+        yield Diagnosis("servers", "fine", "No kiwix-serve found on this machine.")

@@ -21,7 +21,7 @@ from kiwiresearch.search import (
     peer_titles,
     titles_file,
 )
-from kiwiresearch.system import FileLock
+from kiwiresearch.system import FileLock, expand_user
 from kiwiresearch.workspace.settings import Settings
 from kiwiresearch.zim import Archive, Book, PeerArchive, PolicyArchive, is_address, without_policy
 
@@ -40,6 +40,7 @@ class TitleIndexes:
         self._folder = folder
 
     def file(self, archive: Archive) -> Path:
+        """Where the title index of a book is, or will be."""
         return titles_file(self._folder, archive.book)
 
     def open(self, archive: Archive) -> TitleLookup | None:
@@ -78,6 +79,7 @@ class TitleIndexes:
     def build(
         self, archive: Archive, *, limit: int | None = None, progress: ReportProgress | None = None
     ) -> IndexBuild:
+        """Build the title index of a book, or continue building it."""
         return build_titles(archive, self.file(archive), limit=limit, progress=progress)
 
     def _valid(self, book: Book) -> TitleIndex | None:
@@ -164,7 +166,7 @@ def _embedder(settings: Settings) -> Embedder:
         from kiwiresearch.embed import ServerEmbedder
 
         return ServerEmbedder(name, settings.embedder_model, settings.embedder_key)
-    folder = Path(name).expanduser()
+    folder = expand_user(name)
     if folder.is_dir():
         from kiwiresearch.embed import OnnxEmbedder
 
@@ -172,6 +174,7 @@ def _embedder(settings: Settings) -> Embedder:
         if models and (folder / "tokenizer.json").is_file():
             return OnnxEmbedder(models[0], folder / "tokenizer.json")
     raise BadSettings(
-        f"The embedder {name!r} is neither 'static', nor an address, nor a folder with a model.",
-        remedy="A folder must hold one .onnx file and a tokenizer.json; empty the setting to go without.",
+        f"The embedder {name!r} must be 'static', an address or a folder with a model.",
+        remedy="A folder needs one .onnx file and a tokenizer.json. "
+        "Leave the setting empty to work without an embedder.",
     )

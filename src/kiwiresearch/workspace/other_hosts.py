@@ -66,7 +66,7 @@ class HostConnections:
 
         name, url = address
         if not url.startswith(ADDRESSES):
-            raise HostAway(f"The host {name!r} has no address.", remedy="See 'public_url' below [serve] there.")
+            raise HostAway(f"The host {name!r} has no address.", remedy="Set 'public_url' under [serve] on that host.")
         with self._lock:
             if address not in self._connections:
                 self._connections[address] = _Connection(PeerClient(name, url.rstrip("/"), secret))
@@ -87,7 +87,7 @@ MAX_SUSPEND_S = 300.0
 STALE_S = 6.0
 """For how long the list of hosts is used if no server refreshes it regularly."""
 
-SILENT = "It has not been heard of lately."
+SILENT = "It is offline."
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class OtherHosts:
             self._open_books += found is not None
             self.failures += found is None
         if found is None:
-            raise self.unreachable_book(book)
+            raise self.unreachable_book_error(book)
         return PeerArchive(found.book, self, found.titles)
 
     def release(self) -> None:
@@ -228,7 +228,7 @@ class OtherHosts:
                     self.refresh()
         with self._lock:
             self.failures += 1
-        raise self.unreachable_book(book)
+        raise self.unreachable_book_error(book)
 
     def retry_failed(self) -> None:
         """Ping the hosts that failed, so that no reader has to wait to find out whether they are back."""
@@ -267,15 +267,15 @@ class OtherHosts:
         """Close all connections; further calls open new ones."""
         self._connections.close_others(())
 
-    def unreachable_book(self, book: BookId) -> HostAway:
+    def unreachable_book_error(self, book: BookId) -> HostAway:
         """The error for a book that no host can be called for."""
         having = [host for host in self.all() if book in host.books]
         title = next((host.books[book].book.title for host in having), book)
-        names = " and ".join(repr(host.name) for host in having) or "no host of this store any more"
+        names = " and ".join(repr(host.name) for host in having) or "a host that no longer uses this store"
         why = next((host.problem for host in having if host.problem), f"It is on {names}.")
         return HostAway(
-            Message(f"The book {title!r} cannot be asked now. {why}", "host.book_away", book=title, why=why),
-            remedy="'kiwiresearch hosts' shows who is there; try again when its host is.",
+            Message(f"The book {title!r} is not available right now. {why}", "host.book_away", book=title, why=why),
+            remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )
 
     def _hosts_with(self, book: BookId) -> list[OtherHost]:

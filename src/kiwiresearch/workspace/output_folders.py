@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import BadSettings, BadUsage
-from kiwiresearch.text import fold
+from kiwiresearch.system import expand_user
+from kiwiresearch.text import fold, is_searchable
 from kiwiresearch.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -21,29 +22,34 @@ MAX_FOLDER_NAME_CHARS = 60
 
 def checked_topic(text: str) -> str:
     """A topic in one line; BadUsage if it is empty, very long, or has control characters."""
-    return _checked(text, "topic", remedy="Such as: kiwiresearch 'Bronze Age collapse'", needed=True)
+    return _checked(text, "topic", remedy="Example: kiwiresearch 'Bronze Age collapse'", needed=True)
+
+
+def checked_person(text: str) -> str:
+    """The name of a person in one line; BadUsage for what no topic may be either."""
+    return _checked(text, "name", remedy="Enter the name of a person, for example 'Charles Darwin'.", needed=True)
 
 
 def checked_focus(text: str) -> str:
-    return _checked(text, "focus", remedy="Such as: --focus 'metallurgy, drought'", needed=False)
+    return _checked(text, "focus", remedy="Example: --focus 'metallurgy, drought'", needed=False)
 
 
 def checked_aspect(text: str) -> str:
-    return _checked(text, "aspect", remedy="Such as: --aspect causes", needed=False)
+    return _checked(text, "aspect", remedy="Example: --aspect causes", needed=False)
 
 
 def _checked(text: str, what: str, *, remedy: str, needed: bool) -> str:
     if len(text) > MAX_TOPIC_CHARS:
         raise BadUsage(
-            f"The {what} has {len(text):,} characters, and at most {MAX_TOPIC_CHARS} can be used.",
-            remedy="Say it in a sentence.",
+            f"The {what} has {len(text):,} characters. The limit is {MAX_TOPIC_CHARS}.",
+            remedy="Shorten it to one sentence.",
         )
     odd = next((char for char in text if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r"), "")
     if odd:
-        raise BadUsage(f"The {what} holds a control character, U+{ord(odd):04X}.", remedy="Leave it out.")
+        raise BadUsage(f"The {what} contains a control character, U+{ord(odd):04X}.", remedy="Remove it.")
     plain = " ".join(text.split())
-    if needed and not any(unicodedata.category(char)[0] in "LNS" for char in plain):
-        raise BadUsage(f"The {what} has no words.", remedy=remedy)
+    if needed and not is_searchable(plain):
+        raise BadUsage(f"The {what} is empty.", remedy=remedy)
     return plain
 
 
@@ -60,7 +66,7 @@ ANSWERS = "answers.jsonl"
 """The file that a batch of questions writes to its folder."""
 UNFINISHED_ANSWERS = "answers"
 """The name of that file until all answers are in it."""
-LIST_HINT = "'kiwiresearch jobs list' shows them all, and so does 'GET /api/research'."
+LIST_HINT = "To list all jobs, use 'kiwiresearch jobs list' or 'GET /api/research'."
 MAX_JOB_NAME_CHARS = 40
 """How much of the topic is in a job id: file names have at most 255 bytes, and a character up to four."""
 
@@ -75,6 +81,11 @@ def bulk_folder(workspace: Workspace) -> Path:
     return server_folder(workspace, "bulk", workspace.settings.serve.bulk)
 
 
+def books_folder(workspace: Workspace) -> Path:
+    """The folder for books that are uploaded to a server."""
+    return server_folder(workspace, "books", workspace.settings.serve.books)
+
+
 def store_folder(store: Store, folder: Path) -> Path:
     """The subfolder for the jobs of one store, since other stores use the same ids."""
     return folder.absolute() / sha256(store.display_name.encode("utf-8", "replace")).hexdigest()[:16]
@@ -85,10 +96,11 @@ def server_folder(workspace: Workspace, name: str, wanted: str) -> Path:
     if not wanted.strip():
         return (workspace.folders.state / name).absolute()
     try:
-        return Path(wanted).expanduser().absolute()
-    except RuntimeError as problem:  # '~name' of an unknown user
+        return expand_user(wanted).absolute()
+    except BadUsage as problem:
         raise BadSettings(
-            f"'serve.{name}' is {wanted!r}, and there is no such home.", remedy="Set it right."
+            f"The setting 'serve.{name}' is {wanted!r}, but the home folder in it does not exist.",
+            remedy="Set it to another folder.",
         ) from problem
 
 

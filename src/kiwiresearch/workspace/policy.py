@@ -9,14 +9,14 @@ from typing import Protocol, TypeVar
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim import ListedBook, Policy, book_hidden, is_address
+from kiwiresearch.zim import ListedBook, Policy, book_hidden_error, is_address
 
 
 def allowed_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook]:
     """The books of a shelf that a policy allows; BookHidden if it allows none of them."""
     allowed = [book for book in books if policy.allows(names_of_book(book))]
     if books and not allowed:
-        raise book_hidden(books[0].title or books[0].name, policy)
+        raise book_hidden_error(books[0].title or books[0].name, policy)
     return allowed
 
 
@@ -28,28 +28,28 @@ def hidden_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook
 def hidden_books_notice(books: Sequence[ListedBook], policy: Policy) -> str:
     """A sentence saying how many books are hidden, and by whom; empty if none are."""
     count = len(hidden_books(books, policy)) if policy.books else 0
-    things = "1 book of the shelf is" if count == 1 else f"{count} books of the shelf are"
-    return f"{things} left out by {policy.label}." if count else ""
+    things = "1 book in your library is" if count == 1 else f"{count} books in your library are"
+    return f"{things} hidden by {policy.label}." if count else ""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicySummary(Record):
-    """The policy of the server, as readers are told of it."""
+    """The policy of the server, as shown to readers."""
 
     name: str
-    """Whose policy it is; empty where nobody is named."""
+    """Whose policy it is; may be empty."""
     notice: str
     restricts: bool
-    """Whether anything is left out."""
+    """Whether anything is hidden."""
     rules: int
     """How many titles, or patterns of titles, are hidden."""
     books_left_out: int
     fingerprint: str
-    """A hash over the rules, which runs made under them carry."""
+    """A hash of the rules, which runs under these rules record."""
     hidden: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    """The titles themselves, told to owners."""
+    """The titles themselves; only owners see this."""
     books: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    """The books that are allowed, told to owners."""
+    """The books that are allowed; only owners see this."""
 
 
 def policy_summary(policy: Policy, books: Sequence[ListedBook], *, with_titles: bool) -> PolicySummary:
@@ -88,10 +88,10 @@ class NamedBook(Protocol):
     def source(self) -> object: ...
 
 
-def open_books_named(books: Iterable[T], wanted: str, sheet: Callable[[T], NamedBook]) -> tuple[T, ...]:
+def open_books_named(books: Iterable[T], wanted: str, book_of: Callable[[T], NamedBook]) -> tuple[T, ...]:
     """The books with this name, ignoring case: all of several editions, or none."""
     folded = wanted.casefold().strip()
-    return tuple(book for book in books if folded in _names(sheet(book)))
+    return tuple(book for book in books if folded in _names(book_of(book)))
 
 
 def _names(book: NamedBook) -> set[str]:

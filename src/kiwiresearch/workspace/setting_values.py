@@ -73,11 +73,11 @@ def checked_limits(own: Mapping[str, Any]) -> dict[str, int]:
     """The limits of a user, if they are valid; else BadUsage."""
     for name, value in own.items():
         if name not in LIMIT_NAMES:
-            raise BadUsage(f"There is no limit {name!r}.", remedy=f"There are: {', '.join(LIMIT_NAMES)}.")
+            raise BadUsage(f"Unknown limit {name!r}.", remedy=f"Use one of: {', '.join(LIMIT_NAMES)}.")
         if type(value) is not int or not 0 <= value <= MAX_LIMIT:
             raise BadUsage(
-                f"{value!r} cannot be the limit {name!r}.",
-                remedy=f"Give a number up to {MAX_LIMIT:,}; 0 sets none.",
+                f"The limit {name!r} cannot be {value!r}.",
+                remedy=f"Use a number up to {MAX_LIMIT:,}; 0 means unlimited.",
             )
     return dict(own)
 
@@ -115,14 +115,20 @@ RANGES: dict[str, tuple[float, float]] = {
     "serve.max_body_kb": (1, 1_000_000),
     "serve.at_once": (1, 10_000),
     "serve.request_timeout_s": (1, 86_400),
+    "serve.max_book_gb": (0, 100_000),
     **{f"limits.{limit.name}": (0, 10_000_000) for limit in fields(LimitSettings)},
     **{f"kin.{name}": bounds for name, bounds in BOUNDS.items()},
     **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
 }
 
-CHOICES: dict[str, tuple[str, ...]] = {"crawl_strategy": STRATEGIES, "link_filters.lists": LISTS}
+THEMES = ("system", "light", "dark")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "crawl_strategy": STRATEGIES,
+    "link_filters.lists": LISTS,
+    "serve.theme": THEMES,
+}
 PATTERNS: dict[str, tuple[str, str]] = {
-    "serve.public_url": (r"https?://[^\s/?#@]+/?", "without a path, such as 'https://desk.school.lan'"),
+    "serve.public_url": (r"https?://[^\s/?#@]+/?", "without a path, for example 'https://desk.school.lan'"),
     "kiwix_url": (r"https?://[^\s/?#]+(/[^\s?#]*)?", "such as 'http://localhost:8080'"),
 }
 
@@ -130,11 +136,11 @@ MAX_NUMBER = 10**18
 """Larger integers are outside every range, and may be too large for a float."""
 
 _KINDS: dict[type, str] = {
-    bool: "yes or no",
-    int: "whole number",
-    float: "number",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
     str: "text",
-    tuple: "list of texts",
+    tuple: "a list of texts",
 }
 _FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}
 
@@ -148,7 +154,7 @@ def value_from_text(name: str, text: str, kind: type) -> Any:
             return tuple(part.strip() for part in text.split(",") if part.strip())
         return kind(text)
     except (ValueError, KeyError) as problem:
-        raise BadSettings(f"{name} is {text!r}, which is no {_KINDS[kind]}.", remedy="Set it right.") from problem
+        raise BadSettings(f"{name} cannot be {text!r}.", remedy=f"It must be {_KINDS[kind]}.") from problem
 
 
 def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
@@ -158,7 +164,7 @@ def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
     if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = tuple(value)
     if type(value) is not kind:
-        raise BadSettings(f"{name} is {value!r}, which is no {_KINDS[kind]}.", remedy="Set it right.")
+        raise BadSettings(f"{name} cannot be {value!r}.", remedy=f"It must be {_KINDS[kind]}.")
     remedy = ""
     if key in RANGES and isinstance(value, int | float):
         low, high = RANGES[key]
@@ -171,5 +177,5 @@ def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
     elif key in CHOICES and value not in CHOICES[key]:
         remedy = f"It must be one of: {', '.join(CHOICES[key])}."
     if remedy:
-        raise BadSettings(f"{name} is {value!r}.", remedy=remedy)
+        raise BadSettings(f"{name} cannot be {value!r}.", remedy=remedy)
     return value

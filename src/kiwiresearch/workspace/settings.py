@@ -13,9 +13,11 @@ from typing import Any
 import platformdirs
 
 from kiwiresearch.ask import AskSettings
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.crawl import LinkFilters, ScoringWeights, Strategy
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.loop import CaseScope
+from kiwiresearch.system import expand_user
 from kiwiresearch.workspace.setting_values import LimitSettings, checked_value, value_from_text
 from kiwiresearch.zim import SERVE_TIMEOUT_S, Policy
 
@@ -63,10 +65,10 @@ class ServeSettings:
     """The token that clients send as 'Authorization: Bearer …'; required unless the address is a loopback one."""
 
     hosts: tuple[str, ...] = ()
-    """Further host names of the server, in addition to its own address, such as 'desk.school.lan'."""
+    """Further host names of the server, in addition to its own address, such as 'books.school.lan'."""
 
     public_url: str = ""
-    """The URL at which readers reach a server that is behind a proxy, such as 'https://desk.school.lan'."""
+    """The URL at which readers reach a server that is behind a proxy, such as 'https://books.school.lan'."""
 
     name: str = ""
     """The name of this host among those that share a store; if empty, the machine's own name."""
@@ -95,6 +97,15 @@ class ServeSettings:
     cases: str = ""
     """The folder for the families of the server; if empty, one in the program's own data."""
 
+    books: str = ""
+    """The folder for books that are uploaded in the browser; if empty, one in the program's own data."""
+
+    max_book_gb: float = 0.0
+    """The largest book that can be uploaded in the browser, in GB; 0 allows what fits on the disk."""
+
+    theme: str = "system"
+    """The colours of pages until a reader chooses: 'light', 'dark', or 'system' for what the reader's device wants."""
+
     family_owner: bool = False
     """Show people who may be living, and allow changes to cases: to token holders, or else only on this machine."""
 
@@ -105,7 +116,7 @@ class ServeSettings:
     """Show the latest questions on the first page; a server with a token has several readers, so it stores none."""
 
     users: bool = False
-    """Serve only users with their own token and role; 'kiwiresearch users add NAME' adds one."""
+    """Let in only users with their own token and role; 'kiwiresearch users add NAME' adds one."""
 
     audit: bool = False
     """Record an audit even without users; with users, it is always recorded."""
@@ -128,7 +139,7 @@ class Settings:
     """Read books whose bytes do not match their checksum."""
 
     search_books: int = 2
-    """How many books of the shelf one query searches in full, after a quick search of all."""
+    """How many books one query searches in full, after a quick search of all."""
 
     model_url: str = ""
     """The address of an OpenAI-compatible server with a language model; several are separated by commas."""
@@ -187,11 +198,14 @@ class Settings:
     kiwix_url: str = ""
     """The address of your kiwix-serve, to which links in reports lead; without it they name book and path."""
 
+    browser: str = ""
+    """The Chromium or Chrome that prints PDF files; if empty, one that is installed."""
+
     store: str = ""
     """Where runs, jobs, families and notes are stored: on this machine if empty, shared with 'postgresql://…'."""
 
     atlas: tuple[str, ...] = ()
-    """Folders that 'kiwiresearch bulk' has written: the desk shows the atlas of those whose book is on the shelf."""
+    """Folders written by 'kiwiresearch bulk', whose atlas the web interface shows if their book is in your library."""
 
     link_filters: LinkFilters = field(default_factory=LinkFilters)
     """Which links a crawl does not follow."""
@@ -214,12 +228,17 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     """The profile of an institution: which books and pages its readers may see."""
 
+    @property
+    def has_store(self) -> bool:
+        """Whether they name a store that hosts share."""
+        return bool(self.store.strip())
+
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:
     """One folder for everything if KIWIRESEARCH_HOME names it, such as one on a stick, else those of the system."""
     home = environment.get(HOME_VARIABLE)
     if home:
-        root = Path(home).expanduser().absolute()
+        root = expand_user(home).absolute()
         return Folders(root, root / "cache", root / "state")
     return Folders(
         Path(platformdirs.user_config_dir("kiwiresearch", appauthor=False)),
@@ -228,9 +247,9 @@ def folders(environment: Mapping[str, str] = os.environ) -> Folders:
     )
 
 
-def defaults() -> dict[str, Any]:
+def defaults() -> JsonDict:
     """Every key with its default; the keys of a table begin with its name and a dot."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     settings = Settings()
     for key in fields(Settings):
         value = getattr(settings, key.name)
@@ -275,20 +294,22 @@ def _with_file(settings: Settings, path: Path) -> Settings:
         return settings
     except NotADirectoryError as problem:
         raise BadSettings(
-            f"The settings folder {str(path.parent)!r} is no folder.",
-            remedy=f"Set {HOME_VARIABLE} to one, or unset it.",
+            f"The settings folder {str(path.parent)!r} is not a folder.",
+            remedy=f"Set {HOME_VARIABLE} to a folder, or unset it.",
         ) from problem
     except (OSError, ValueError, RecursionError) as problem:
-        raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
+        raise BadSettings(
+            f"Could not read the settings file {str(path)!r}: {problem}.", remedy="Correct the file."
+        ) from problem
     values = {key: (f"{key!r} in {str(path)!r}", value) for key, value in _flat(table, path).items()}
     return with_values(settings, values)
 
 
-def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _flat(table: Mapping[str, object], path: Path) -> JsonDict:
     """The values of the file, by the same keys as the defaults."""
     known = defaults()
     tables = {key.partition(".")[0] for key in known if "." in key}
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for key, value in table.items():
         if key in tables and isinstance(value, dict):
             found |= {f"{key}.{inner}": setting for inner, setting in value.items()}
@@ -296,14 +317,14 @@ def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
             found[key] = value
     for key in found:
         if key in tables:
-            raise BadSettings(f"{key!r} in {str(path)!r} is no table.", remedy=f"Write its keys below [{key}].")
+            raise BadSettings(f"{key!r} in {str(path)!r} is not a table.", remedy=f"Write its keys under [{key}].")
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             first, dot, _ = key.partition(".")
             siblings = sorted(one for one in known if one.startswith(f"{first}.") or (not dot and "." not in one))
             raise BadSettings(
-                f"The settings file {str(path)!r} has an unknown key {key!r}.",
-                remedy=f"{hint}Known are: {', '.join(siblings)}.",
+                f"Unknown key {key!r} in the settings file {str(path)!r}.",
+                remedy=f"{hint}The keys are: {', '.join(siblings)}.",
             )
     return found

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.search import TITLE_CALLS, TitleLookup
@@ -43,9 +44,9 @@ class _OwnBook:
 
     archive: Archive
     titles: TitleLookup | None
-    reading: threading.Lock = field(default_factory=threading.Lock)
+    read_lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def sheet(self) -> dict[str, Any]:
+    def announcement(self) -> JsonDict:
         titles = self.titles
         return announcement_of(self.archive.book, (titles.rows, titles.complete) if titles else None)
 
@@ -58,26 +59,26 @@ class _OwnBook:
             if found is not None:
                 found.close()
             return
-        with self.reading:
+        with self.read_lock:
             before, self.titles = self.titles, found
         if before is not None:
             before.close()
 
     def responds(self, until: float) -> bool:
         """Whether the book answers before a moment of the monotonic clock."""
-        if not self.reading.acquire(timeout=max(until - time.monotonic(), 0.0)):
+        if not self.read_lock.acquire(timeout=max(until - time.monotonic(), 0.0)):
             return False
         try:
             with contextlib.suppress(KiwiError):  # an error is an answer too
                 self.archive.resolve(self.archive.book.main_page)
         finally:
-            self.reading.release()
+            self.read_lock.release()
         return True
 
     def answer(self, call: Sequence[Any]) -> CallReply:
         if call and call[0] in TITLE_CALLS:
             if self.titles is None:
-                raise BadCall("the book has no index of titles")
+                raise BadCall("the book has no title index")
             return answer_call(TITLE_CALLS, self.titles, call)
         return answer_call(BOOK_CALLS, self.archive, call)
 
@@ -85,19 +86,21 @@ class _OwnBook:
 class OwnBooks:
     """The books this host offers to others: its own files, not books on a server or on another host."""
 
-    def __init__(self, workspace: Workspace, books: Sequence[ListedBook]) -> None:
+    def __init__(self, workspace: Workspace, books: Callable[[], Sequence[ListedBook]]) -> None:
+        """`books` gives the current list, which may change."""
         self._workspace = workspace
-        self._listed = tuple(book for book in books if not (book.source.is_served or book.source.is_on_peer))
+        self._books = books
         self._indexes = TitleIndexes(workspace.folders.cache / "titles")
-        self._opening = threading.Lock()
+        self._open_lock = threading.Lock()
         self._open: Mapping[str, _OwnBook] | None = None
 
-    def announcements(self) -> list[dict[str, Any]]:
+    def announcements(self) -> list[JsonDict]:
         """The announcements of all books that can be opened, sorted by UUID."""
+        self._follow_list()
         for book in self._opened().values():
             with contextlib.suppress(KiwiError):  # an unreadable index is ignored
                 book.refresh_titles(self._indexes)
-        return [book.sheet() for _, book in sorted(self._opened().items())]
+        return [book.announcement() for _, book in sorted(self._opened().items())]
 
     def all_respond(self, timeout_s: float) -> bool:
         """Whether every open book answers within this time."""
@@ -111,14 +114,14 @@ class OwnBooks:
         """
         book = self._opened().get(book_id)
         if book is None:
-            raise BookNotFound(f"There is no book {book_id!r} here.")
+            raise BookNotFound(f"The book {book_id!r} was not found here.")
         replies: list[CallReply | None] = []
         size = 0
         for call in calls:
             if replies and size > TOGETHER_BYTES:
                 replies.append(None)
                 continue
-            with book.reading:  # released between calls, so that others need not wait for a long list
+            with book.read_lock:  # released between calls, so that others need not wait for a long list
                 reply = book.answer(call)
             size += len(reply.content)
             replies.append(reply)
@@ -126,29 +129,50 @@ class OwnBooks:
 
     def close(self) -> None:
         """Close the books, unless they are still being opened, for which closing does not wait."""
-        if not self._opening.acquire(timeout=CLOSING_S):
+        if not self._open_lock.acquire(timeout=CLOSING_S):
             return
         try:
             for book in (self._open or {}).values():
-                with book.reading:
+                with book.read_lock:
                     book.archive.close()
                     if book.titles is not None:
                         book.titles.close()
             self._open = {}
         finally:
-            self._opening.release()
+            self._open_lock.release()
 
     def _opened(self) -> Mapping[str, _OwnBook]:
-        with self._opening:
+        with self._open_lock:
             if self._open is None:
-                found: dict[str, _OwnBook] = {}
-                for listed in self._listed:
-                    if listed.id not in found:
-                        with contextlib.suppress(KiwiError):  # reported to this host's own users
-                            archive = self._workspace.opener.open(listed.source)
-                            found[archive.book.id] = _OwnBook(archive, self._indexes.open(archive))
-                self._open = found
+                self._open = self._opened_from(self._files(), {})
             return self._open
+
+    def _files(self) -> tuple[ListedBook, ...]:
+        return tuple(book for book in self._books() if not (book.source.is_served or book.source.is_on_peer))
+
+    def _opened_from(self, files: Sequence[ListedBook], before: Mapping[str, _OwnBook]) -> Mapping[str, _OwnBook]:
+        found: dict[str, _OwnBook] = {}
+        for listed in files:
+            if listed.id in before:
+                found[listed.id] = before[listed.id]
+            elif listed.id not in found:
+                with contextlib.suppress(KiwiError):  # reported to this host's own users
+                    archive = self._workspace.opener.open(listed.source)
+                    found[archive.book.id] = _OwnBook(archive, self._indexes.open(archive))
+        return found
+
+    def _follow_list(self) -> None:
+        """Open books that were added to the list meanwhile, and close those that were removed."""
+        with self._open_lock:
+            if self._open is None:
+                return
+            before, self._open = self._open, self._opened_from(self._files(), self._open)
+            gone = [book for key, book in before.items() if key not in self._open]
+        for book in gone:
+            with book.read_lock:
+                book.archive.close()
+                if book.titles is not None:
+                    book.titles.close()
 
 
 def unique_books(books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
@@ -164,16 +188,18 @@ class SharedShelf(Shelf):
 
     def __init__(
         self,
-        own: Sequence[ListedBook],
+        own: Callable[[], Sequence[ListedBook]],
         hosts: OtherHosts,
         opener: Opener,
         *,
         only: Collection[BookId] | None = None,
         sample: Callable[[], ListedBook] | None = None,
     ) -> None:
-        """`only` are the books a user named; `sample` is used if no host has any book."""
-        self.own = tuple(own)
-        """The books whose files are on this host."""
+        """`own` are the current books of this host; `only` are the books a user named.
+
+        `sample` is used if no host has any book.
+        """
+        self._own = own
         self._hosts = hosts
         self._only = only
         self._sample = sample
@@ -181,6 +207,15 @@ class SharedShelf(Shelf):
         self._missing: tuple[MissingBooks, ...] = ()
         super().__init__((), opener)
         self._update()
+
+    @property
+    def follows_library(self) -> bool:  # type: ignore[override]
+        return self._only is None
+
+    @property
+    def own(self) -> tuple[ListedBook, ...]:
+        """The books whose files are on this host."""
+        return tuple(self._own())
 
     @property
     def missing(self) -> tuple[MissingBooks, ...]:

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,16 +19,16 @@ from kiwiresearch.workspace.settings import Folders, Settings
 from kiwiresearch.zim import (
     Archive,
     Book,
+    FileChecks,
     ListedBook,
     Opener,
     OpenFileNotes,
     Shelf,
     ShelfFile,
     Source,
-    Verdicts,
     files_in,
     find_path,
-    hidden_page_named,
+    hidden_page_named_error,
     is_address,
     listed_book,
     near_titles,
@@ -38,17 +38,25 @@ from kiwiresearch.zim import (
 if TYPE_CHECKING:
     from kiwiresearch.store import Store
 
-SAMPLE_NOTICE = "Your shelf is empty, so this is the sample book. Add your own with: kiwiresearch books add FILE.zim"
+SAMPLE_NOTICE = (
+    "Your library is empty, so kiwiresearch uses the sample book. "
+    "To add your own books: kiwiresearch books add FILE.zim"
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Workspace:
-    """The settings, folders, shelf and book opener of a user, which every command works with."""
+    """The settings, folders, shelf and book opener of a user, which every command works with.
+
+    Only `settings` may change, while a server runs: what reads them from here when it needs them follows at once.
+    """
 
     folders: Folders
     settings: Settings
     shelf_file: ShelfFile
     opener: Opener
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables that override the settings file."""
 
     def sample(self) -> ListedBook:
         """The sample book, built on first use."""
@@ -107,14 +115,14 @@ def open_workspace(
             say(str(report))
     set_cluster_cache(settings.cluster_cache_mb * 2**20)
     opener = Opener(
-        Verdicts(where.cache / "checks"),
+        FileChecks(where.cache / "checks"),
         open_files,
         allow_damaged=settings.allow_damaged,
         timeout_s=settings.serve_timeout_s,
         say=say,
         policy=settings.policy,
     )
-    return Workspace(where, settings, ShelfFile(where.shelf_file), opener)
+    return Workspace(where, settings, ShelfFile(where.shelf_file), opener, environment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,7 @@ class FoundPage:
 
 def find_page(shelf: Shelf, words: str) -> FoundPage:
     """The page with this title or path, from the first book of the shelf that has it."""
-    missing = f"There is no page {words!r} in {shelf_label(shelf)}."
+    missing = f"No page named {words!r} in {shelf_label(shelf)}."
     archive, path = locate_page(shelf.archives(), words, missing, "Try another title.")
     return FoundPage(archive.book, open_page(archive, path), archive)
 
@@ -142,15 +150,19 @@ def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: s
     for archive in archives:
         if path := find_path(archive, words):
             return archive, path
-    raise hidden_page_named(archives, words) or PageNotFound(missing, remedy=similar_titles(archives, words) or remedy)
+    raise hidden_page_named_error(archives, words) or PageNotFound(
+        missing, remedy=similar_titles(archives, words) or remedy
+    )
 
 
 def sections_named(page: PageDoc, heading: str) -> tuple[Section, ...]:
     """The section of this heading or anchor and those below it; PageNotFound names the sections there are."""
     chosen = page.below(heading)
     if not chosen:
-        names = ", ".join(repr(section.heading) for section in page.sections[1:]) or "none but the lead"
-        raise PageNotFound(f"The page {page.title!r} has no section {heading!r}.", remedy=f"Its sections: {names}.")
+        names = ", ".join(repr(section.heading) for section in page.sections[1:]) or "only the introduction"
+        raise PageNotFound(
+            f"The page {page.title!r} has no section named {heading!r}.", remedy=f"Its sections: {names}."
+        )
     return chosen
 
 
@@ -164,7 +176,7 @@ def similar_titles(archives: Sequence[Archive], words: str) -> str:
     """A sentence with titles that may have been meant; empty if there are none."""
     near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
     titles = tuple(near)[:3]
-    text = f"Near it are: {', '.join(map(repr, titles))}."
+    text = f"Similar titles: {', '.join(map(repr, titles))}."
     return Message(text, "remedy.near", titles=titles) if titles else ""
 
 
@@ -173,7 +185,7 @@ MAX_OPEN = 8
 """How many stores a process keeps open, the most recently used ones."""
 
 _OPEN: dict[tuple[int, str], Store] = {}
-_OPENING = threading.Lock()
+_OPEN_LOCK = threading.Lock()
 
 
 def store_of(workspace: Workspace) -> Store:
@@ -182,7 +194,7 @@ def store_of(workspace: Workspace) -> Store:
 
     named = workspace.settings.store.strip()
     url = named or f"sqlite:///{_file(workspace)}"
-    with _OPENING:
+    with _OPEN_LOCK:
         key = (os.getpid(), url)  # connections must not be shared with a forked child
         # Leases expire by this clock; it does not affect results.
         store = _OPEN.pop(key, None) or open_store(url, is_primary=bool(named), clock=time.time)  # noqa: TID251
@@ -195,7 +207,7 @@ def store_of(workspace: Workspace) -> Store:
 @atexit.register
 def close_stores() -> None:
     """Close all connections of this process; a store that is used again opens new ones."""
-    with _OPENING:
+    with _OPEN_LOCK:
         while _OPEN:
             _OPEN.popitem()[1].close()
 
@@ -206,7 +218,7 @@ def _file(workspace: Workspace) -> str:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise CannotWrite(
-            f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.",
+            f"Could not write to the folder {str(folder)!r}: {problem.strerror or problem}.",
             remedy="Check its permissions, or set KIWIRESEARCH_HOME to another folder.",
         ) from problem
     return str(folder.absolute() / FILE)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.zim.book_writer import METADATA, MODULE, NewPage, build_request, sample_file
     from kiwiresearch.zim.directory import Numbers
-    from kiwiresearch.zim.files import OpenFileNotes
-    from kiwiresearch.zim.integrity import Verdicts
+    from kiwiresearch.zim.files import ZIM_MAGIC, OpenFileNotes
+    from kiwiresearch.zim.integrity import FileChecks
     from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
     from kiwiresearch.zim.paths import Target, find_path, near_titles, resolve_href, title_of_path
     from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive, SimpleCall, missing_from_record
@@ -61,11 +61,11 @@ if TYPE_CHECKING:
         HiddenTitles,
         Policy,
         PolicyArchive,
-        book_hidden,
+        book_hidden_error,
         count_hidden_matches,
-        hidden_at,
         hidden_name_among,
-        hidden_page_named,
+        hidden_page_error,
+        hidden_page_named_error,
         with_policy,
         without_policy,
     )

@@ -242,8 +242,8 @@ def sample_file(cache: Path) -> Path:
             build_sample(target)
         except (OSError, RuntimeError) as problem:
             raise BadSettings(
-                f"The sample book cannot be written to {str(cache)!r}: {problem}.",
-                remedy="Make room or set KIWIRESEARCH_HOME to a folder that can be written.",
+                f"Could not write the sample book to {str(cache)!r}: {problem}.",
+                remedy="Free up disk space, or set KIWIRESEARCH_HOME to a folder you can write to.",
             ) from problem
         for old in cache.glob("sample-*.zim"):
             if old != target:

@@ -15,18 +15,18 @@ from kiwiresearch.errors import BookChanged, BookNotFound, NotABook
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
 
-MAGIC = b"ZIM\x04"
+ZIM_MAGIC = b"ZIM\x04"
 MAX_SHOWN_CHARS = 200
 
 LOOKS_LIKE = (
     (b"<!doctype", "a web page: the download probably failed"),
     (b"<html", "a web page: the download probably failed"),
-    (b"<?xml", "an XML file (a library.xml? then name it so)"),
-    (b"d8:announce", "a torrent file: open it in a torrent program to get the book"),
-    (b"d13:announce", "a torrent file: open it in a torrent program to get the book"),
+    (b"<?xml", "an XML file (if it is a Kiwix library, rename it to library.xml)"),
+    (b"d8:announce", "a torrent file: open it in a torrent program to download the book"),
+    (b"d13:announce", "a torrent file: open it in a torrent program to download the book"),
     (b"PK\x03\x04", "a ZIP archive: unpack it first"),
     (b"\x1f\x8b", "a gzip archive: unpack it first"),
-    (b"version https://git-lfs", "a Git LFS pointer: the book itself was not fetched"),
+    (b"version https://git-lfs", "a Git LFS pointer: the book itself was not downloaded"),
 )
 
 
@@ -38,7 +38,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
         text = str(path)
         shown = text if len(text) < MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
         raise BookNotFound(
-            f"The file {shown!r} cannot be looked at: {problem.strerror}.", remedy="Check the path."
+            f"Could not open the file {shown!r}: {problem.strerror}.", remedy="Check the path."
         ) from problem
 
 
@@ -53,13 +53,13 @@ def _parts_of(path: Path) -> tuple[Path, ...]:
     if path.is_dir():
         raise NotABook(
             f"{str(path)!r} is a folder, not a ZIM file.",
-            remedy="Add all books in it with 'kiwiresearch books add FOLDER'.",
+            remedy="To add all books in it, run 'kiwiresearch books add FOLDER'.",
         )
     if path.exists():
-        raise NotABook(f"{str(path)!r} is no ordinary file.", remedy="Give the path of a .zim file.")
+        raise NotABook(f"{str(path)!r} is not a regular file.", remedy="Enter the path of a .zim file.")
     raise BookNotFound(
-        f"There is no file {str(path)!r}.",
-        remedy="Check the path; 'kiwiresearch doctor' looks for books in the usual places.",
+        f"The file {str(path)!r} does not exist.",
+        remedy="Check the path. 'kiwiresearch doctor' looks for ZIM files on this machine.",
     )
 
 
@@ -75,7 +75,7 @@ def _split_parts(first: Path) -> tuple[Path, ...]:
             continue
         break
     if not parts:
-        raise BookNotFound(f"There is no file {str(first)!r}.", remedy="Check the path.")
+        raise BookNotFound(f"The file {str(first)!r} does not exist.", remedy="Check the path.")
     return tuple(parts)
 
 
@@ -87,21 +87,22 @@ def check_magic(parts: tuple[Path, ...]) -> None:
             head = stream.read(64)
     except OSError as problem:
         raise NotABook(
-            f"The file {str(first)!r} cannot be read: {problem.strerror}.",
+            f"Could not read the file {str(first)!r}: {problem.strerror}.",
             remedy="Check its permissions and the disk.",
         ) from problem
-    if head.startswith(MAGIC):
+    if head.startswith(ZIM_MAGIC):
         return
     if not head:
         raise NotABook(f"The file {str(first)!r} is empty.", remedy="Copy or download it again.")
     lowered = head.lower().lstrip()
     for beginning, meaning in LOOKS_LIKE:
         if lowered.startswith(beginning.lower()):
-            raise NotABook(f"The file {str(first)!r} is no ZIM file but {meaning}.")
-    raise NotABook(f"The file {str(first)!r} is no ZIM file.", remedy="Give the path of a .zim file.")
+            raise NotABook(f"The file {str(first)!r} is not a ZIM file. It is {meaning}.")
+    raise NotABook(f"The file {str(first)!r} is not a ZIM file.", remedy="Enter the path of a .zim file.")
 
 
-REMEDY = "Replace a book by copying to a new name and renaming, then start kiwiresearch again."
+REPLACE = "To replace a book, copy the new file under another name, then rename it."
+REMEDY = f"{REPLACE} Then start kiwiresearch again."
 
 
 class FileGuard:
@@ -115,7 +116,7 @@ class FileGuard:
         self._parts = parts
         self._handles = [os.open(part, os.O_RDONLY | getattr(os, "O_BINARY", 0)) for part in parts]
         self._then = [_stamp(handle) for handle in self._handles]
-        self._seeking = threading.Lock()
+        self._seek_lock = threading.Lock()
 
     def check(self) -> None:
         """Raise BookChanged if a part was changed since it was opened."""
@@ -140,7 +141,7 @@ class FileGuard:
 
     def _piece(self, handle: int, place: int, count: int) -> bytes:
         pieces = []
-        with self._seeking:
+        with self._seek_lock:
             os.lseek(handle, place, os.SEEK_SET)
             while count > 0 and (piece := os.read(handle, count)):
                 pieces.append(piece)
@@ -154,6 +155,7 @@ class FileGuard:
 
 
 def _stamp(handle: int) -> tuple[int, int]:
+    """What changes if the open file is written to; a handle stays with its file, so no inode is needed."""
     status = os.fstat(handle)
     return status.st_size, status.st_mtime_ns
 
@@ -167,10 +169,10 @@ class CrashReport:
     bytes_now: int | None
 
     def __str__(self) -> str:
-        now = "is gone" if self.bytes_now is None else f"has {self.bytes_now:,} now"
+        now = "is now missing" if self.bytes_now is None else f"now has {self.bytes_now:,}"
         return (
-            f"An earlier command ended while reading {self.file!r}: the file had {self.bytes_before:,} bytes "
-            f"and {now}. Put a book in place by renaming, never by writing over it; what was saved is kept."
+            f"An earlier command stopped while reading {self.file!r}: the file had {self.bytes_before:,} bytes "
+            f"and {now}. {REPLACE} Saved work is not lost."
         )
 
 

@@ -39,7 +39,7 @@ CHILD = "kiwiresearch.zim.integrity"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FileCheck:
     """The result of checking a file."""
 
     state: State
@@ -53,17 +53,17 @@ class Verdict:
         if self.state == "damaged":
             raise BookDamaged(
                 f"The ZIM file {str(path)!r} is damaged: {self.reason}.",
-                remedy=f"{AGAIN} To read it all the same, set KIWIRESEARCH_ALLOW_DAMAGED=1.",
+                remedy=f"{AGAIN} To read it anyway, set KIWIRESEARCH_ALLOW_DAMAGED=1.",
             )
 
 
-class Verdicts:
+class FileChecks:
     """The results of earlier checks, one small file each in a cache folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def of(self, path: Path) -> Verdict:
+    def of(self, path: Path) -> FileCheck:
         """The remembered result for a book's file; a new or changed file is probed first."""
         parts = parts_of(path)
         check_magic(parts)
@@ -73,14 +73,14 @@ class Verdicts:
             self._remember(parts, known)
         return known
 
-    def known(self, parts: tuple[Path, ...]) -> Verdict | None:
+    def known(self, parts: tuple[Path, ...]) -> FileCheck | None:
         try:
             row = json.loads(self._file(parts).read_text(encoding="utf-8"))
-            return Verdict(row["state"], row["reason"])
+            return FileCheck(row["state"], row["reason"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def check_now(self, path: Path) -> Verdict:
+    def check_now(self, path: Path) -> FileCheck:
         """Compare the file with its checksum, whatever its size, and remember the result."""
         parts = parts_of(path)
         check_magic(parts)
@@ -112,7 +112,7 @@ class Verdicts:
     def _lock(self, parts: tuple[Path, ...]) -> FileLock:
         return FileLock(self._file(parts).with_suffix(".lock"))
 
-    def _remember(self, parts: tuple[Path, ...], verdict: Verdict) -> None:
+    def _remember(self, parts: tuple[Path, ...], verdict: FileCheck) -> None:
         if not verdict.is_lasting:
             return
         row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
@@ -129,24 +129,24 @@ class Verdicts:
         return self._folder / f"{digest.hexdigest()[:32]}.json"
 
 
-def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> Verdict:
+def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> FileCheck:
     """Open a file in a child process, so that a crash does not affect this one."""
     command = system.module_command(CHILD, "probe", str(path), "check" if check else "open")
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
-        return Verdict("unopenable", f"reading it did not end within {timeout_s:g} seconds", is_lasting=False)
+        return FileCheck("unopenable", f"reading it took longer than {timeout_s:g} seconds", is_lasting=False)
     except OSError:
-        return Verdict("unchecked", is_lasting=False)
+        return FileCheck("unchecked", is_lasting=False)
     try:
         row = json.loads(done.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
-        return Verdict(row["state"], row["reason"])
+        return FileCheck(row["state"], row["reason"])
     except (ValueError, KeyError, IndexError, TypeError):
-        reason = f"the process that read it ended with code {done.returncode}"
-        return Verdict("unopenable", reason, is_lasting=False)
+        reason = f"the process that read it exited with code {done.returncode}"
+        return FileCheck("unopenable", reason, is_lasting=False)
 
 
-def probe_here(path: Path, *, check: bool) -> Verdict:
+def probe_here(path: Path, *, check: bool) -> FileCheck:
     """Open a file and perhaps check it, in this process: only for the child."""
     from kiwiresearch.zim.libzim import LibzimArchive, reason_of
     from kiwiresearch.zim.listing import BROKEN
@@ -156,16 +156,16 @@ def probe_here(path: Path, *, check: bool) -> Verdict:
     except (NotABook, BookDamaged) as problem:
         cause = problem.__cause__
         reason = reason_of(cause) if isinstance(cause, BROKEN) else problem.message
-        return Verdict("damaged" if isinstance(problem, BookDamaged) else "unopenable", reason)
+        return FileCheck("damaged" if isinstance(problem, BookDamaged) else "unopenable", reason)
     if not check:
-        return Verdict("unchecked")
+        return FileCheck("unchecked")
     try:
         holds = archive.checksum_holds()
     except RuntimeError as problem:
-        return Verdict("damaged", str(problem).strip().rstrip(".") or "its checksum cannot be computed")
+        return FileCheck("damaged", str(problem).strip().rstrip(".") or "its checksum could not be calculated")
     if holds is None:
-        return Verdict("no checksum")
-    return Verdict("sound") if holds else Verdict("damaged", "its bytes do not match its checksum")
+        return FileCheck("no checksum")
+    return FileCheck("sound") if holds else FileCheck("damaged", "its bytes do not match its checksum")
 
 
 def main(arguments: list[str]) -> None:
@@ -177,7 +177,7 @@ def main(arguments: list[str]) -> None:
     elif task == "check":
         with contextlib.suppress(AttributeError, OSError):
             os.nice(10)
-        Verdicts(Path(last)).run_check(Path(path))
+        FileChecks(Path(last)).run_check(Path(path))
 
 
 if __name__ == "__main__":

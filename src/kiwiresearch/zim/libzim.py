@@ -78,6 +78,12 @@ def set_cluster_cache(size: int) -> None:
     libzim.reader.set_cluster_cache_max_size(size)
 
 
+ILLUSTRATION_PIXELS = 48
+"""The one size that every book has; libzim offers the favicon of old files for it."""
+
+MAX_ILLUSTRATION_BYTES = 512 * 1024
+"""Anything larger is not a picture of that size."""
+
 GUARDED_ENTRIES = 32
 """Titles are listed by the million, so the file is checked for changes only once per this many."""
 
@@ -95,7 +101,7 @@ class LibzimArchive:
             except BROKEN as problem:
                 raise NotABook(
                     f"The ZIM file {str(path)!r} cannot be opened: {reason_of(problem)}.",
-                    remedy="It is cut short or damaged; copy or download it again.",
+                    remedy="It is incomplete or damaged. Copy or download it again.",
                 ) from problem
             self._guard = FileGuard(parts)
             self._old = not self._raw.has_new_namespace_scheme
@@ -117,7 +123,7 @@ class LibzimArchive:
 
     def read(self, path: str) -> Entry:
         raw, via = self._found(path)
-        with self._unbroken(path):
+        with self._reporting_damage(path):
             item = raw.get_item()
             content, mimetype = bytes(item.content), item.mimetype
         ref = EntryRef(self._book.id, raw.path)
@@ -125,7 +131,7 @@ class LibzimArchive:
 
     def look(self, path: str) -> EntryInfo:
         raw, via = self._found(path)
-        with self._unbroken(path):
+        with self._reporting_damage(path):
             item = raw.get_item()
             ref = EntryRef(self._book.id, raw.path)
             stored = stored_at(self._guard.read, raw._index)
@@ -133,7 +139,7 @@ class LibzimArchive:
 
     def part(self, path: str, start: int, end: int) -> bytes:
         raw, _ = self._found(path)
-        with self._unbroken(path):
+        with self._reporting_damage(path):
             item = raw.get_item()
             stored = stored_at(self._guard.read, raw._index)
             if stored is None or stored.size != item.size:
@@ -141,7 +147,7 @@ class LibzimArchive:
             count = max(min(end, stored.size) - start, 0)
             found = self._guard.read(stored.place + start, count)
             if len(found) != count:
-                raise IndexError("it ends before its end")  # caught by `_unbroken`, as libzim's own errors are
+                raise IndexError("the file is incomplete")  # caught by `_reporting_damage`, as libzim's own errors are
             return found
 
     def resolve(self, path: str) -> str | None:
@@ -226,19 +232,19 @@ class LibzimArchive:
     def name_at(self, number: int) -> EntryName:
         """Path, title and type of the entry with this number; for a redirect, its final target."""
         self._guard.check()
-        with self._unbroken(f"number {number}"):
+        with self._reporting_damage(f"number {number}"):
             return self._listing.name_at(number)
 
     def path_at(self, number: int) -> str:
         """The path of the entry with this number, which is often readable even if the entry is damaged."""
         self._guard.check()
-        with self._unbroken(f"number {number}"):
+        with self._reporting_damage(f"number {number}"):
             return str(self._raw._get_entry_by_id(number).path)
 
     def read_at(self, number: int) -> Entry:
         """The entry with this number, which must not be a redirect."""
         self._guard.check()
-        with self._unbroken(f"number {number}"):
+        with self._reporting_damage(f"number {number}"):
             raw = self._raw._get_entry_by_id(number)
             item = raw.get_item()
             return Entry(EntryRef(self._book.id, raw.path), title_of(raw), item.mimetype, bytes(item.content))
@@ -259,6 +265,15 @@ class LibzimArchive:
         self._guard.check()
         return self._raw.check() if self._raw.has_checksum else None
 
+    def illustration(self) -> bytes:
+        """The book's cover as its maker stored it, at most MAX_ILLUSTRATION_BYTES; empty if it has none."""
+        with contextlib.suppress(KeyError, RuntimeError):
+            if self._raw.has_illustration(ILLUSTRATION_PIXELS):
+                item = self._raw.get_illustration_item(ILLUSTRATION_PIXELS)
+                if item.size <= MAX_ILLUSTRATION_BYTES:
+                    return bytes(item.content)
+        return b""
+
     def close(self) -> None:
         self._guard.close()
 
@@ -269,14 +284,14 @@ class LibzimArchive:
         return found
 
     @contextlib.contextmanager
-    def _unbroken(self, path: str) -> Iterator[None]:
+    def _reporting_damage(self, path: str) -> Iterator[None]:
         """Turn libzim's errors for a damaged entry into BookDamaged."""
         try:
             yield
         except BROKEN as problem:
             raise BookDamaged(
                 f"The page {path!r} of {self._book.source!r} cannot be read: {reason_of(problem)}.",
-                remedy="The file is damaged; copy or download it again.",
+                remedy="The file is damaged. Copy or download it again.",
             ) from problem
 
     def _follow(self, path: str) -> tuple[RawEntry, tuple[str, ...]] | None:
@@ -291,8 +306,8 @@ class LibzimArchive:
                 raw = raw.get_redirect_entry()
                 if len(via) > MAX_HOPS or raw.path in via:
                     raise RedirectLoop(
-                        f"The page {path!r} of {self._book.title!r} only redirects in a circle.",
-                        remedy="Choose another page; the book was made with this fault.",
+                        f"The page {path!r} of {self._book.title!r} redirects in a loop.",
+                        remedy="This is an error in the book. Choose another page.",
                     )
         except BROKEN as problem:
             raise _damaged(self._parts[0], problem) from problem
@@ -350,4 +365,4 @@ def _damaged(path: Path, problem: Exception) -> BookDamaged:
 
 
 def _no_page(path: str, book: Book) -> PageNotFound:
-    return PageNotFound(f"{book.title!r} has no page {path!r}.")
+    return PageNotFound(f"{book.title!r} has no page at {path!r}.")

@@ -24,6 +24,7 @@ from kiwiresearch.zim.archive import (
     languages_of,
     tags_of,
 )
+from kiwiresearch.zim.files import ZIM_MAGIC
 from kiwiresearch.zim.paths import plain_title, title_of_path
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ HEADER = struct.Struct("<IHH16sIIQQ")
 
 POINTER = struct.Struct("<Q")
 ENTRY = struct.Struct("<HBcIII")
-MAGIC = 72_173_914
+MAGIC = int.from_bytes(ZIM_MAGIC, "little")
 REDIRECT = 0xFFFF
 WITHOUT_CONTENT = 0xFFFD
 """MIME type numbers from here on mark redirects and deleted entries."""
@@ -71,7 +72,7 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
     magic, _, _, _, entries, clusters, paths, _ = HEADER.unpack(read(0, HEADER.size))
     (heads,) = POINTER.unpack(read(HEADER.size, POINTER.size))
     if magic != MAGIC or number >= entries:
-        raise ValueError("no such entry of a ZIM file")
+        raise ValueError("the ZIM file has no such entry")
     (place,) = POINTER.unpack(read(paths + POINTER.size * number, POINTER.size))
     mimetype, _, _, _, cluster, blob = ENTRY.unpack(read(place, ENTRY.size))
     if mimetype >= WITHOUT_CONTENT or cluster >= clusters:

@@ -102,20 +102,20 @@ def title_of_path(path: str) -> str:
 MAX_SUGGESTIONS = 8
 
 
-def find_path(archive: Archive, words: str) -> str | None:
+def find_path(archive: Archive, name: str) -> str | None:
     """The path of the page with this title or path; case, underscores and file extensions may differ."""
-    words = " ".join(words.split()) if "\n" in words else words.strip()
-    if not words:
+    name = " ".join(name.split()) if "\n" in name else name.strip()
+    if not name:
         return None
-    for title in dict.fromkeys((words, words.replace("_", " "), words[:1].upper() + words[1:])):
+    for title in dict.fromkeys((name, name.replace("_", " "), name[:1].upper() + name[1:])):
         if found := archive.by_title(title):
             return found
-    underscored = words.replace(" ", "_")
-    for name in dict.fromkeys((words, underscored, underscored[:1].upper() + underscored[1:])):
+    underscored = name.replace(" ", "_")
+    for path in dict.fromkeys((name, underscored, underscored[:1].upper() + underscored[1:])):
         for extension in ("", *EXTENSIONS):
-            if found := archive.resolve(name + extension):
+            if found := archive.resolve(path + extension):
                 return found
-    spaced = words.replace("_", " ")
+    spaced = name.replace("_", " ")
     folded = spaced.casefold()
     for match in archive.suggest(spaced, MAX_SUGGESTIONS):
         if folded in (match.title.casefold(), match.alias.casefold()):

@@ -52,7 +52,7 @@ SimpleCall = Literal["read", "resolve", "title", "estimate"]
 
 @dataclass(frozen=True, slots=True)
 class MissingBook(Record):
-    """A book that could not be asked."""
+    """A book that was not available."""
 
     id: BookId
     title: str
@@ -60,7 +60,7 @@ class MissingBook(Record):
 
 @dataclass(frozen=True, slots=True)
 class MissingBooks(Record):
-    """A host that is away, and the books that could not be asked for that."""
+    """A host that is offline, and its books, which were not available."""
 
     host: str
     books: tuple[MissingBook, ...]
@@ -72,7 +72,7 @@ class MissingBooks(Record):
 
     def sentence(self) -> str:
         """A sentence for readers."""
-        return f"Not asked: {self.titles}, on the host {self.host!r}. {self.why}"
+        return f"Not searched: {self.titles}, on the host {self.host!r}. {self.why}"
 
 
 def missing_from_record(rows: Any) -> tuple[MissingBooks, ...]:
@@ -156,7 +156,7 @@ class PeerArchive:
         """The book's reply; errors that it raised on its host are raised here."""
         if is_too_long(call):  # no book has a path or title that long
             if call.name not in EMPTY_ANSWERS:
-                raise PageNotFound(f"{self._book.title!r} has no page {call.args[0][:MAX_SHOWN_CHARS]!r}….")
+                raise PageNotFound(f"{self._book.title!r} has no page at {call.args[0][:MAX_SHOWN_CHARS]!r}….")
             return call.read(EMPTY_ANSWERS[call.name], b"")
         known = self._prefetched.get(call)
         if known is not None and call.name == "read":
@@ -225,8 +225,8 @@ class PeerArchive:
 
     def _not_here(self, what: str) -> NoReturn:
         raise NotOffered(
-            f"The {what} of {self._book.title!r} are not listed from another host.",
-            remedy="Work through a whole book on the host that has it.",
+            f"{self._book.title!r} is on another host, so its {what} cannot be listed here.",
+            remedy="Run this on the host that has the book.",
         )
 
     def _read(self, path: str) -> Call[Entry]:

@@ -36,10 +36,10 @@ MAX_CONNECTIONS = 8
 """Connections to one host that stay open for further calls."""
 
 FAILURES: dict[FailureKind, str] = {
-    "broken": "hung up",
-    "late": "does not come to an end",
-    "silent": "does not answer in time",
-    "large": "gives an answer without end",
+    "broken": "closed the connection",
+    "late": "took too long to reply",
+    "silent": "is not responding",
+    "large": "sent a reply that is too large",
 }
 
 
@@ -60,15 +60,15 @@ class PeerClient:
         try:
             replies = unpack_replies(body, len(calls))
             if len(calls) == 1 and replies[0] is None:  # or we would repeat the call for ever
-                raise BadCallReply("it puts off what was asked for alone")
+                raise BadCallReply("it postpones a single request")
             return [_read(call, reply) for call, reply in zip(calls, replies, strict=True)]
         except (ValueError, TypeError) as problem:
-            raise self._away(f"gives a broken answer: {problem}") from problem
+            raise self._away(f"sent an invalid reply: {problem}") from problem
 
     def ping(self) -> None:
         """Raise HostAway unless the host of this name is there and accepts our secret."""
         if self._fetched(f"{PATH}/{PING}", b"") != self.name.encode("utf-8", "replace"):
-            raise self._away("is another host by now")
+            raise self._away("is now another host")
 
     def close(self) -> None:
         self._client.close()
@@ -78,13 +78,13 @@ class PeerClient:
             return retried_once(lambda: self._once(path, body), "broken")
         except HttpFailure as failure:
             is_silent = failure.kind == "silent" or failure.kind not in FAILURES
-            raise self._away(FAILURES.get(failure.kind, "does not answer"), is_silent=is_silent) from failure
+            raise self._away(FAILURES.get(failure.kind, "is not responding"), is_silent=is_silent) from failure
 
     def _once(self, path: str, body: bytes) -> bytes:
         parts, is_at_work, limit = [], True, Deadline(AT_WORK_S)
         with self._client.open("POST", self.url + path, limit, content=body) as response:
             if response.status != 200:
-                raise self._away(f"refuses to answer ({response.status})")
+                raise self._away(f"refused the request ({response.status})")
             for part in response.chunks(MAX_REPLY_BYTES, raw=True):
                 parts.append(part)
                 if is_at_work and part.strip(BUSY):  # the reply itself begins: from now on the longer limit holds
@@ -96,7 +96,7 @@ class PeerClient:
         text = f"The host {self.name!r} {what}."
         return HostAway(
             Message(text, "host.silent", host=self.name) if is_silent else text,
-            remedy="'kiwiresearch hosts' shows who is there; try again when it is.",
+            remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any, Generic, TypeVar, get_args
 
 from kiwiresearch import errors
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import Archive, Book, BookKind, Indexes, Match
@@ -114,7 +115,7 @@ def answer_call(handlers: Mapping[str, CallHandler], target: object, call: Seque
     """Answer a call of another host; BadCall for one that none of our hosts would make."""
     handler = handlers.get(call[0]) if call and isinstance(call[0], str) else None
     if handler is None:
-        raise BadCall("there is no such call")
+        raise BadCall("the call is unknown")
     args = call[1:]
     if len(args) != len(handler.parameter_types) or not all(map(_is_valid, args, handler.parameter_types)):
         raise BadCall(f"{call[0]!r} takes other values")
@@ -233,7 +234,7 @@ def _rows(rows: Sequence[Any], body: bytes, place: int) -> tuple[list[CallReply 
 
 def checked_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError("it is no text")
+        raise TypeError("it is not text")
     if len(value) > MAX_TEXT_CHARS:
         raise ValueError("no path and no title is so long")
     return value
@@ -241,7 +242,7 @@ def checked_text(value: Any) -> str:
 
 def checked_count(value: Any) -> int:
     if type(value) is not int or not 0 <= value <= MAX_NUMBER:
-        raise TypeError("it is no count")
+        raise TypeError("it is not a count")
     return value
 
 
@@ -283,9 +284,9 @@ class PeerBook:
         return Source(self.book.source)
 
 
-def announcement_of(book: Book, titles: tuple[int, bool] | None) -> dict[str, Any]:
+def announcement_of(book: Book, titles: tuple[int, bool] | None) -> JsonDict:
     """How a host announces one of its books: with the name of the file, but not its folder."""
-    record: dict[str, Any] = asdict(book) | {"titles": list(titles) if titles else None}
+    record: JsonDict = asdict(book) | {"titles": list(titles) if titles else None}
     record["source"] = PurePath(book.source).name
     return {key: _storable(value) for key, value in record.items()}
 

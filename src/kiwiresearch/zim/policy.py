@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from functools import lru_cache
 
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadSettings, BookHidden, KiwiError, PageHidden, PageNotFound, RedirectLoop
-from kiwiresearch.ids import canonical_json
+from kiwiresearch.ids import canonical_json, short_hash
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
 from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, TitleEntry
@@ -25,7 +24,7 @@ ANYTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """An institution's profile: the table [policy] of the settings, which applies to all users of the desk."""
+    """An institution's profile: the table [policy] of the settings, which applies to all users of the server."""
 
     name: str = ""
     """The name of the institution, as shown to readers, such as 'Lycée Pasteur'."""
@@ -42,14 +41,14 @@ class Policy:
     def __post_init__(self) -> None:
         for key, rules in (("books", self.books), ("hidden", self.hidden)):
             if any(not part.strip() for rule in rules for part in rule.split(BOOK_SEPARATOR)):
-                raise BadSettings(f"'policy.{key}' has an entry without a name.", remedy="Take it out.")
+                raise BadSettings(f"'policy.{key}' has an empty entry.", remedy="Remove it.")
 
     @property
     def label(self) -> Message:
         """How messages for readers refer to the policy."""
         if self.name:
             return Message(f"the policy of {self.name}", "policy.of", name=self.name)
-        return Message("the policy of this desk", "policy.here")
+        return Message("this server's policy", "policy.here")
 
     @property
     def restricts(self) -> bool:
@@ -67,7 +66,7 @@ class Policy:
         if not self.restricts:
             return ""
         rules = {"name": self.name, "books": sorted(self.books), "hidden": sorted(self.hidden)}
-        return "sha256:" + hashlib.sha256(canonical_json(rules).encode("utf-8", "replace")).hexdigest()[:32]
+        return short_hash(canonical_json(rules))
 
     def allows(self, names: Iterable[str]) -> bool:
         """Whether a book known by these names may be read."""
@@ -90,19 +89,19 @@ class HiddenPages:
     """How many pages were hidden, and by whose policy; shown so that readers do not think the book lacks them."""
 
     pages: int = 0
-    policy_name: str = ""
+    policy_label: str = ""
 
     def __add__(self, other: HiddenPages) -> HiddenPages:
-        return HiddenPages(self.pages + other.pages, self.policy_name or other.policy_name)
+        return HiddenPages(self.pages + other.pages, self.policy_label or other.policy_label)
 
     def record(self) -> HiddenRecord:
-        return HiddenRecord(self.pages, self.policy_name)
+        return HiddenRecord(self.pages, self.policy_label)
 
     def sentence(self, what: str, more: str = "") -> str:
         """A sentence for readers, such as '2 pages are hidden by …'; empty if nothing was hidden."""
         things = f"1 {what}" if self.pages == 1 else f"{self.pages} {what}s"
         verb = "is" if self.pages == 1 else "are"
-        return " ".join(filter(None, (things, more, verb, f"hidden by {self.policy_name}."))) if self.pages else ""
+        return " ".join(filter(None, (things, more, verb, f"hidden by {self.policy_label}."))) if self.pages else ""
 
 
 NONE_HIDDEN = HiddenPages()
@@ -110,10 +109,10 @@ NONE_HIDDEN = HiddenPages()
 
 @dataclass(frozen=True, slots=True)
 class HiddenRecord(Record):
-    """Pages that are left out of an answer by the policy of the server."""
+    """Pages that the server's policy hides."""
 
     pages: int
-    """How many of the pages that the books offer first."""
+    """How many of the books' first results."""
     by: str
     """Whose policy it is."""
 
@@ -148,10 +147,10 @@ def _folded_part(part: str) -> str:
     return before + folded + after
 
 
-def book_hidden(name: str, policy: Policy) -> BookHidden:
+def book_hidden_error(name: str, policy: Policy) -> BookHidden:
     return BookHidden(
-        f"The book {name!r} is not among those that {policy.label} allows.",
-        remedy="Who runs this desk can allow it: 'books' below [policy] in the settings.",
+        f"The book {name!r} is not allowed by {policy.label}.",
+        remedy="Your administrator can allow it with 'books' under [policy] in the settings.",
     )
 
 
@@ -159,7 +158,7 @@ SPARE_RESULTS = 20
 """How many more results are requested than are wanted, since some may be hidden."""
 
 MAX_CACHED_PATHS = 32_768
-REMEDY = "Who runs this desk can show it: its titles are below [policy] in the settings."
+REMEDY = "Your administrator can allow it with 'hidden' under [policy] in the settings."
 
 
 class PolicyArchive:
@@ -184,7 +183,7 @@ class PolicyArchive:
         return self.inner.book
 
     @property
-    def policy_name(self) -> str:
+    def policy_label(self) -> str:
         """How sentences for readers refer to the policy."""
         return self._policy.label
 
@@ -245,17 +244,17 @@ class PolicyArchive:
         """Whether a title is hidden, or the page it leads to."""
         return self._titles.has(title) or self._hides(path)
 
-    def hidden_name(self, name: str) -> PageHidden | None:
+    def hidden_name_error(self, name: str) -> PageHidden | None:
         """The error for a name that is hidden, whatever page it leads to; None if it is not."""
         return self._refusal(name) if self._titles.has(name) else None
 
-    def hidden_at(self, path: str) -> PageHidden | None:
+    def hidden_page_error(self, path: str) -> PageHidden | None:
         """The error for a path that is hidden or leads to a hidden page; None if nothing is hidden there."""
         final = self.inner.resolve(path)
         is_hidden = final is not None and (self._hides(path) or self._hides(final))
         return self._refused(path, final or path) if is_hidden else None
 
-    def offers_hidden(self, phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
+    def count_hidden_results(self, phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
         """How many hidden pages the book itself would find first for the phrases, or have one of the names."""
         found = {
             match.path
@@ -266,7 +265,7 @@ class PolicyArchive:
         found |= {path for name in called if (path := find_path(self.inner, name))}
         return HiddenPages(sum(map(self._hides, found)), self._policy.label)
 
-    def hidden_titled(self, name: str) -> str:
+    def hidden_page_title(self, name: str) -> str:
         """The title of the hidden page with exactly this name; empty if there is none, or it is not hidden."""
         if not self._is_here and not self._titles.has(name):
             return ""  # each lookup would be a request
@@ -279,7 +278,7 @@ class PolicyArchive:
         title = self.inner.title(path) if path else ""
         return title if path and (self._hides(path) or self._titles.has(title)) else ""
 
-    def shows(self, name: str) -> bool:
+    def has_visible_page(self, name: str) -> bool:
         """Whether a page that is not hidden has this name; not looked up on a server or another host."""
         return self._is_here and find_path(self, name) is not None
 
@@ -320,7 +319,7 @@ def with_policy(archive: Archive, policy: Policy) -> Archive:
     names = names_of(archive.book)
     if not policy.allows(names):
         archive.close()
-        raise book_hidden(archive.book.title or archive.book.name, policy)
+        raise book_hidden_error(archive.book.title or archive.book.name, policy)
     titles = policy.titles_of(names)
     return PolicyArchive(archive, titles, policy) if titles else archive
 
@@ -330,20 +329,24 @@ def without_policy(archive: Archive) -> Archive:
     return archive.inner if isinstance(archive, PolicyArchive) else archive
 
 
-def hidden_at(archive: Archive, path: str) -> PageHidden | None:
+def hidden_page_error(archive: Archive, path: str) -> PageHidden | None:
     """The error for a path that leads to a hidden page of a book; None if it does not."""
-    return archive.hidden_at(path) if isinstance(archive, PolicyArchive) else None
+    return archive.hidden_page_error(path) if isinstance(archive, PolicyArchive) else None
 
 
-def hidden_page_named(archives: Iterable[Archive], words: str) -> PageHidden | None:
+def hidden_page_named_error(archives: Iterable[Archive], name: str) -> PageHidden | None:
     """The error for a page asked for by name, if one of the books hides it; None if none does."""
     for archive in archives:
         if isinstance(archive, PolicyArchive):
             try:
-                path = find_path(archive.inner, words)
+                path = find_path(archive.inner, name)
             except KiwiError:
                 continue
-            if path and (hidden := archive.hidden_at(path) or archive.hidden_at(words) or archive.hidden_name(words)):
+            if path and (
+                hidden := archive.hidden_page_error(path)
+                or archive.hidden_page_error(name)
+                or archive.hidden_name_error(name)
+            ):
                 return hidden
     return None
 
@@ -354,7 +357,7 @@ class HiddenName:
 
     name: str
     title: str
-    policy_name: str
+    policy_label: str
 
 
 def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> HiddenName | None:
@@ -367,12 +370,12 @@ def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> Hidd
             continue
         for archive in guarded:
             try:
-                title = archive.hidden_titled(name)
-                is_shown = not title and archive.shows(name)
+                title = archive.hidden_page_title(name)
+                is_shown = not title and archive.has_visible_page(name)
             except KiwiError:
                 continue
             if title:
-                return HiddenName(name, title, archive.policy_name)
+                return HiddenName(name, title, archive.policy_label)
             if is_shown:
                 shown.append(fold(name))
     return None
@@ -384,4 +387,4 @@ def count_hidden_matches(
     """How many hidden pages the books would find first for the phrases, or have one of the names."""
     phrases, names = list(dict.fromkeys(filter(None, phrases))), list(dict.fromkeys(filter(None, names)))
     guarded = (archive for archive in archives if isinstance(archive, PolicyArchive))
-    return sum((archive.offers_hidden(phrases, names, limit) for archive in guarded), NONE_HIDDEN)
+    return sum((archive.count_hidden_results(phrases, names, limit) for archive in guarded), NONE_HIDDEN)

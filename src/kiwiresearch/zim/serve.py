@@ -12,9 +12,10 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 from xml.etree import ElementTree
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
 from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, HttpReply, HttpResponse, retried_once
 from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryRef, Match, TitleEntry
@@ -87,22 +88,22 @@ class KiwixServer:
         except HttpFailure as failure:
             if failure.kind == "late":
                 raise BookUnreachable(
-                    f"The server {self.root!r} does not come to an end in {total_s:g} s.",
-                    remedy="Check that it is kiwix-serve; for a slow line, set a larger serve_timeout_s.",
+                    f"The server {self.root!r} did not finish its reply within {total_s:g} s.",
+                    remedy="Check that it is kiwix-serve. If the connection is slow, set a larger serve_timeout_s.",
                 ) from failure
             if failure.kind == "large":
                 raise BookUnreachable(
-                    f"The answer of {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
-                    remedy="Is this a kiwix-serve? Name its address, such as http://host:8080.",
+                    f"The reply from {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
+                    remedy="Check that it is kiwix-serve. Enter its address, for example http://host:8080.",
                 ) from failure
-            words = {"address": "cannot be asked", "garbled": "gives a broken answer"}
-            raise self._unreachable(f"{words.get(failure.kind, 'does not answer')}: {failure}") from failure
+            words = {"address": "cannot be reached", "garbled": "sent an invalid reply"}
+            raise self._unreachable(f"{words.get(failure.kind, 'is not responding')}: {failure}") from failure
 
     def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
         """Like `get`, but a server error or a request for a password raises BookUnreachable."""
         response = self.get(path, method=method, span=span)
         if response.status in REFUSALS or response.status >= 500:
-            raise self._unreachable(f"answers with an error ({response.status})")
+            raise self._unreachable(f"returned an error ({response.status})")
         return response
 
     def _unreachable(self, what: str) -> BookUnreachable:
@@ -121,14 +122,14 @@ class KiwixServer:
             headers["Range"] = f"bytes={span.start}-{span.end - 1}"
         with self._client.open(method, url, limit, headers=headers) as response:
             if span and response.status == PARTIAL and span.start != _start_of(response):
-                raise self._unreachable("gives another part than it was asked for")
+                raise self._unreachable("sent a different part of the page than requested")
             return HttpReply(response.status, response.headers, _received(response, span))
 
     def _feed(self, path: str) -> ElementTree.Element:
         response = self.get(path)
         strange = BookUnreachable(
-            f"{self.root!r} answers, but not as kiwix-serve does.",
-            remedy="Name the address that kiwix-serve shows at its start, such as http://host:8080.",
+            f"The server {self.root!r} does not seem to be kiwix-serve.",
+            remedy="Enter the address that kiwix-serve prints when it starts, for example http://host:8080.",
         )
         if response.status != 200:
             raise strange
@@ -183,7 +184,7 @@ class ServeArchive:
         span = ByteRange(start, end) if start < end else ByteRange(start, start + 1)
         _, _, response = self._fetch(path, "GET", span)
         if response.status not in FOUND | {PAST_THE_END}:
-            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+            raise PageNotFound(f"{self._book.title!r} has no page at {path!r}.")
         return response.content if start < end and response.status in FOUND else b""
 
     def resolve(self, path: str) -> str | None:
@@ -251,8 +252,8 @@ class ServeArchive:
 
     def _not_offered(self, what: str) -> NoReturn:
         raise NotOffered(
-            f"A kiwix-serve does not list the {what} of {self._book.title!r}.",
-            remedy="Add the ZIM file itself to work through a whole book.",
+            f"kiwix-serve cannot list the {what} of {self._book.title!r}.",
+            remedy="Add the ZIM file itself to your library.",
         )
 
     def url(self, path: str) -> str:
@@ -264,7 +265,7 @@ class ServeArchive:
     def _fetch_found(self, path: str, method: str) -> tuple[str, tuple[str, ...], HttpReply]:
         final, via, response = self._fetch(path, method)
         if response.status != 200:
-            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+            raise PageNotFound(f"{self._book.title!r} has no page at {path!r}.")
         return final, via, response
 
     def _fetch(self, path: str, method: str, span: ByteRange | None = None) -> tuple[str, tuple[str, ...], HttpReply]:
@@ -277,7 +278,7 @@ class ServeArchive:
                 return path, tuple(via), response
             via.append(path)
             if len(via) > MAX_HOPS or target in via:
-                raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
+                raise RedirectLoop(f"The page {path!r} of {self._book.title!r} redirects in a loop.")
             path = target
 
     def _raw(self, path: str, method: str, span: ByteRange | None) -> HttpReply:
@@ -372,7 +373,7 @@ def _title_in(content: bytes) -> str:
     return plain_title(found[1].decode("utf-8", "replace")) if found else ""
 
 
-def _rows(content: bytes) -> list[dict[str, Any]]:
+def _rows(content: bytes) -> list[JsonDict]:
     try:
         rows = json.loads(content)
     except ValueError:

@@ -12,10 +12,10 @@ from typing import Self
 
 from kiwiresearch.errors import BadSettings, BadUsage, BookDamaged, BookNotFound, HostAway, KiwiError
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.system import write_atomically
+from kiwiresearch.system import expand_user, write_atomically
 from kiwiresearch.zim.archive import Archive, Book
 from kiwiresearch.zim.files import OpenFileNotes, parts_of
-from kiwiresearch.zim.integrity import Verdict, Verdicts
+from kiwiresearch.zim.integrity import FileCheck, FileChecks
 from kiwiresearch.zim.peer import MissingBooks, PeerOpener
 from kiwiresearch.zim.policy import Policy, with_policy
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, ServedBook, Source, files_in, is_address
@@ -39,7 +39,7 @@ class ListedBook:
         names = {self.name, self.title, self.id, str(self.source), self.source.served}
         if not self.source.is_served:
             names |= {self.source.path.name, self.source.path.stem}
-            if wanted and self.source.location == str(Path(wanted).expanduser().absolute()):
+            if wanted and self.source.location == str(expand_user(wanted).absolute()):
                 return True
         return folded in {name.casefold() for name in names if name}
 
@@ -60,13 +60,13 @@ class ShelfFile:
         except FileNotFoundError:
             return ()
         except OSError as problem:
-            raise BadSettings(f"The list of books {str(self.path)!r} cannot be read: {problem.strerror}.") from problem
+            raise BadSettings(f"Could not read the list of books {str(self.path)!r}: {problem.strerror}.") from problem
         try:
             return tuple(_book_from_row(row) for row in json.loads(text)["books"])
         except (ValueError, KeyError, TypeError) as problem:
             raise BadSettings(
-                f"The list of books {str(self.path)!r} is not as kiwiresearch wrote it.",
-                remedy="Mend or delete it, then add your books again.",
+                f"The list of books {str(self.path)!r} is damaged.",
+                remedy="Repair or delete it, then add your books again.",
             ) from problem
 
     def add(self, new: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
@@ -87,8 +87,8 @@ class ShelfFile:
             write_atomically(self.path, canonical_json({"version": VERSION, "books": rows}, indent=2) + "\n")
         except OSError as problem:
             raise BadSettings(
-                f"The list of books {str(self.path)!r} cannot be written: {problem.strerror}.",
-                remedy="Check the folder's permissions, or set KIWIRESEARCH_HOME to one that can be written.",
+                f"Could not write the list of books {str(self.path)!r}: {problem.strerror}.",
+                remedy="Check the folder's permissions, or set KIWIRESEARCH_HOME to a folder you can write to.",
             ) from problem
 
 
@@ -102,7 +102,7 @@ class Opener:
 
     def __init__(
         self,
-        verdicts: Verdicts,
+        verdicts: FileChecks,
         open_files: OpenFileNotes | None = None,
         *,
         allow_damaged: bool = False,
@@ -137,17 +137,17 @@ class Opener:
             return self._books_on_server(text)
         found = []
         for file in files_in(Path(text)):
-            source = Source(str(file.expanduser().absolute()))
+            source = Source(str(expand_user(file).absolute()))
             archive = self._open_file(source.path)
             found.append((archive.book, source))
             archive.close()
         return found
 
-    def verdict(self, source: Source) -> Verdict | None:
+    def verdict(self, source: Source) -> FileCheck | None:
         """The remembered result of checking a book's file; None for a book on a server or another host."""
         return None if source.is_served or source.is_on_peer else self._verdicts.known(parts_of(source.path))
 
-    def check(self, source: Source) -> Verdict:
+    def check(self, source: Source) -> FileCheck:
         return self._verdicts.check_now(source.path)
 
     def _open_file(self, path: Path) -> Archive:
@@ -159,10 +159,10 @@ class Opener:
         except BookDamaged as problem:
             if not self._allow_damaged:
                 raise
-            self.say(f"{problem.message} Reading it all the same, as you asked.")
+            self.say(f"{problem.message} Reading it anyway, because 'allow_damaged' is set.")
         if verdict.state == "unchecked":
             self._verdicts.check_in_background(path)
-            self.say(f"{path.name!r} has not been checked for damage yet; that goes on in the background.")
+            self.say(f"{path.name!r} has not been checked for damage yet. The check is running in the background.")
         archive = LibzimArchive(path)
         if self._open_files:
             self._open_files.note_open(archive.parts)
@@ -171,8 +171,8 @@ class Opener:
     def _open_on_peer(self, source: Source) -> Archive:
         if self.peer_opener is None:
             raise HostAway(
-                f"The book {source.path.name!r} is on another host, and no store is set that knows it.",
-                remedy="Set 'store' to the one that the hosts share.",
+                f"The book {source.path.name!r} is on another host, but no shared store is set.",
+                remedy="Set 'store' in the settings to the store that your hosts share.",
             )
         return self.peer_opener(BookId(source.peer_book_id))
 
@@ -191,8 +191,8 @@ class Opener:
                 return ServeArchive(server, served)
         server.close()
         raise BookNotFound(
-            f"The server {server.root!r} has no book {source.served!r} any more.",
-            remedy="See what it has with 'kiwiresearch books add URL'.",
+            f"The server {server.root!r} no longer has the book {source.served!r}.",
+            remedy="To add the books that it has now, run 'kiwiresearch books add URL'.",
         )
 
     def _books_on_server(self, address: str) -> list[tuple[Book, Source]]:
@@ -208,7 +208,7 @@ class Opener:
             found = [row for row in found if wanted in (row[1].served, row[0].name, row[0].id)]
         if not found:
             raise BookNotFound(
-                f"The server {server.root!r} offers no book{f' {wanted!r}' if wanted else ''}.",
+                f"The server {server.root!r} has no book{f' named {wanted!r}' if wanted else 's'}.",
                 remedy="Start kiwix-serve with at least one ZIM file.",
             )
         return found
@@ -216,6 +216,9 @@ class Opener:
 
 class Shelf:
     """The books one command or program uses; each is opened on first use."""
+
+    follows_library = False
+    """Whether it has all books of the user's list, and notices when that changes."""
 
     def __init__(self, books: Sequence[ListedBook], opener: Opener, *, is_sample: bool = False) -> None:
         self.books = tuple(books)
@@ -246,7 +249,7 @@ class Shelf:
         return ""
 
     def refresh(self) -> bool:
-        """Reload the list, which may change on a shelf that hosts share; returns whether it did."""
+        """Reload the list, if it is one that may change; returns whether it did."""
         return False
 
     def open(self, book: ListedBook) -> Archive:
@@ -268,7 +271,7 @@ class Shelf:
         if problems and not found:
             raise problems[0]
         for left_out in problems:
-            self._opener.say(f"Left out: {left_out}")
+            self._opener.say(f"Skipped: {left_out}")
         return found
 
     def close(self) -> None:
@@ -289,8 +292,8 @@ def pick_books(books: Sequence[ListedBook], wanted: str, opener: Opener) -> list
     if found:
         return found
     if not wanted.strip():
-        raise BadUsage("The name of the book is empty.", remedy="'kiwiresearch books list' shows your books.")
-    path = Path(wanted).expanduser()
+        raise BadUsage("The book name is empty.", remedy="To list your books, run 'kiwiresearch books list'.")
+    path = expand_user(wanted)
     if is_address(wanted) or path.suffix in SUFFIXES or "/" in wanted or _exists(path):
         return [listed_book(book, source) for book, source in opener.look_up(wanted)]
     raise unknown_book(wanted, books)
@@ -312,6 +315,6 @@ def unknown_book(wanted: str, books: Sequence[ListedBook]) -> BookNotFound:
     guess = names[near[0]] if near else inside[0] if inside else ""
     hint = f"Did you mean {guess!r}? " if guess else ""
     return BookNotFound(
-        f"There is no book {wanted!r} on your shelf.",
-        remedy=f"{hint}'kiwiresearch books list' shows them all.",
+        f"No book named {wanted!r} in your library.",
+        remedy=f"{hint}To list your books, run 'kiwiresearch books list'.",
     )

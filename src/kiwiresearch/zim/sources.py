@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from kiwiresearch.errors import BookNotFound, BookUnreachable, NotABook
 from kiwiresearch.ids import BookId
+from kiwiresearch.system import expand_user
 from kiwiresearch.zim.archive import Book, Indexes, clean_metadata, flavour_of, kind_of, languages_of, tags_of
 
 OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
@@ -69,7 +70,9 @@ def serve_root(address: str) -> str:
     """The server's own address, from the address of any of its pages that a user may have copied."""
     if "://" not in address:
         address = f"http://{address}"
-    wrong = BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
+    wrong = BookUnreachable(
+        f"{address!r} is not the address of a kiwix-serve server.", remedy="Example: http://host:8080"
+    )
     try:
         parts = urlsplit(address)
     except ValueError as problem:
@@ -223,13 +226,13 @@ def is_address(text: str) -> bool:
 
 def files_in(path: Path) -> list[Path]:
     """The books that a path refers to: the file itself, all in a folder, or all in a library.xml."""
-    path = path.expanduser()
+    path = expand_user(path)
     if path == Path():
-        raise BookNotFound("The name of the book is empty.", remedy="Give a file, a folder or an address.")
+        raise BookNotFound("No file, folder or address was given.", remedy="Enter a file, a folder or an address.")
     if _is_folder(path):
         found = books_below(path)
         if not found:
-            raise BookNotFound(f"There is no .zim file in the folder {str(path)!r}.", remedy="Name another folder.")
+            raise BookNotFound(f"No .zim files in the folder {str(path)!r}.", remedy="Choose another folder.")
         return found
     if path.suffix == ".xml":
         return library_files(path)
@@ -266,20 +269,20 @@ def library_files(path: Path) -> list[Path]:
     try:
         content = path.read_bytes()
     except OSError as problem:
-        raise BookNotFound(f"The library {str(path)!r} cannot be read: {problem.strerror}.") from problem
+        raise BookNotFound(f"Could not read the library {str(path)!r}: {problem.strerror}.") from problem
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise NotABook(f"{str(path)!r} is no library of Kiwix: it declares a document type.")
+        raise NotABook(f"{str(path)!r} is not a Kiwix library: it contains a DOCTYPE or ENTITY declaration.")
     try:
         root = ElementTree.fromstring(content)  # noqa: S314
     except ElementTree.ParseError as problem:
         raise NotABook(
-            f"{str(path)!r} is no library of Kiwix: {problem}.",
-            remedy="Make one with 'kiwix-manage'.",
+            f"{str(path)!r} is not a Kiwix library: {problem}.",
+            remedy="Create one with 'kiwix-manage'.",
         ) from problem
     names = [book.get("path") for book in root.iter("book")]
     files = [_library_path(path.parent, name) for name in names if name]
     if not files:
-        raise BookNotFound(f"The library {str(path)!r} names no file.", remedy="Add the ZIM files themselves.")
+        raise BookNotFound(f"The library {str(path)!r} lists no files.", remedy="Add the ZIM files themselves.")
     return files
 
 

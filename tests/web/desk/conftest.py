@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
-from tests.web.running import heard
+from tests.web.servers import stream_events
 
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.workspace.output_folders import runs_folder
@@ -64,11 +64,11 @@ def first_of(page: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
     return found
 
 
-def finished(client: httpx2.Client, **wish: Any) -> str:
+def finished(client: httpx2.Client, **request: Any) -> str:
     """The id of a run that was asked for, and waited for."""
-    reply = client.post("/api/research", json=wish)
+    reply = client.post("/api/research", json=request)
     assert reply.status_code == 202, reply.text
     with client.stream("GET", reply.json()["events"]) as stream:
-        last = list(heard(stream.iter_lines()))[-1]
+        last = list(stream_events(stream.iter_lines()))[-1]
     assert last.name == "done", last.data
     return str(last.data["id"])

@@ -16,7 +16,8 @@ import kiwiresearch.web.desk
 DESK = Path(kiwiresearch.web.desk.__file__).parent
 TEMPLATES = sorted((DESK / "templates").rglob("*.html"))
 PICTURES = sorted((DESK.parent.parent / "brief").glob("*_picture.py"))
-MODULES = [*sorted(DESK.parent.rglob("*.py")), *PICTURES]
+LEGEND = DESK.parent.parent / "brief" / "legend.py"
+MODULES = [*sorted(DESK.parent.rglob("*.py")), *PICTURES, LEGEND]
 SCRIPTS = sorted(path for path in (DESK / "static").rglob("*.js") if "vendor" not in path.parts)
 SHEETS = sorted((DESK / "static").rglob("*.css"))
 
@@ -52,12 +53,12 @@ def _of_template(path: Path) -> Iterator[Asked]:
             yield Asked(f"{path.name}:{call.lineno}", choice, values)
 
 
-def _choices(said: nodes.Expr) -> Iterator[str]:
-    if isinstance(said, nodes.Const):
-        yield str(said.value)
-    elif isinstance(said, nodes.CondExpr):
-        yield from _choices(said.expr1)
-        yield from _choices(said.expr2) if said.expr2 else ()
+def _choices(expected: nodes.Expr) -> Iterator[str]:
+    if isinstance(expected, nodes.Const):
+        yield str(expected.value)
+    elif isinstance(expected, nodes.CondExpr):
+        yield from _choices(expected.expr1)
+        yield from _choices(expected.expr2) if expected.expr2 else ()
 
 
 def _of(path: Path) -> Iterator[Asked]:

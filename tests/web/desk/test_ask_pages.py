@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.conftest import BookMaker
-from tests.web.running import a_room, heard, running
+from tests.web.servers import running_server, server_context, stream_events
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.settings import ConversationTurn
@@ -34,33 +34,50 @@ def test_people_ask_on_a_page_without_script(client: httpx2.Client) -> None:
     assert shown.text.index('class="chip"') < shown.text.index("<strong>14 March 1879</strong>")
     link = re.search(r'class="chip" id="chip-1" href="(/page/[^"]+)" data-frame="([^"#]+)#mark"', shown.text)
     assert link is not None
-    assert re.fullmatch(r"/page/[^?]+\?mark=\d+-\d+", unescape(link[1]))
+    assert re.fullmatch(r"/page/[^?]+\?mark=\d+-\d+#mark", unescape(link[1]))
     assert "kiwi-mark" in client.get(unescape(link[2])).text
 
 
-def test_a_question_without_words_is_told_so(client: httpx2.Client) -> None:
-    """With what to do."""
+def test_a_question_without_words_is_refused_with_a_remedy(client: httpx2.Client) -> None:
+    """The page says what to do."""
     wordless = client.get("/ask", params={"q": "??"})
     assert wordless.status_code == 400
-    assert "Ask something" in wordless.text
+    assert "Enter a question, for example" in wordless.text
     assert client.get("/ask").status_code == 200
 
 
-def test_what_is_not_there_is_said(client: httpx2.Client) -> None:
-    """A refusal cites nothing, and tells what to do."""
+def test_a_question_without_an_answer_is_refused(client: httpx2.Client) -> None:
+    """A refusal cites nothing, and offers to search, to research and to ask differently instead of a follow-up."""
     shown = client.get("/ask", params={"q": "Who won the zorbing cup of Xqzzl?"}).text
-    assert "No answer found in the books." in shown
-    assert "Ask in other words" in shown
+    assert "No answer found in the books" in shown
     assert 'class="chip"' not in shown
+    assert 'id="follow"' not in shown
+    assert re.search(r'<input id="rephrased"[^>]+value="Who won the zorbing cup of Xqzzl\?"', shown)
+    assert 'href="/find?q=Who+won' in shown
+    assert 'href="/research?topic=' in shown
+
+
+def test_a_refusal_shows_only_passages_about_the_same_thing(client: httpx2.Client) -> None:
+    """One common word is not enough; most of what is asked about is."""
+    unrelated = client.get("/ask", params={"q": "Who invented the telephone?"}).text
+    assert "No answer found in the books" in unrelated
+    assert "<q " not in unrelated
+    assert "Related pages" not in unrelated
+    about = client.get("/ask", params={"q": "What was the name of the dog of Johann Sebastian Bach?"}).text
+    assert "No answer found in the books" in about
+    assert "Closest passages" in about
+    page = client.get("/ask", params={"q": "What was the shoe size of Freddie Mercury?"}).text
+    assert "Closest passages" not in page
+    assert re.search(r'Related pages: <a href="/page/[^"]+/Freddie_Mercury"', page)
 
 
 CONFLICT = """<p>The Green Tower was built in 1889.</p><h2>History</h2><p>The Green Tower was built in 1887.</p>"""
 
 
 def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMaker) -> None:
-    """Both quotes with their numbers, then how sure it is, the sources and their book, as plain words."""
+    """Both quotes with their numbers, then that they are quoted, the sources and their book, as plain words."""
     book = a_book({"Green_Tower": CONFLICT}, Title="Towers * & <more>", Flavour="mini")
-    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
         shown = httpx2.get(
             f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False, timeout=30
         ).text
@@ -69,9 +86,63 @@ def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMake
         assert re.search(
             rf"The Green Tower was built in {year}\. <a class=\"mark\"[^>]+>\[\d\]</a></blockquote>", sides
         )
-    told = ["<strong>Sources do not agree.</strong>", "Confidence:", '<ol class="sources']
-    assert [shown.index(part) for part in told] == sorted(shown.index(part) for part in told)
+    rows = ["<strong>The sources disagree.</strong>", "Quoted word for word from 1 page.", '<ol class="sources']
+    assert [shown.index(part) for part in rows] == sorted(shown.index(part) for part in rows)
     assert "Towers * &amp; &lt;more&gt;, 1\u00a0January 2026 (mini)" in shown
+
+
+def test_a_question_about_a_later_year_is_told_how_old_the_books_are(tmp_path: Path, a_book: BookMaker) -> None:
+    """The newest book is named with its date; a question about an earlier year has no such line."""
+    book = a_book({"Green_Tower": CONFLICT}, Title="Towers")
+    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+        later, earlier = (
+            httpx2.get(f"{address}/ask", params={"q": f"Who won the {year} Zorbing Cup?"}, trust_env=False).text
+            for year in (2030, 2018)
+        )
+    assert "“Towers” is from 1\u00a0January 2026, before 2030." in later
+    assert "Towers” is from" not in earlier
+
+
+def test_a_refusal_dates_the_book_of_the_pages_that_it_shows(tmp_path: Path, a_book: BookMaker) -> None:
+    """A newer book on something else does not hide that the book with the closest passages is too old."""
+    old = a_book(
+        {"Zorbing_Cup": "<p>Green Town won the first Zorbing Cup in 1990.</p>"},
+        name="old.zim", Name="old", Title="Cups", Date="2007-05-01",
+    )  # fmt: skip
+    new = a_book({"Kite": "<p>A kite is a toy.</p>"}, name="new.zim", Name="new", Title="Kites", Date="2023-09-04")
+    with server_context(tmp_path / "home", str(old), str(new)) as room, running_server(room, make_app) as address:
+        shown = httpx2.get(f"{address}/ask", params={"q": "Who won the 2018 Zorbing Cup?"}, trust_env=False).text
+    assert "No answer found" in shown
+    assert "“Cups” is from 1\u00a0May 2007, before 2018." in shown
+
+
+def test_each_section_is_listed_once_among_the_sources(tmp_path: Path, a_book: BookMaker) -> None:
+    """Two sentences of one section share a chip and an entry, which has both marks; spaces in brackets are closed."""
+    text = "<p>The Green Tower was built in 1889 ( late autumn). The Green Tower was built in 1887.</p>"
+    book = a_book({"Green_Tower": text}, Title="Towers")
+    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
+        shown = httpx2.get(
+            f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False, timeout=30
+        ).text
+    sources = shown.partition('<ol class="sources')[2].partition("</ol>")[0]
+    assert sources.count("<li ") == 1
+    assert shown.count('class="chip"') == 1
+    assert '<span class="chip-number">1, 2</span>' in shown
+    assert "1889 (late autumn)" in unescape(shown)
+
+
+def test_an_answer_offers_research_once_on_its_subject(client: httpx2.Client) -> None:
+    """Not on the whole question, also if the box of the home page led here, and not above a refusal."""
+    for question in (BORN, "Who won the 2018 Zorbing Cup of Xqzzl?"):
+        shown = client.get("/ask", params={"q": question, "via": "go"}).text
+        assert "here is the answer" not in shown
+        links = re.findall(r'href="/research\?topic=([^"]*)"', shown)
+        assert len(links) == 1
+        assert shown.count('href="/find?q=') == 1
+        assert "won" not in links[0].lower().split("+")
+    assert re.findall(r'href="/research\?topic=([^"]*)"', client.get("/ask", params={"q": BORN}).text) == [
+        "Albert+Einstein"
+    ]
 
 
 def test_the_answer_can_be_copied_with_its_sources(client: httpx2.Client) -> None:
@@ -110,7 +181,7 @@ def test_a_conversation_stays_short_enough_for_an_address() -> None:
 
 
 def test_an_answer_of_several_lines_can_be_followed_up(client: httpx2.Client) -> None:
-    """A browser sends an end of line as two characters; what was said is no longer than may be sent, all the same."""
+    """A browser sends a line end as two characters; the answer is still short enough to be sent back."""
     text = "\n".join(["A row of a table."] * 40)
     fields = turn_fields(QuestionForm(q="Who?").after(Answer("Who?", "Who?", "title", "", grounded=True, text=text)))
     sent = [(name, value.replace("\n", "\r\n")) for name, value in fields]
@@ -118,7 +189,7 @@ def test_an_answer_of_several_lines_can_be_followed_up(client: httpx2.Client) ->
 
 
 def test_words_of_a_source_are_shown_once(client: httpx2.Client) -> None:
-    """Where the answer is in a book's own words, the list below names the page and does not say them again."""
+    """If the answer is in a book's own words, the list below names the page and does not say them again."""
     shown = client.get("/ask", params={"q": BORN}).text
     words, _, rest = shown.partition('<ol class="sources')
     assert "14 March 1879" in words
@@ -130,27 +201,31 @@ def test_words_of_a_source_are_shown_once(client: httpx2.Client) -> None:
     ("question", "language"),
     [("Qui a gagné la coupe de Xqzzl et quand ?", "en"), ("¿Quién ganó la copa de Xqzzl?", "es"), ("Xqzzl?", "fr")],
 )
-def test_a_question_in_a_language_of_no_book_is_told_so(client: httpx2.Client, question: str, language: str) -> None:
-    """The reader learns in which language the books can be asked, whatever the language of the pages."""
+def test_a_question_in_a_language_of_no_book_is_explained(client: httpx2.Client, question: str, language: str) -> None:
+    """The page names the languages of the books, whatever the language of the pages."""
     shown = client.get("/ask", params={"q": question}, headers={"accept-language": language}).text
-    told = {"en": "language of the books: English.", "fr": "langue des livres\u00a0: anglais.", "es": "libros: inglés."}
-    assert told[language] in unescape(shown)
+    values = {
+        "en": "language of the books: English.",
+        "fr": "langue des livres\u00a0: anglais.",
+        "es": "libros: inglés.",
+    }
+    assert values[language] in unescape(shown)
 
 
-def test_a_question_in_the_language_of_the_books_is_told_nothing_of_languages(client: httpx2.Client) -> None:
-    """What is not there in the books' own language is simply not there, also for a French reader."""
+def test_a_question_in_the_language_of_the_books_gets_no_hint_about_languages(client: httpx2.Client) -> None:
+    """If the books have no answer in their own language, the page only says so, also to a French reader."""
     wants = {"accept-language": "fr"}
     shown = client.get("/ask", params={"q": "Who won the zorbing cup of the Xqzzl?"}, headers=wants).text
     assert "langue des livres" not in shown
 
 
 def test_a_conversation_without_end_is_refused(client: httpx2.Client) -> None:
-    """An address with more turns than a page gives out is no page of ours."""
+    """An address with more turns than a page links to is refused."""
     assert client.get("/ask", params=[("q", "Why?"), *[("before", "x")] * 9]).status_code == 422
 
 
 def test_with_a_script_the_page_comes_before_the_answer(client: httpx2.Client) -> None:
-    """It holds the question and an empty place, and a browser without script is led to the whole answer."""
+    """The page has the question and an empty place; a browser without a script is sent to the complete answer."""
     shown = client.get("/ask", params={"q": BORN, "live": "on"}).text
     assert "1879" not in shown
     assert '<form id="asked" action="/ask/stream" method="post"' in shown
@@ -163,7 +238,7 @@ def test_a_stream_gives_sources_then_words_then_the_whole(client: httpx2.Client)
     """The script gets parts of the page, drawn by the server as the page without script has them."""
     with client.stream("POST", "/ask/stream", data={"q": BORN}, headers=_ours(client)) as reply:
         assert reply.status_code == 200
-        events = list(heard(reply.iter_lines()))
+        events = list(stream_events(reply.iter_lines()))
     names = [event.name for event in events]
     assert names[0] == "chips"
     assert names[-1] == "done"
@@ -186,7 +261,7 @@ def test_other_sites_start_no_stream(client: httpx2.Client) -> None:
 
 
 def test_one_page_can_be_asked(client: httpx2.Client) -> None:
-    """A question to one page is answered from it alone; a page that is not there is told."""
+    """A question to one page is answered from it alone; a page that does not exist is an error."""
     shown = client.get("/ask", params={"q": "What is it?", "page": "Sunset"})
     assert shown.status_code == 200
     assert set(re.findall(r'data-title="([^"]+)"', shown.text)) <= {"Sunset"}
@@ -194,17 +269,17 @@ def test_one_page_can_be_asked(client: httpx2.Client) -> None:
 
 
 def test_other_sections_of_the_page_are_offered(client: httpx2.Client) -> None:
-    """Where the cited page has more sections, the answer leads on to them."""
+    """If the cited page has more sections, the answer leads on to them."""
     shown = client.get("/ask", params={"q": BORN}).text
     links = re.findall(r'href="(/page/[^"]+\?section=[^"]+)"', shown)
-    assert bool(links) == ("Read on in" in shown)
+    assert bool(links) == ("Read more in" in shown)
 
 
 def test_a_book_from_right_to_left_is_quoted_so(tmp_path: Path, a_book: BookMaker) -> None:
     """Titles and quotes of an Arabic book carry its language and its direction."""
     text = "<p>برج إيفل هو برج حديدي في باريس بني عام 1889.</p>"
     book = a_book({"برج_إيفل": text}, Language="ara", Title="كتاب")
-    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "برج إيفل"}, trust_env=False, timeout=30).text
         first = httpx2.get(address, trust_env=False, timeout=30).text
     assert re.search(r'<h3 lang="ar" dir="rtl"><a href="/page/', shown)

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.llm.scripted import ScriptedModel
-from tests.web.desk.shown import said
-from tests.web.running import UNHURRIED, Heard, a_browser, a_room, heard, running
-from tests.web.told import ToldAsker
+from tests.web.desk.page_text import texts_of
+from tests.web.scripted_asker import ScriptedAsker
+from tests.web.servers import NO_RATE_LIMIT, StreamEvent, browser_client, running_server, server_context, stream_events
 
 from kiwiresearch.ask.answer import Answer, Done, EvidenceFound
 from kiwiresearch.ask.notices import model_broke_off
@@ -39,28 +39,28 @@ WHOLE = Answer("Who?", "Who?", "title", "The title stands in the question.", gro
 def own_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerContext]:
     """A room whose asker these tests change; its settings name a model, which nobody asks."""
     away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
-    with a_room(tmp_path_factory.mktemp("own"), **away, **UNHURRIED) as room:
+    with server_context(tmp_path_factory.mktemp("own"), **away, **NO_RATE_LIMIT) as room:
         yield room
 
 
 @pytest.fixture(scope="module")
 def own_browser(own_room: ServerContext) -> Iterator[httpx2.Client]:
-    with running(own_room, make_app) as address, a_browser(address) as browser:
+    with running_server(own_room, make_app) as address, browser_client(address) as browser:
         yield browser
 
 
-def _streamed(browser: httpx2.Client, **fields: str) -> list[Heard]:
+def _streamed(browser: httpx2.Client, **fields: str) -> list[StreamEvent]:
     with browser.stream("POST", "/ask/stream", data=fields, headers=STREAM) as reply:
         assert reply.status_code == 200, reply.read()
-        return list(heard(reply.iter_lines()))
+        return list(stream_events(reply.iter_lines()))
 
 
 def _with_cats(room: ServerContext) -> None:
     """A model that answers right, and makes something up besides."""
     with room.locked_finder() as finder:
         key = Asker(finder, room.workspace.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
-        told = f"<think>A birthday.</think>Albert Einstein was born on 14 March 1879 [{key}]. He had 77 cats [{key}]."
-        room.asker = Asker(finder, room.workspace.settings.ask, model=ScriptedModel(told))
+        result = f"<think>A birthday.</think>Albert Einstein was born on 14 March 1879 [{key}]. He had 77 cats [{key}]."
+        room.asker = Asker(finder, room.workspace.settings.ask, model=ScriptedModel(result))
 
 
 def test_a_model_s_words_are_checked_before_they_stay(own_room: ServerContext, own_browser: httpx2.Client) -> None:
@@ -81,9 +81,9 @@ def test_a_model_s_words_are_checked_before_they_stay(own_room: ServerContext, o
 
 def test_without_script_the_model_is_asked_on_demand(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """The form has a box for it; unless it is ticked, the answer is the books' own."""
-    asker = ToldAsker()
+    asker = ScriptedAsker()
     own_room.asker = asker
-    asker.tell(EvidenceFound(WHOLE), Done(WHOLE))
+    asker.script(EvidenceFound(WHOLE), Done(WHOLE))
     assert 'type="checkbox" name="model"' in own_browser.get("/ask").text
     for ticked in (False, True):
         own_browser.get("/ask", params={"q": "Who?"} | ({"model": "on"} if ticked else {}))
@@ -93,54 +93,56 @@ def test_without_script_the_model_is_asked_on_demand(own_room: ServerContext, ow
 def test_while_a_model_is_at_work_the_books_own_words_are_a_link_away(own_browser: httpx2.Client) -> None:
     """The page that waits says that the model is at work; its link leads past the model, not to it again."""
     shown = own_browser.get("/ask", params={"q": BORN, "model": "on", "live": "on"}).text
-    assert "The model is wording the answer" in shown
+    assert "The model is writing the answer" in shown
     waiting = shown.partition('id="waiting"')[2].partition("</p>")[0]
     assert 'href="/ask?q=When+was+Einstein+born%3F"' in waiting
 
 
 def test_a_model_is_named_without_the_place_of_its_file(own_room: ServerContext, own_browser: httpx2.Client) -> None:
-    """Servers name a model by the path of its file, which tells a reader nothing."""
+    """Servers name a model by the path of its file, which is of no use to a reader."""
     file = "/home/ada/models/small-1b-q4.gguf"
     model = cast(Model, SimpleNamespace(name=file))
     answer = replace(WHOLE, model=file, notices=(model_broke_off(model, "it is slow"),))
-    asker = ToldAsker()
+    asker = ScriptedAsker()
     own_room.asker = asker
-    asker.tell(EvidenceFound(answer), Done(answer))
+    asker.script(EvidenceFound(answer), Done(answer))
     shown = own_browser.get("/ask", params={"q": "Who?", "model": "on"}).text
-    assert "Worded by small-1b-q4;" in shown
-    assert "The model “small-1b-q4” broke off: it is slow." in said(LexborHTMLParser(shown), "p.note")
+    assert "Written by small-1b-q4." in shown
+    assert "The model “small-1b-q4” stopped before it finished: it is slow." in texts_of(
+        LexborHTMLParser(shown), "p.note"
+    )
     assert "/home/ada" not in shown
 
 
-def test_a_fault_in_the_middle_is_told_with_its_id(own_room: ServerContext, own_browser: httpx2.Client) -> None:
-    """The words speak of an id under which the log tells more, so it is told as well."""
-    asker = ToldAsker()
+def test_an_internal_error_in_the_middle_shows_its_id(own_room: ServerContext, own_browser: httpx2.Client) -> None:
+    """The message refers to an id in the log, so the id is shown as well."""
+    asker = ScriptedAsker()
     own_room.asker = asker
-    asker.tell(EvidenceFound(WHOLE), RuntimeError("a fault"))
+    asker.script(EvidenceFound(WHOLE), RuntimeError("a fault"))
     last = _streamed(own_browser, q="Who?", model="on")[-1]
     assert last.name == "error"
     assert re.fullmatch(r"[0-9a-f]{12}", last.data["id"])
-    assert last.data["told"] == f"Id of this fault: {last.data['id']}"
+    assert last.data["reference"] == f"Error ID: {last.data['id']}"
 
 
 def test_every_way_to_a_question_is_answered_alike(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """A link to a question is marked as the box is, so that a script has the model word its answer too."""
-    asker = ToldAsker()
+    asker = ScriptedAsker()
     own_room.asker = asker
-    asker.tell(EvidenceFound(WHOLE), Done(WHOLE))
+    asker.script(EvidenceFound(WHOLE), Done(WHOLE))
     own_browser.get("/ask", params={"q": "Who?"})
     assert re.search(r'<a href="/ask\?q=Who%3F" [^>]*data-live data-model>', own_browser.get("/").text)
     assert re.search(r'href="/ask\?q=Sunset" data-live data-model>', own_browser.get("/go?q=Sunset").text)
 
 
-def test_what_breaks_in_the_middle_is_told(own_room: ServerContext, own_browser: httpx2.Client) -> None:
-    """A model that breaks off behind the sources is told in words, with what to do."""
-    asker = ToldAsker()
+def test_a_model_that_breaks_off_is_reported(own_room: ServerContext, own_browser: httpx2.Client) -> None:
+    """A model that breaks off after the sources is reported, with what to do."""
+    asker = ScriptedAsker()
     own_room.asker = asker
-    asker.tell(EvidenceFound(WHOLE), ModelUnreachable("The model broke off.", remedy="Ask again."))
+    asker.script(EvidenceFound(WHOLE), ModelUnreachable("The model broke off.", remedy="Ask again."))
     last = _streamed(own_browser, q="Who?", model="on")[-1]
     assert (last.name, last.data) == ("error", {"detail": "The model broke off.", "remedy": "Ask again."})
-    asker.tell(ModelUnreachable("The model is away.", remedy="Start it."))
+    asker.script(ModelUnreachable("The model is away.", remedy="Start it."))
     shown = own_browser.get("/ask", params={"q": "Who?", "model": "on"})
     assert shown.status_code == 502
     assert "Start it." in shown.text
@@ -149,22 +151,25 @@ def test_what_breaks_in_the_middle_is_told(own_room: ServerContext, own_browser:
 def test_words_of_a_model_are_text(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """Markup that a model writes is shown, and does nothing."""
     evil = Answer("Who?", "Who?", "title", "", grounded=False, text="<img src=x onerror=alert(1)> [1]", model="small")
-    asker = ToldAsker()
+    asker = ScriptedAsker()
     own_room.asker = asker
-    asker.tell(EvidenceFound(evil), Done(evil))
+    asker.script(EvidenceFound(evil), Done(evil))
     assert "<img" not in _streamed(own_browser, q="Who?", model="on")[-1].data["html"]
     shown = own_browser.get("/ask", params={"q": "Who?"}).text
-    assert "<img" not in shown
+    _, _, below_logo = shown.partition("</header>")
+    assert below_logo
+    assert "<img" not in below_logo
+    assert "<img src=x" not in shown
     assert "without a source" in shown
-    assert "every sentence was checked" not in shown, "what nothing bears out was checked against no source"
+    assert "Every sentence was checked" not in shown, "what nothing bears out was checked against no source"
 
 
 def test_behind_a_token_answers_and_frames_open_with_the_cookie(tmp_path: Path) -> None:
-    """Who has entered the token gets streams, titles as they type, and sources that open beside the answer."""
+    """After the login, streams, suggestions and sources beside the answer work."""
     with (
-        a_room(tmp_path, KIWIRESEARCH_SERVE_TOKEN=SECRET, **UNHURRIED) as room,
-        running(room, make_app) as address,
-        a_browser(address) as browser,
+        server_context(tmp_path, KIWIRESEARCH_SERVE_TOKEN=SECRET, **NO_RATE_LIMIT) as room,
+        running_server(room, make_app) as address,
+        browser_client(address) as browser,
     ):
         assert browser.post("/ask/stream", data={"q": BORN}, headers=STREAM).status_code == 401
         browser.cookies.set(COOKIE, ServerToken(SECRET).cookie)

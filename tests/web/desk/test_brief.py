@@ -52,7 +52,7 @@ def running_in(brief: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def statements_of(brief: dict[str, Any]) -> list[dict[str, Any]]:
-    """The statements that stand by themselves."""
+    """The statements that are not part of running text."""
     found: list[dict[str, Any]] = []
     for part in ("definitions", "mechanisms", "actors"):
         found += [one for group in brief[part] for one in group["statements"]]
@@ -62,7 +62,7 @@ def statements_of(brief: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_all_parts_are_there_in_order(tree: LexborHTMLParser) -> None:
     """The contents lead to every part, and every part has its heading."""
-    links = [str(node.attributes["href"]) for node in tree.css(".contents a")]
+    links = [str(node.attributes["href"]) for node in tree.css(".contents details > ul > li > a")]
     heads = [f"#{node.attributes['id']}" for node in tree.css(".brief section > h2")]
     assert links == heads
     assert links[:2] == ["#summary", "#body"]
@@ -72,22 +72,20 @@ def test_all_parts_are_there_in_order(tree: LexborHTMLParser) -> None:
 def test_every_statement_opens_to_its_claims(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
     """Each shows type, confidence, quote and page of each claim it rests on."""
     wanted = sorted(" ".join(one["text"].split()) for one in statements_of(brief))
-    shown = sorted(said(node) for node in tree.css(".statement summary > span[dir]"))
+    shown = sorted(said(node) for node in tree.css(".stated > .sentence"))
     assert shown == wanted
-    first = first_of(tree, ".statement")
-    (one,) = [one for one in statements_of(brief) if one["text"] == said(first_of(first, "summary > span[dir]"))]
+    first = first_of(tree, ".stated")
+    (one,) = [one for one in statements_of(brief) if one["text"] == said(first_of(first, ".sentence"))]
     is_shown_by(brief, one["claims"], first)
 
 
 def is_shown_by(brief: dict[str, Any], ids: list[str], node: LexborNode) -> None:
-    """Each claim has its type, its confidence and its quote, in the language of its page."""
+    """Each claim has its quote, in the language of its page, and a link to its own page, which has the rest."""
     claims = {row["claim_id"]: row for row in brief["claims"]}
     for row, evidence in zip([claims[one] for one in ids], node.css(".evidence > li"), strict=True):
         quote = evidence.css_first("blockquote mark") or first_of(evidence, "blockquote")
         assert said(quote) == " ".join(row["support_snippets"][0].split())
-        sure = f"confidence {round(row['confidence'] * 100)}%"
-        kind = catalogue_in("en")(f"claims.types.{row['claim_type']}")
-        assert {kind, sure} <= {said(tag) for tag in evidence.css(".tag")}
+        assert evidence.css('.about a[href*="/claims/"]')
         assert evidence.css_first("div[lang=en][dir=ltr]") is not None
 
 
@@ -95,23 +93,23 @@ def test_a_quote_is_marked_in_its_place_on_the_page(tree: LexborHTMLParser, brie
     """A statement opens to its quotes with the sentences before and after each of them; rows of boxes have none."""
     quotes = {row["claim_id"]: row["support_snippets"][0] for row in brief["claims"]}
     whole = {f"{one['before']}{quotes[claim]}{one['after']}" for claim, one in brief["context"].items()}
-    shown = [node.text() for node in tree.css("details.statement blockquote.around")]
+    shown = [node.text() for node in tree.css(".stated blockquote.around")]
     assert shown
     assert any(words in whole for words in shown)
     assert all(any(words in one for one in whole) for words in shown)
     assert {node.text() for node in tree.css("blockquote.around > mark")} <= set(quotes.values())
-    rows = [row["claim_id"] for row in brief["claims"] if row["section"] == "facts box"]
+    rows = [row["claim_id"] for row in brief["claims"] if row["section"] == "infobox"]
     assert not set(rows) & set(brief["context"])
 
 
 def test_summary_and_findings_are_running_text(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
-    """Their sentences stand one after the other in paragraphs, under the headings of the pages; none is a list's."""
-    shown = [said(node) for node in tree.css(".running > span[dir]")]
+    """Their sentences follow each other in paragraphs, under the headings of the pages; none is in a list."""
+    shown = [said(node) for node in tree.css(".running > .sentence")]
     assert shown == [" ".join(one["text"].split()) for one in running_in(brief)]
     for part in ("summary", "body"):
         section = first_of(tree, f"section[aria-labelledby={part}]")
-        assert section.css(".running > span[dir]")
-        assert not section.css(".statement, .running ~ ul, section > ul")
+        assert section.css(".running > .sentence")
+        assert not section.css(".stated, .running ~ ul, section > ul")
     heads = [said(node) for node in tree.css("section[aria-labelledby=body] > h3")]
     assert heads == [group["heading"] for group in brief["body"]] != []
 
@@ -124,15 +122,15 @@ def test_running_text_is_cited_where_its_place_changes(tree: LexborHTMLParser, b
     def places(one: dict[str, Any]) -> list[tuple[str, str]]:
         return list(dict.fromkeys((claims[it]["path"], claims[it]["section"]) for it in one["claims"]))
 
-    told = {" ".join(one["text"].split()): one for one in running_in(brief)}
+    text = {" ".join(one["text"].split()): one for one in running_in(brief)}
     runs = 0
     for paragraph in tree.css(".running"):
         together: list[dict[str, Any]] = []
         last: list[tuple[str, str]] = []
         pages: set[str] = set()
         for node in paragraph.iter():
-            if node.tag == "span":
-                together.append(told[said(node)])
+            if "sentence" in str(node.attributes.get("class")):
+                together.append(text[said(node)])
                 pages.add(claims[together[-1]["claims"][0]]["path"])
             elif node.tag == "details":
                 (here,) = {tuple(places(one)) for one in together}
@@ -146,7 +144,7 @@ def test_running_text_is_cited_where_its_place_changes(tree: LexborHTMLParser, b
                 }
                 together, last, runs = [], list(here), runs + 1
         assert (together, len(pages)) == ([], 1)
-    assert 0 < runs < len(told)
+    assert 0 < runs < len(text)
 
 
 def test_proof_is_read_on_its_page(tree: LexborHTMLParser, brief: dict[str, Any], a_run: ARun) -> None:
@@ -155,7 +153,7 @@ def test_proof_is_read_on_its_page(tree: LexborHTMLParser, brief: dict[str, Any]
     links = [str(node.attributes["href"]) for node in tree.css(".lead .evidence a")]
     span = row["spans"][0]
     mark = f"mark={span['start']}-{span['end']}"
-    assert f"/page/{row['book']}/{row['path']}?run={a_run.id}&{mark}" in links
+    assert f"/page/{row['book']}/{row['path']}?run={a_run.id}&{mark}#mark" in links
     assert f"/runs/{a_run.id}/claims/{row['claim_id']}" in links
 
 
@@ -168,36 +166,46 @@ def test_the_bibliography_has_every_page(tree: LexborHTMLParser, brief: dict[str
     others = [said(first_of(node, "a")) for node in tree.css("details:not([open]) > ul.bibliography > li")]
     assert others == [title for title, is_cited in rows if not is_cited]
     assert tree.css_first("ul.bibliography > li[id]") is None
-    numbers = {number for node in tree.css(".stated > .sources") for number in said(node).strip("[]").split(", ")}
+    cited_by = [said(node).rpartition("[")[2].strip("]") for node in tree.css(".stated > .proof > summary")]
+    numbers = {number for one in cited_by for number in one.split(", ")}
     assert numbers <= {str(number) for number in range(1, len(pages) + 1)}
     assert "1" in numbers
 
 
 def test_only_what_is_unusual_is_marked(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
-    """In running text only doubts are marked, in lists all but one source; the page says so once, on paper too."""
+    """All but what one source says has a note; the page says so once, on paper too. A dispute is one step away."""
     sure = catalogue_in("en")
-    for node, one in zip(tree.css(".running > span[dir]"), running_in(brief), strict=True):
-        mark = node.next
-        while mark is not None and mark.tag == "-text":
-            mark = mark.next
-        told = said(mark) if mark is not None and mark.tag == "em" else ""
-        is_doubtful = one["sureness"] in ("hedged", "disputed")
-        assert told == (f"({sure.named('claims.sureness', one['sureness'])})" if is_doubtful else "")
-    rows = {said(node): node for node in tree.css(".statement summary") if node.css_first("span[dir]")}
-    for one in statements_of(brief):
-        words = " ".join(one["text"].split())
-        found = [row for text, row in rows.items() if words in text]
-        assert found, words
-        marks = [said(tag) for row in found for tag in row.css(".tag")]
-        assert marks == [] if one["sureness"] == "one source" else one["sureness"] in marks
-    assert {one["sureness"] for one in (*running_in(brief), *statements_of(brief))} > {"one source"}
-    (legend,) = [node for node in tree.css(".brief > .hint") if "without a mark" in said(node)]
+    sentences = {said(node): node for node in tree.css(".sentence")}
+    rows = [*running_in(brief), *statements_of(brief)]
+    for one in rows:
+        note = sentences[" ".join(one["text"].split())].next
+        while note is not None and note.tag == "-text":
+            note = note.next
+        assert note is not None
+        is_noted = "notes" in str(note.attributes.get("class"))
+        assert is_noted == (one["sureness"] != "one source")
+        if is_noted:
+            assert said(note).startswith(sure.named("claims.sureness", one["sureness"]))
+    assert {one["sureness"] for one in rows} > {"one source"}
+    ids = {f"#{node.attributes['id']}" for node in tree.css("[id]")}
+    assert {str(node.attributes["href"]) for node in tree.css(".notes a")} <= ids
+    (legend,) = [node for node in tree.css(".brief > .hint") if "without a label" in said(node)]
     assert "no-print" not in str(legend.attributes["class"])
 
 
+def test_a_passage_highlights_a_quote_only_within_its_text(tree: LexborHTMLParser) -> None:
+    """A quote on its own needs no mark, and no passage has a percentage: confidence is on the page of the claim."""
+    quotes = tree.css(".passage blockquote")
+    assert any(node.css("mark") for node in quotes)
+    assert any(not node.css("mark") for node in quotes)
+    for node in quotes:
+        assert not node.css("mark") or said(node) != said(first_of(node, "mark"))
+    assert all("%" not in said(node) for node in tree.css(".passage .evidence .about"))
+
+
 def test_numbers_lead_to_the_bibliography(tree: LexborHTMLParser) -> None:
-    """Each number beside a statement is a link to its entry, which is on the same page."""
-    links = [(said(node), str(node.attributes["href"])) for node in tree.css(".stated > .sources a")]
+    """Each passage links to the entries of its pages, which are on the same page."""
+    links = [(said(node), str(node.attributes["href"])) for node in tree.css(".stated .passage > .about a")]
     assert links
     assert all(href == f"#source-{number}" for number, href in links)
     entries = {f"#{node.attributes['id']}" for node in tree.css("ol.bibliography > li")}
@@ -209,24 +217,24 @@ def test_the_brief_speaks_the_reader_s_language(a_run: ARun, browser: httpx2.Cli
     for language, heading in (("fr", "Bibliographie"), ("es", "Bibliografía")):
         page = LexborHTMLParser(browser.get(f"/runs/{a_run.id}", headers={"Accept-Language": language}).text)
         assert said(first_of(page, "#bibliography")) == heading
-        assert page.css_first(".statement summary > span[lang=en]") is not None
-        assert page.css_first(".running > span[lang=en]") is not None
+        assert page.css_first(".stated > span[lang=en]") is not None
+        assert page.css_first(".running > .sentence[lang=en]") is not None
 
 
 def test_a_brief_says_how_its_topic_was_understood(copied: Path, browser: httpx2.Client) -> None:
-    """The thing and its side stand at the top, and each other sense leads to a research of its own."""
+    """The topic and its aspect are at the top, and each other sense links to research of its own."""
     brief = json.loads((copied / "brief.json").read_text())
     brief |= {"head": "Mercury", "aspect": "orbit", "senses": ["Mercury (element)", HOSTILE]}
     (copied / "brief.json").write_text(json.dumps(brief))
     page = LexborHTMLParser(browser.get("/runs/copied%20in").text)
     assert said(first_of(page, ".brief > .understood")) == "Understood as: Mercury › orbit"
-    assert said(first_of(page, ".brief > .senses")) == " ".join(f"Other senses: Mercury (element), {HOSTILE}".split())
+    assert said(first_of(page, ".brief > .senses")) == " ".join(f"Other meanings: Mercury (element), {HOSTILE}".split())
     links = [str(node.attributes["href"]) for node in page.css(".senses a")]
     for link, topic in zip(links, brief["senses"], strict=True):
         form = LexborHTMLParser(browser.get(link).text)
         assert first_of(form, "#topic").attributes["value"] == topic
     french = browser.get("/runs/copied%20in", headers={"Accept-Language": "fr"}).text
-    assert "Compris comme\xa0:" in french
+    assert "Interprété comme\xa0:" in french
     brief |= {"aspect": "", "senses": []}
     (copied / "brief.json").write_text(json.dumps(brief))
     page = LexborHTMLParser(browser.get("/runs/copied%20in").text)
@@ -242,7 +250,7 @@ def test_the_pages_of_a_run_are_in_order(a_run: ARun, browser: httpx2.Client, br
     page = LexborHTMLParser(browser.get(f"/runs/{a_run.id}/pages").text)
     assert [said(node) for node in page.css(".taken h3")] == [one["title"] for one in brief["sources"]["pages"]]
     first = said(first_of(page, ".taken > li"))
-    assert "where it began" in first
+    assert "starting page" in first
     assert "because" not in first
     seed = brief["sources"]["pages"][0]
     why = message_from_record(seed["why"], seed["why_message"])
@@ -271,5 +279,5 @@ def test_a_run_of_a_book_that_is_not_here_is_read(copied: Path, browser: httpx2.
             text = text.replace(row["claim_id"], claim_from_record(row).id)
         (copied / name).write_text(text, encoding="utf-8")
     page = browser.get("/runs/copied%20in").text
-    assert "not on this shelf" in page
+    assert "not in your library" in page
     assert "/page/" not in page

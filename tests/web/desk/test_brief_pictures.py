@@ -9,9 +9,9 @@ from hashlib import sha256
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.runs.illustrated_runs import ALT, CAPTION, CART, MAP, an_illustrated_book
-from tests.verify.proved_runs import changed
+from tests.verify.verified_runs import changed
 from tests.web.desk.conftest import ARun, finished
-from tests.web.running import UNHURRIED, a_browser, a_room, running
+from tests.web.servers import NO_RATE_LIMIT, browser_client, running_server, server_context
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.workspace.output_folders import runs_folder
@@ -23,9 +23,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ARun]:
     place = tmp_path_factory.mktemp("pictures")
     book = an_illustrated_book(place / "road.zim")
     with (
-        a_room(place / "home", str(book), **UNHURRIED) as room,
-        running(room, make_app) as address,
-        a_browser(address) as client,
+        server_context(place / "home", str(book), **NO_RATE_LIMIT) as room,
+        running_server(room, make_app) as address,
+        browser_client(address) as client,
     ):
         name = finished(client, topic="Salt road")
         yield ARun(client, room, name, runs_folder(room.workspace) / name)
@@ -69,7 +69,7 @@ def test_no_other_address_leads_to_anything(run: ARun, name: str) -> None:
 
 @pytest.mark.parametrize("content", [b"{}", b"{", b'{"a": "b"}', None])
 def test_pictures_that_are_gone_leave_the_brief_readable(run: ARun, content: bytes | None) -> None:
-    """A file that was spoiled is told where a picture is asked for, without a fault of the server's own."""
+    """A damaged file is reported when its picture is requested, without an internal error."""
     with changed(run.path / "pictures.json", content):
         assert run.client.get(f"/runs/{run.id}").status_code == 200
         reply = run.client.get(place_of(run, CART))

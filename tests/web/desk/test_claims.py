@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
-from tests.web.desk.shown import first, said
+from tests.web.desk.page_text import first, texts_of
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +52,10 @@ def text(row: dict[str, Any]) -> str:
 
 
 def test_every_claim_is_in_the_table_once(browser: httpx2.Client, a_run: ARun, rows: list[dict[str, Any]]) -> None:
-    """Fifty stand in a part, in the order of the pages, and the parts together have them all."""
+    """Each part has fifty claims, in the order of the pages, and the parts together have them all."""
     top = table(browser, a_run.id)
     assert len(top.css("tbody tr")) == min(50, len(rows))
-    assert said(top, "#count") == [f"{len(rows)} claims"]
+    assert texts_of(top, "#count") == [f"{len(rows)} claims"]
     assert all_claims(browser, a_run.id) == [text(row) for row in rows]
 
 
@@ -80,12 +80,12 @@ FILTERS: list[tuple[dict[str, Any], Any]] = [
 def test_a_filter_keeps_what_fits_and_nothing_else(
     browser: httpx2.Client, a_run: ARun, rows: list[dict[str, Any]], query: dict[str, Any], fits: Any
 ) -> None:
-    """Type, page by path or title, hedging, confidence and words, alone and together; the count is told."""
+    """Type, page by path or title, hedging, confidence and words, alone and together; the count is shown."""
     wanted = [text(row) for row in rows if fits(row)]
     assert 0 < len(wanted) < len(rows)
     assert all_claims(browser, a_run.id, **query) == wanted
-    count = said(table(browser, a_run.id, **query), "#count")[0]
-    assert count in (f"{len(wanted)} claims of {len(rows)}", f"{len(wanted)} claim of {len(rows)}")
+    count = texts_of(table(browser, a_run.id, **query), "#count")[0]
+    assert count == f"{len(wanted)} of {len(rows)} claims"
 
 
 def test_the_form_shows_what_the_address_asks_for(browser: httpx2.Client, a_run: ARun) -> None:
@@ -106,12 +106,12 @@ def test_the_table_is_sorted_by_links(browser: httpx2.Client, a_run: ARun, colum
     once = LexborHTMLParser(browser.get(str(head.attributes["href"])).text)
     (way,) = [node.attributes["aria-sort"] for node in once.css("th[aria-sort]")]
     assert way == ("descending" if column == "confidence" else "ascending")
-    cells = said(once, f"tbody .of-{column}")
+    cells = texts_of(once, f"tbody .of-{column}")
     if column == "confidence":
         assert [int(cell.rstrip("%")) for cell in cells] == sorted((int(c.rstrip("%")) for c in cells), reverse=True)
     again = LexborHTMLParser(browser.get(str(first(once, "th[aria-sort] a").attributes["href"])).text)
     assert first(again, "th[aria-sort]").attributes["aria-sort"] != way
-    assert said(again, "#count") == said(tree, "#count")
+    assert texts_of(again, "#count") == texts_of(tree, "#count")
 
 
 def test_a_claim_leads_to_its_words_and_to_all_about_it(
@@ -121,7 +121,7 @@ def test_a_claim_leads_to_its_words_and_to_all_about_it(
     line, row = first(table(browser, a_run.id), "tbody tr"), rows[0]
     place = row["spans"][0]
     link = str(first(line, ".of-page a").attributes["href"])
-    assert link == f"/page/{row['book']}/{row['path']}?run={a_run.id}&mark={place['start']}-{place['end']}"
+    assert link == f"/page/{row['book']}/{row['path']}?run={a_run.id}&mark={place['start']}-{place['end']}#mark"
     assert first(line, "a.whole").attributes["href"] == f"/runs/{a_run.id}/claims/{row['claim_id']}"
     assert first(line, ".of-claim > span").attributes["lang"] == "en"
 
@@ -129,7 +129,7 @@ def test_a_claim_leads_to_its_words_and_to_all_about_it(
 def test_nothing_found_says_what_to_do(browser: httpx2.Client, a_run: ARun) -> None:
     """Filters that fit nothing leave a sentence and a way to take them away."""
     tree = table(browser, a_run.id, words="no page says this")
-    assert said(tree, "#found .note") == ["No claim fits. Take a filter away, or search for fewer words."]
+    assert texts_of(tree, "#found .note") == ["No claims match. Remove a filter, or search for fewer words."]
     assert f"/runs/{a_run.id}/claims" in [node.attributes["href"] for node in tree.css("#found a")]
 
 
@@ -137,7 +137,7 @@ def test_a_part_behind_the_last_is_the_last(browser: httpx2.Client, a_run: ARun,
     """An old address still shows something."""
     tree = table(browser, a_run.id, n=999)
     assert tree.css_first("a[rel=next]") is None
-    assert said(tree, "tbody .of-claim > span")[-1] == text(rows[-1])
+    assert texts_of(tree, "tbody .of-claim > span")[-1] == text(rows[-1])
 
 
 @pytest.mark.parametrize(
@@ -145,13 +145,13 @@ def test_a_part_behind_the_last_is_the_last(browser: httpx2.Client, a_run: ARun,
     [{"type": "nonsense"}, {"least": 101}, {"least": "x"}, {"n": 0}, {"words": "x" * 201}, {"sort": "sha"}],
     ids=str,
 )
-def test_what_cannot_be_asked_for_is_refused(browser: httpx2.Client, a_run: ARun, query: dict[str, Any]) -> None:
-    """A value that no form sends is told as a mistake of the request, not of the server."""
+def test_invalid_filters_are_refused(browser: httpx2.Client, a_run: ARun, query: dict[str, Any]) -> None:
+    """A value that no form sends is an invalid request, not an internal error."""
     assert browser.get(f"/runs/{a_run.id}/claims", params=query).status_code == 422
 
 
 @pytest.mark.parametrize("part", ["", "claims", "claims/sha256:0", "timeline", "numbers", "graph", "graph/links"])
-def test_a_run_that_is_not_there_is_told(browser: httpx2.Client, part: str) -> None:
+def test_a_run_that_does_not_exist_is_reported(browser: httpx2.Client, part: str) -> None:
     """Every page of a run that is gone says so."""
     reply = browser.get(f"/runs/no-such-run/{part}".rstrip("/"))
     assert reply.status_code == 404
@@ -169,8 +169,8 @@ def test_a_run_that_is_not_there_is_told(browser: httpx2.Client, part: str) -> N
         ("graph.json", "graph/links"),
     ],
 )
-def test_a_damaged_file_is_told_by_name(browser: httpx2.Client, a_copy: Path, file: str, part: str) -> None:
-    """It says which file of which run it is and what to do, and nothing of where it lies."""
+def test_a_damaged_file_is_named(browser: httpx2.Client, a_copy: Path, file: str, part: str) -> None:
+    """The page says which file of which run it is and what to do, and not in which folder it is."""
     (a_copy / file).write_text('{"nodes": 1}\n', encoding="utf-8")
     reply = browser.get(f"/runs/{a_copy.name}/{part}".rstrip("/"))
     assert reply.status_code >= 400
@@ -183,21 +183,21 @@ def test_a_damaged_file_is_told_by_name(browser: httpx2.Client, a_copy: Path, fi
 def test_books_from_right_to_left_are_shown_so(browser: httpx2.Client, a_copy: Path) -> None:
     """Words of an Arabic book carry its language and direction; the page around them keeps its own."""
     manifest = a_copy / "manifest.json"
-    told = json.loads(manifest.read_text(encoding="utf-8"))
-    told["books"] = [book | {"language": "ara"} for book in told["books"]]
-    manifest.write_text(json.dumps(told), encoding="utf-8")
+    data = json.loads(manifest.read_text(encoding="utf-8"))
+    data["books"] = [book | {"language": "ara"} for book in data["books"]]
+    manifest.write_text(json.dumps(data), encoding="utf-8")
     tree = table(browser, a_copy.name)
     assert {(n.attributes["lang"], n.attributes["dir"]) for n in tree.css(".of-claim > span")} == {("ar", "rtl")}
     assert first(tree, "html").attributes["dir"] == "ltr"
 
 
 def test_halves_of_letters_are_shown_as_such(browser: httpx2.Client, a_copy: Path) -> None:
-    """A claim that holds what is no letter, as a damaged or hostile run may, does not stop the page."""
+    """A claim with an invalid character, as a damaged or hostile run may have, does not break the page."""
     file = a_copy / "claims.jsonl"
     first_row, *rest = file.read_text(encoding="utf-8").splitlines()
     row = json.loads(first_row) | {"claim": "Half \ud800 of a letter", "section": "\udfff", "hedging": []}
     row |= {"measures": [], "dates": []}
     file.write_text("\n".join([json.dumps(row), *rest]) + "\n", encoding="utf-8")
     tree = table(browser, a_copy.name)
-    assert said(tree, "tbody .of-claim > span")[0] == "Half ? of a letter"
+    assert texts_of(tree, "tbody .of-claim > span")[0] == "Half ? of a letter"
     assert browser.get(str(first(tree, "a.whole").attributes["href"])).status_code == 200

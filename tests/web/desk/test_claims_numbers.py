@@ -10,15 +10,15 @@ from typing import Any
 import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
+from tests.web.desk.conflicting_book import run_with_conflicts
 from tests.web.desk.conftest import ARun
-from tests.web.desk.disagreeing import a_disagreeing_run
-from tests.web.desk.shown import first, said
+from tests.web.desk.page_text import first, texts_of
 
 
 @pytest.fixture(scope="module")
 def varn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ARun]:
     """A run on pages that give other numbers and dates for the same things."""
-    with a_disagreeing_run(tmp_path_factory.mktemp("varn")) as run:
+    with run_with_conflicts(tmp_path_factory.mktemp("varn")) as run:
         yield run
 
 
@@ -29,7 +29,7 @@ def shown(browser: httpx2.Client, run: str, part: str = "numbers", **query: Any)
 
 
 def test_both_sides_of_a_disagreement_are_shown(varn: ARun) -> None:
-    """Another number and another date stand side by side, the values that differ marked, each with its page."""
+    """Another number and another date are side by side, with the values that differ marked, each with its page."""
     tree = shown(varn.client, varn.id)
     pairs = {
         frozenset(" ".join(first(side, "p > span").text().split()) for side in card.css(".sides > div"))
@@ -39,8 +39,8 @@ def test_both_sides_of_a_disagreement_are_shown(varn: ARun) -> None:
         frozenset({"Varn had 12,000 inhabitants in 1430.", "Varn had 15,000 inhabitants in 1430."}),
         frozenset({"The old wall of Varn was built in 1430.", "The old wall of Varn was built in 1450 by sailors."}),
     }
-    assert set(said(tree, ".dispute .tag")) == {"The pages contradict each other."}
-    marked = set(said(tree, ".dispute mark"))
+    assert set(texts_of(tree, ".dispute .tag")) == {"The pages contradict each other."}
+    marked = set(texts_of(tree, ".dispute mark"))
     assert {"1450"} < marked
     assert any("12,000" in words for words in marked)
     links = [str(node.attributes["href"]) for node in tree.css(".sides cite a")]
@@ -57,7 +57,7 @@ def test_a_number_that_another_page_denies_is_marked(varn: ARun) -> None:
         "15,000 inhabitants",
     ]
     assert {str(first(node, "a.tag.warn").attributes["href"]) for node in marked} == {"#against"}
-    assert [row for row in said(tree, "tbody tr") if "12 m" in row and "differs" in row] == []
+    assert [row for row in texts_of(tree, "tbody tr") if "12 m" in row and "differs" in row] == []
 
 
 def test_a_claim_says_what_denies_it(varn: ARun) -> None:
@@ -66,24 +66,26 @@ def test_a_claim_says_what_denies_it(varn: ARun) -> None:
     place = str(first(tree, ".sides a.whole").attributes["href"])
     one = LexborHTMLParser(varn.client.get(place).text)
     assert len(one.css(".dispute .views > li")) == 2
-    assert said(one, ".dispute .tag.good") == ["this claim"]
+    assert texts_of(one, ".dispute .tag.good") == ["this claim"]
 
 
 def test_numbers_of_the_brief_come_first_and_all_others_on_demand(browser: httpx2.Client, a_run: ARun) -> None:
     """The brief's numbers are shown; asked for all, every number that measures something is there."""
     brief = json.loads((a_run.path / "brief.json").read_text(encoding="utf-8"))
     tree = shown(browser, a_run.id)
-    assert sorted(said(tree, "tbody tr > td:nth-child(3)")) == sorted(figure["value"] for figure in brief["numbers"])
+    assert sorted(texts_of(tree, "tbody tr > td:nth-child(3)")) == sorted(
+        figure["value"] for figure in brief["numbers"]
+    )
     everything = shown(browser, a_run.id, which="all")
     rows = [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]
     measured = sum(bool(one["what"]) for row in rows for one in row["measures"])
     assert measured > len(brief["numbers"])
-    assert said(everything, "#count") == [f"{measured} numbers"]
+    assert texts_of(everything, "#count") == [f"{measured} numbers"]
 
 
-def test_numbers_of_one_subject_stand_together(browser: httpx2.Client, a_run: ARun) -> None:
+def test_numbers_of_one_subject_are_together(browser: httpx2.Client, a_run: ARun) -> None:
     """Once the rows have left a subject, they do not come back to it."""
-    subjects = [one.lower().removeprefix("the ") for one in said(shown(browser, a_run.id, which="all"), "tbody th")]
+    subjects = [one.lower().removeprefix("the ") for one in texts_of(shown(browser, a_run.id, which="all"), "tbody th")]
     assert len(subjects) > 3
     changes = [one for at, one in enumerate(subjects) if at == 0 or subjects[at - 1] != one]
     assert len(changes) == len(set(changes))
@@ -93,14 +95,14 @@ def test_numbers_are_filtered_by_words(browser: httpx2.Client, a_run: ARun) -> N
     """Only rows that say the words stay; none left says what to do."""
     tree = shown(browser, a_run.id, which="all", words="TONNES")
     assert tree.css("tbody tr")
-    assert all("tonne" in row.lower() for row in said(tree, "tbody tr"))
-    assert "Search for fewer words" in said(shown(browser, a_run.id, words="nothing says this"), "#found .note")[0]
+    assert all("tonne" in row.lower() for row in texts_of(tree, "tbody tr"))
+    assert "Search for fewer words" in texts_of(shown(browser, a_run.id, words="nothing says this"), "#found .note")[0]
 
 
 def test_a_run_without_disagreement_says_so(browser: httpx2.Client, a_run: ARun) -> None:
     """A reader knows that it was looked for."""
     text = first(shown(browser, a_run.id), "section[aria-labelledby=against]").text()
-    assert "This run found no numbers or dates that disagree." in text
+    assert "No numbers or dates that disagree were found." in text
 
 
 def test_a_run_whose_book_is_not_here_is_read_all_the_same(varn: ARun, a_run: ARun) -> None:
@@ -111,4 +113,4 @@ def test_a_run_whose_book_is_not_here_is_read_all_the_same(varn: ARun, a_run: AR
         tree = shown(varn.client, copy.name, part, **({"page": 1} if part == "graph" else {}))
         assert tree.css('a[href^="/page/"]') == []
     place = str(first(shown(varn.client, copy.name, "claims"), "a.whole").attributes["href"])
-    assert "Add the book to read it." in varn.client.get(place).text
+    assert "This book is not in your library. Add it to read the page." in varn.client.get(place).text

@@ -1,4 +1,4 @@
-"""One claim whole: its words where they stand, what rests on it, what says the same and what disagrees."""
+"""One claim: its words in context, statements based on it, claims that say the same and those that disagree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
-from tests.web.desk.shown import first, plain, said
+from tests.web.desk.page_text import first, plain, texts_of
 
 from kiwiresearch.messages.catalogue import catalogue_in
 
@@ -25,7 +25,7 @@ def shown(browser: httpx2.Client, run: str, claim: str) -> LexborHTMLParser:
     return LexborHTMLParser(reply.text)
 
 
-def test_the_quote_stands_among_the_words_of_its_page(
+def test_the_quote_is_shown_among_the_words_of_its_page(
     browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]
 ) -> None:
     """The quoted words are marked between what the page says before and after them."""
@@ -38,8 +38,8 @@ def test_the_quote_stands_among_the_words_of_its_page(
         assert len(plain(quote.text())) > len(plain(row["support_snippets"][0]))
 
 
-def test_what_rests_on_a_claim_is_told(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
-    """Each statement of the brief that rests on it is there, with the part of the brief it stands in."""
+def test_statements_based_on_a_claim_are_shown(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
+    """Each statement of the brief that is based on it is shown, with its part of the brief."""
     stated = {
         "summary": brief["summary"][0],
         "body": brief["body"][0]["statements"][0],
@@ -55,7 +55,7 @@ def test_what_rests_on_a_claim_is_told(browser: httpx2.Client, a_run: ARun, brie
 
 
 def test_claims_that_say_the_same_are_named(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
-    """Where a statement rests on several claims, each leads to the others."""
+    """If a statement rests on several claims, each leads to the others."""
     body = [one for group in brief["body"] for one in group["statements"]]
     statements = [*brief["summary"], *body, *(one["statement"] for one in brief["timeline"])]
     for statement in statements:
@@ -65,7 +65,7 @@ def test_claims_that_say_the_same_are_named(browser: httpx2.Client, a_run: ARun,
 
 
 def test_the_other_side_of_a_dispute_is_shown(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
-    """A claim that stands on one side shows all sides, and says which is its own; both may be in one sentence."""
+    """A claim on one side of a dispute shows all sides, and says which is its own; both may be in one sentence."""
     dispute = next(one for one in brief["disputes"] if len(one["views"]) > 1)
     claims = {row["claim_id"]: row for row in brief["claims"]}
     sides = [view["statement"]["claims"][0] for view in dispute["views"]]
@@ -85,25 +85,25 @@ def test_a_claim_can_be_noted_on(browser: httpx2.Client, a_run: ARun, brief: dic
 
 def test_confidence_is_explained_on_demand(browser: httpx2.Client, a_run: ARun, brief: dict[str, Any]) -> None:
     """The terms of the sum are there, folded away."""
-    row = brief["claims"][0]
+    row, english = brief["claims"][0], catalogue_in("en")
     terms = shown(browser, a_run.id, row["claim_id"]).css("details .terms li")
     assert [plain(node.text()) for node in terms] == [
-        f"{line['signal']} {line['points']:+g}" for line in row["confidence_terms"]
+        f"{english.named('claims.signals', line['signal'])} {line['points']:+g}" for line in row["confidence_terms"]
     ]
 
 
-def test_a_claim_that_is_not_there_is_told(browser: httpx2.Client, a_run: ARun) -> None:
-    """It says that the run has none of that name."""
+def test_a_claim_that_does_not_exist_is_reported(browser: httpx2.Client, a_run: ARun) -> None:
+    """The page says that the run has no claim with that id."""
     reply = browser.get(f"/runs/{a_run.id}/claims/sha256:00000000000000000000000000000000")
     assert reply.status_code == 404
     assert "has no claim" in reply.text
     tree = LexborHTMLParser(reply.text)
-    assert said(tree, "h1") == ["This is not in the run"]
+    assert texts_of(tree, "h1") == ["Not found in this research"]
     assert tree.css_first(f"main a[href='/runs/{a_run.id}']") is not None
 
 
 @pytest.mark.parametrize(("language", "word"), [("fr", "définition"), ("es", "definición")])
-def test_a_claim_is_told_in_the_language_of_its_reader(
+def test_a_claim_is_described_in_the_readers_language(
     browser: httpx2.Client, a_run: ARun, brief: dict[str, Any], language: str, word: str
 ) -> None:
     """Names of types are translated; what the book says is not."""

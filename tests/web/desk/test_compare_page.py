@@ -44,53 +44,53 @@ def text_of(page: str) -> str:
 def test_without_runs_the_page_offers_them(two_runs: TwoRuns) -> None:
     page = page_of(two_runs.client)
     assert page.count(f'value="{two_runs.old}"') == 2
-    assert "Choose two finished runs" in page
+    assert "Choose two briefs" in page
 
 
 PROBLEMS = [
-    ({"old": "{old}"}, 200, "Choose a second run"),
-    ({"old": "{old}", "new": "{old}"}, 200, "the same run twice"),
-    ({"old": "{old}", "new": "never-made"}, 404, "is not here"),
-    ({"old": "../..", "new": "{old}"}, 404, "is not here"),
+    ({"old": "{old}"}, 200, "Choose a second brief"),
+    ({"old": "{old}", "new": "{old}"}, 200, "the same brief twice"),
+    ({"old": "{old}", "new": "never-made"}, 404, "was not found or is not finished"),
+    ({"old": "../..", "new": "{old}"}, 404, "was not found or is not finished"),
 ]
 
 
-@pytest.mark.parametrize(("query", "status", "told"), PROBLEMS)
-def test_what_cannot_be_compared_is_told_with_what_to_do(
-    two_runs: TwoRuns, query: dict[str, str], status: int, told: str
+@pytest.mark.parametrize(("query", "status", "expected"), PROBLEMS)
+def test_runs_that_cannot_be_compared_are_explained(
+    two_runs: TwoRuns, query: dict[str, str], status: int, expected: str
 ) -> None:
-    """The lists are there again, with what was chosen."""
+    """The lists are shown again, with what was chosen and what to do."""
     asked = {side: name.format(old=two_runs.old) for side, name in query.items()}
     reply = two_runs.client.get("/compare", params=asked)
     assert reply.status_code == status
-    assert told in reply.text
+    assert expected in reply.text
     assert "selected" in reply.text
 
 
-def test_other_settings_are_told(two_runs: TwoRuns) -> None:
-    """Those that differ, the pages that only one run read, and the claims they brought."""
+def test_differing_settings_are_shown(two_runs: TwoRuns) -> None:
+    """Those that differ, the pages that only one run read, and the claims from them."""
     page = text_of(page_of(two_runs.client, old=two_runs.old, new=two_runs.new))
-    assert "Words that matter most none drought" in page
-    assert "Pages at most 6 9" in page
-    assert "the same in both" in page
-    assert "read by the newer run only" in page
-    assert "the older run did not read this page" in page
-    assert re.search(r"On pages that only one of the two runs has read: [1-9]\d* new, \d+ gone\.", page)
+    assert "Focus none drought" in page
+    assert "Maximum number of pages 6 9" in page
+    assert "same in both" in page
+    assert re.search(r"\b[1-9]\d* pages? read only for the newer brief\b", page)
+    assert "page not read for the older brief" in page
+    assert re.search(r"Claims on pages read for only one of the two briefs: [1-9]\d* new, \d+ gone\.", page)
 
 
-def test_settings_are_told_in_words(a_run: ARun) -> None:
-    """What the program calls 'bfs' is told as the form for research tells it."""
+def test_settings_are_shown_by_their_names_in_the_form(a_run: ARun) -> None:
+    """What the program calls 'bfs' is shown by its name in the research form."""
     copy = a_run.runs / "near-first"
     shutil.copytree(a_run.path, copy)
-    told = json.loads((copy / "manifest.json").read_text())
-    told["settings"] |= {"strategy": "bfs", "filters": told["settings"]["filters"] | {"lists": "exclude"}}
-    (copy / "manifest.json").write_text(json.dumps(told))
+    data = json.loads((copy / "manifest.json").read_text())
+    data["settings"] |= {"strategy": "bfs", "filters": data["settings"]["filters"] | {"lists": "exclude"}}
+    (copy / "manifest.json").write_text(json.dumps(data))
     try:
         page = text_of(page_of(a_run.client, old=a_run.id, new="near-first"))
     finally:
         shutil.rmtree(copy)
-    assert "Order of the pages the best page next near pages first" in page
-    assert "List pages fewer points left out" in page
+    assert "Which page to read next the best page first the closest pages first" in page
+    assert "List pages lower score skipped" in page
 
 
 ODD = ["NaN", "Infinity", "-1e999", "[NaN, [1]]", '{"a": NaN}', "true", "null", "12", '"\\ud800<b>"', "[]", '""']
@@ -118,20 +118,22 @@ def test_a_damaged_setting_does_no_harm(a_run: ARun, odd: str) -> None:
         shutil.rmtree(copy)
 
 
-def test_a_kind_of_which_there_is_nothing_is_no_link(two_runs: TwoRuns) -> None:
+def test_a_kind_without_changes_is_not_a_link(two_runs: TwoRuns) -> None:
     """Two settings of one book change no number, and no link leads to an empty list."""
     page = page_of(two_runs.client, old=two_runs.old, new=two_runs.new)
-    counts = page[page.index('class="counts"') : page.index("</ul>", page.index('class="counts"'))]
-    assert "<b>0</b>" in counts
-    assert not re.search(r"<a [^>]+><b>0</b>", counts)
+    start = page.index("counts")
+    counts = page[start : page.index("</p>", start)]
+    assert re.search(r"The older brief has [\d,]+ claims and the newer one [\d,]+:", counts)
+    assert "unchanged claims" in counts
+    assert "different numbers" not in counts
     empty = page_of(two_runs.client, old=two_runs.old, new=two_runs.new, show="numbers")
-    assert "There is no such difference." in empty
+    assert "No differences of this kind." in empty
 
 
 def test_snapshots_of_a_book_are_compared_claim_by_claim(snapshots: httpx2.Client) -> None:
     """Numbers come first, and the words that differ are marked on both sides."""
     page = page_of(snapshots, old=OLD, new=NEW)
-    assert "two snapshots of one book, 1 January 2026 and 1 March 2026" in text_of(page)
+    assert "two editions of the same book, 1 January 2026 and 1 March 2026" in text_of(page)
     assert "<del>118</del>" in page
     assert "<ins>121</ins>" in page
     assert "<del>may have been</del>" in page
@@ -157,7 +159,7 @@ def test_differences_are_filtered_by_their_kind(snapshots: httpx2.Client, kind: 
     assert lacks not in listed
 
 
-def test_runs_that_say_the_same_are_told_so(a_run: ARun) -> None:
+def test_equal_runs_are_reported_as_equal(a_run: ARun) -> None:
     """A copy of a run differs in nothing."""
     copy = a_run.runs / "a-copy"
     shutil.copytree(a_run.path, copy)
@@ -165,22 +167,22 @@ def test_runs_that_say_the_same_are_told_so(a_run: ARun) -> None:
         page = page_of(a_run.client, old=a_run.id, new="a-copy")
     finally:
         shutil.rmtree(copy)
-    assert "Both runs say the same" in page
+    assert "The two briefs are the same" in page
 
 
-def test_the_wrong_way_round_is_told(snapshots: httpx2.Client) -> None:
-    """The older snapshot belongs on the older side; one link turns the comparison."""
+def test_snapshots_in_the_wrong_order_are_reported(snapshots: httpx2.Client) -> None:
+    """The older snapshot belongs on the older side; one link swaps them."""
     page = page_of(snapshots, old=NEW, new=OLD)
-    assert "has the newer snapshot of the book" in page
+    assert "The brief chosen as older was made from the newer edition of the book." in page
     assert f"/compare?old={OLD}&amp;new={NEW}" in page
-    assert "has the newer snapshot" not in page_of(snapshots, old=OLD, new=NEW)
+    assert "newer edition of the book." not in page_of(snapshots, old=OLD, new=NEW)
 
 
 def test_many_differences_have_pages(two_runs: TwoRuns) -> None:
     """No difference is on two of them, and the last leads no further."""
     query = {"old": two_runs.old, "new": two_runs.new}
     first, second = (page_of(two_runs.client, **query, page=number) for number in (1, 2))
-    claims = [set(re.findall(r'<a href="(/runs/[^"]+/claims/[^"]+)">The claim', page)) for page in (first, second)]
+    claims = [set(re.findall(r'<a href="(/runs/[^"]+/claims/[^"]+)">View claim', page)) for page in (first, second)]
     assert len(claims[0]) == 25
     assert not claims[0] & claims[1]
     assert 'rel="next"' in first
@@ -190,21 +192,21 @@ def test_many_differences_have_pages(two_runs: TwoRuns) -> None:
     assert 'class="card difference' in beyond
 
 
-def test_pages_of_books_that_are_not_here_are_no_links(snapshots: httpx2.Client, two_runs: TwoRuns) -> None:
+def test_pages_of_missing_books_are_not_links(snapshots: httpx2.Client, two_runs: TwoRuns) -> None:
     assert 'href="/page/' not in page_of(snapshots, old=OLD, new=NEW)
     assert 'href="/page/' in page_of(two_runs.client, old=two_runs.old, new=two_runs.new)
 
 
 def test_the_box_of_a_page_is_named_in_the_readers_language(two_runs: TwoRuns) -> None:
-    """It is no section of the page, and its name no word of the book."""
+    """The infobox is not a section of the page, and its name does not come from the book."""
     query = {"old": two_runs.old, "new": two_runs.new}
     found = {}
-    for language in ("en", "fr"):
+    for language in ("en", "es"):
         some = [
             two_runs.client.get("/compare", params={**query, "page": str(page)}, headers={"Accept-Language": language})
             for page in (1, 2, 3)
         ]
         found[language] = "".join(reply.text for reply in some)
-    assert "· facts box<" in found["en"]
-    assert f"· {catalogue_in('fr')('desk.box')}<" in found["fr"]
-    assert "facts box" not in found["fr"]
+    assert "· infobox<" in found["en"]
+    assert f"· {catalogue_in('es')('desk.box')}<" in found["es"]
+    assert "· infobox<" not in found["es"]

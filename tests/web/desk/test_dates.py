@@ -1,4 +1,4 @@
-"""The dates of a run are told in the language of the reader, whatever their form."""
+"""The dates of a run are written in the language of the reader, whatever their form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
-from tests.web.desk.shown import said
+from tests.web.desk.page_text import texts_of
 
 from kiwiresearch.brief.brief import Statement, TimelineMoment
 from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, ago_text, timeline_picture, year_text
@@ -55,11 +55,11 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("english", "french", "spanish"), TOLD, ids=lambda one: one)
-def test_a_date_is_told_as_the_language_writes_it(english: str, french: str, spanish: str) -> None:
-    """Articles, eras, centuries and long times."""
+def test_a_date_is_written_as_in_the_language(english: str, french: str, spanish: str) -> None:
+    """Articles, eras, centuries and long periods."""
     when = dates_in(f"It happened in {english}.")[0].when
-    told = [re.sub(r"[\u00a0\u202f]", " ", when.words(language)) for language in ("en", "fr", "es")]
-    assert told == [english, french, spanish]
+    rows = [re.sub(r"[\u00a0\u202f]", " ", when.words(language)) for language in ("en", "fr", "es")]
+    assert rows == [english, french, spanish]
 
 
 LEADS = ("", "c. ", "before ", "after ", "until ", "since ")
@@ -83,15 +83,17 @@ ENGLISH = re.compile(
 
 
 @pytest.mark.parametrize("language", ["fr", "es"])
-def test_every_form_of_a_date_is_told(language: str) -> None:
+def test_every_form_of_a_date_is_translated(language: str) -> None:
     """Whatever is read from a page as a date has words in the language of the reader."""
     texts = [*PAIRS, *map("".join, itertools.product(LEADS, TIMES))]
-    told = {one.when.words(): one.when.words(language) for text in texts for one in dates_in(f"It happened in {text}.")}
-    assert len(told) > 150
-    assert [form for form, words in told.items() if not words or ENGLISH.search(words)] == []
+    values = {
+        one.when.words(): one.when.words(language) for text in texts for one in dates_in(f"It happened in {text}.")
+    }
+    assert len(values) > 150
+    assert [form for form, words in values.items() if not words or ENGLISH.search(words)] == []
 
 
-def test_words_of_a_page_that_are_no_date_are_shown_as_they_are() -> None:
+def test_words_that_are_not_a_date_are_shown_unchanged() -> None:
     """They are marked as English."""
     text = "at the <dawn> of time"
     assert date_markup(text, catalogue_in("fr")) == '<span lang="en" dir="ltr">at the &lt;dawn&gt; of time</span>'
@@ -117,8 +119,8 @@ def test_a_date_in_english_words_still_knows_its_days() -> None:
         ),
     ],
 )
-def test_years_below_a_picture_are_no_counts(language: str, marks: str) -> None:
-    """Four digits stand together, however counts are written."""
+def test_years_below_a_picture_are_not_written_as_counts(language: str, marks: str) -> None:
+    """Four digits are not separated, however counts are written."""
     words = catalogue_in(language)
     dates = [year_text(year, words) for year in (-1200, -12_000, 79, 1066)]
     ages = [ago_text(ago, words) for ago in (3_500_000_000, 40_000, 0)]
@@ -150,13 +152,13 @@ def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None
     assert (counts == {0}) is (language != "fr")
 
 
-def test_what_a_picture_tells_has_no_stray_spaces() -> None:
-    """Labels go on with a colon, and French keeps a space before it; the sentence about the picture has its own."""
+def test_the_description_of_a_picture_has_no_stray_spaces() -> None:
+    """Labels end with a colon, and French has a space before it; the sentence about the picture has its own."""
     words = catalogue_in("fr")
     moments = [a_moment(-1200, words), a_moment(-500, words)]
     drawn = timeline_picture(moments, words).replace("\u00a0", " ")
-    assert ">De 1200 av. J.-C. à 500 av. J.-C. : 2 moments, dont 2 avec leur nom.</desc>" in drawn
-    assert said(LexborHTMLParser(drawn), "a > title")[0] == "1200 av. J.-C. : It happened."
+    assert ">De 1200 av. J.-C. à 500 av. J.-C. : 2 événements, dont 2 avec étiquette.</desc>" in drawn
+    assert texts_of(LexborHTMLParser(drawn), "a > title")[0] == "1200 av. J.-C. : It happened."
 
 
 @pytest.mark.parametrize(("language", "era", "kind"), [("fr", "av. J.-C.", "durée"), ("es", "a. C.", "duración")])
@@ -169,18 +171,19 @@ def test_no_page_of_a_run_dates_in_english(
         for tab in ("", "/timeline?which=all", "/numbers?which=all")
     }
     listed = {
-        "brief": said(pages[""], ".moments summary > b"),
-        "list": said(pages["/timeline?which=all"], ".moments .when"),
-        "picture": [label.partition(":")[0] for label in said(pages["/timeline?which=all"], "svg text.name")],
-        "numbers": said(pages["/numbers?which=all"], "table.numbers td:nth-child(4)"),
+        "brief": texts_of(pages[""], ".moments .stated > b"),
+        "list": texts_of(pages["/timeline?which=all"], ".moments .when"),
+        "picture": [label.partition(":")[0] for label in texts_of(pages["/timeline?which=all"], "svg text.name")],
+        "numbers": texts_of(pages["/numbers?which=all"], "table.numbers td:nth-child(4)"),
     }
     for place, dates in listed.items():
         assert any(era in date.replace("\u00a0", " ") for date in dates), place
         assert [date for date in dates if ENGLISH.search(date)] == [], place
     assert all(not date[:1].islower() for date in listed["brief"] + listed["list"])
-    kinds = said(pages["/numbers?which=all"], "table.numbers td:nth-child(2)")
+    kinds = texts_of(pages["/numbers?which=all"], "table.numbers td:nth-child(2)")
     assert kind in kinds
     assert "duration" not in kinds
-    sections = [words for page in pages.values() for words in said(page, "cite .quiet, .evidence p span")]
-    assert any(catalogue_in(language)("desk.box") in words for words in sections)
-    assert not any("facts box" in words for words in sections)
+    sections = [words for page in pages.values() for words in texts_of(page, "cite .quiet, .evidence p span")]
+    box = catalogue_in(language)("desk.box")
+    assert any(box in words for words in sections)
+    assert box == "infobox" or not any("infobox" in words for words in sections)

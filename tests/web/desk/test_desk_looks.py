@@ -1,4 +1,4 @@
-"""How the desk looks: colours told apart, nothing that the policy forbids, nothing from elsewhere, and light."""
+"""The look of the web interface: enough contrast, nothing that the policy forbids, nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ SEEN = [(edge, ground, 3.0) for edge in ("edge", "accent", "warn", "good", "bar"
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("colour", "ground", "least"), [*READ, *SEEN])
-def test_colours_are_told_apart(theme: str, colour: str, ground: str, least: float) -> None:
-    """Text stands out from what it stands on by 4.5 to 1, and the edges of what can be used by 3 to 1."""
+def test_colours_have_enough_contrast(theme: str, colour: str, ground: str, least: float) -> None:
+    """Text has a contrast of 4.5 to 1 with its background, and the edges of controls of 3 to 1."""
     named = tokens(theme)
     assert contrast(named[colour], named[ground]) >= least, f"{colour} {named[colour]} on {ground} {named[ground]}"
 

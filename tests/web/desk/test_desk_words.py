@@ -53,7 +53,7 @@ def test_every_language_names_the_same_values(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_is_empty_or_unfinished(language: str) -> None:
-    """Each form has words, names no value twice in different spellings, and holds no markup."""
+    """Each form has text, spells each value name the same way, and has no markup."""
     words = catalogue_in(language)
     for key in sorted(words.keys()):
         for form in forms(words.entry(key)):
@@ -95,7 +95,7 @@ READ_ALOUD = frozenset({"title", "alt", "placeholder", "aria-label", "aria-roled
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
-def test_templates_hold_no_words(template: Path) -> None:
+def test_templates_have_no_text(template: Path) -> None:
     """Texts, and attributes that people see or hear, come from the catalogue."""
     read = markup(template)
     spoken = [value for _, name, value in read.attributes if name in READ_ALOUD]
@@ -105,8 +105,8 @@ def test_templates_hold_no_words(template: Path) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_scripts_hold_no_sentences(script: Path) -> None:
-    """A script takes what it says from the page, which has it from the catalogue."""
+def test_scripts_have_no_sentences(script: Path) -> None:
+    """A script takes its texts from the page, which has them from the catalogue."""
     code = re.sub(r"/\*.*?\*/|(?m:(?<![:\"'])//.*$)", "", script.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert re.findall(r"""["'`]([A-Z][a-z]+ [a-z]+[^"'`]*)["'`]""", code) == []
 
@@ -145,7 +145,7 @@ CUSTOMARY = [
 def test_numbers_sizes_and_dates_are_written_as_the_language_does(
     language: str, number: str, size: str, day: str, month: str, share: str
 ) -> None:
-    """Thousands stand apart, a comma or a point stands before the fraction, months have their names."""
+    """Thousands are separated, a comma or a point is before the fraction, months have their names."""
     locale = LOCALES[language]
     shown = locale.number(1234567.5)
     assert re.sub(r"[,\u202f](?=\d{3})", "", shown) == number
@@ -156,54 +156,56 @@ def test_numbers_sizes_and_dates_are_written_as_the_language_does(
     assert locale.share(0.123) == share
 
 
-def test_counts_in_sentences_are_no_years() -> None:
-    """English sets the first thousand of a count apart; what may be a year is left as it is."""
+def test_counts_in_sentences_are_written_as_counts() -> None:
+    """English separates the thousands of a count; a number that may be a year is unchanged."""
     shown = {one: catalogue_in(one)("family.people", n=3010).partition("3")[2] for one in ("en", "fr", "es")}
     assert [text[:4] for text in shown.values()] == [",010", "010 ", "010 "]
     assert LOCALES["en"].number(1879) == "1879"
 
 
 def test_french_marks_stay_with_their_words() -> None:
-    """A colon, a question mark or a quotation mark never begins or ends a line alone, whoever wrote the catalogue."""
+    """A colon, question mark or quotation mark never starts or ends a line alone, however the catalogue is written."""
     words = catalogue_in("fr")
-    told = [form for key in sorted(words.keys()) for form in forms(words.entry(key))]
-    assert [form for form in told if re.search(r" [:;?!»%]|« |[^\W\d_][;?!»]|«\S", form)] == []
+    rows = [form for key in sorted(words.keys()) for form in forms(words.entry(key))]
+    assert [form for form in rows if re.search(r" [:;?!»%]|« |[^\W\d_][;?!»]|«\S|\u00a0[;?!»%]|«\u00a0", form)] == []
+    assert words("home.title") == "Que voulez-vous savoir\u202f?"
+    assert words("kinds.quoted", words="Tin") == "«\u202fTin\u202f»"
     assert [LOCALES[language].colon for language in ("en", "fr", "es")] == [":", "\u00a0:", ":"]
 
 
 def test_the_box_of_a_page_has_a_name_in_every_language() -> None:
     """Other sections keep the name that the page gives them."""
     for words in map(catalogue_in, OTHERS):
-        assert section_name("facts box", words) == words("desk.box") != "facts box"
+        assert section_name("infobox", words) == words("desk.box") == {"fr": "infobox", "es": "ficha"}[words.language]
         assert section_name("History", words) == "History"
 
 
-def test_what_the_user_says_of_a_life_is_shown_as_it_was_written() -> None:
+def test_the_users_words_about_a_life_are_shown_unchanged() -> None:
     """The words around it are in the reader's language, and markup in it is only text."""
     why = Message("The user says so: a <dog>", "living.user_says_why", words="a <dog>")
-    assert translated(why, ENGLISH) == "the user says so: <bdi>a &lt;dog&gt;</bdi>"
-    assert translated(why, catalogue_in("es")) == "el usuario lo dice: <bdi>a &lt;dog&gt;</bdi>"
+    assert translated(why, ENGLISH) == "set by hand: <bdi>a &lt;dog&gt;</bdi>"
+    assert translated(why, catalogue_in("es")) == "indicado a mano: <bdi>a &lt;dog&gt;</bdi>"
 
 
 AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age(-9, -3)]
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "expected"),
     [
         ("en", ["39", "38 or 39", "30 to 42", "at least 30", "at most 42", "before birth"]),
         ("fr", ["39", "38 ou 39", "de 30 à 42", "au moins 30", "au plus 42", "avant la naissance"]),
         ("es", ["39", "entre 38 y 39", "de 30 a 42", "al menos 30", "como mucho 42", "antes del nacimiento"]),
     ],
 )
-def test_every_age_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
+def test_every_age_is_written_in_the_readers_language(language: str, expected: list[str]) -> None:
     """As exactly as the dates allow."""
     words = catalogue_in(language)
-    assert [said(age.words(), words) for age in AGES] == told
+    assert [said(age.words(), words) for age in AGES] == expected
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_no_date_stays_as_it_is(language: str) -> None:
+def test_an_invalid_date_is_shown_unchanged(language: str) -> None:
     """A date of a book that makes no sense is shown as the book has it."""
     assert [LOCALES[language].date(text) for text in ("", "soon", "2026-13-01")] == ["", "soon", "2026-13-01"]
 
@@ -227,13 +229,13 @@ MOMENTS = [
 
 @pytest.mark.usefixtures("kolkata")
 @pytest.mark.parametrize(("language", "shown"), MOMENTS)
-def test_a_moment_is_told_by_the_clock_of_the_machine(language: str, shown: str) -> None:
-    """What is kept in UTC is read on the wall beside the reader, and programs find the moment itself."""
+def test_a_time_is_shown_in_the_time_zone_of_the_machine(language: str, shown: str) -> None:
+    """A time that is stored in UTC is shown as local time, and programs can read the exact time."""
     locale = LOCALES[language]
-    told = locale.moment("2026-03-01T19:45:10+00:00")
-    assert told.replace("\xa0", " ") == shown
-    assert locale.moment("2026-03-01T19:45:10") == told
-    assert time_element("2026-03-01T19:45:10+00:00", locale) == f'<time datetime="2026-03-01T19:45:10Z">{told}</time>'
+    result = locale.moment("2026-03-01T19:45:10+00:00")
+    assert result.replace("\xa0", " ") == shown
+    assert locale.moment("2026-03-01T19:45:10") == result
+    assert time_element("2026-03-01T19:45:10+00:00", locale) == f'<time datetime="2026-03-01T19:45:10Z">{result}</time>'
     assert (
         time_element("2026-03-01T19:45:10", locale, "<b>") == '<time datetime="2026-03-01T19:45:10Z">&lt;b&gt;</time>'
     )
@@ -241,18 +243,18 @@ def test_a_moment_is_told_by_the_clock_of_the_machine(language: str, shown: str)
 
 @pytest.mark.usefixtures("kolkata")
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01T00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00+14:00"])
-def test_what_is_no_moment_stays_as_it_is(text: str) -> None:
-    """Whatever somebody wrote into a file is shown; a day is no moment and does not move."""
+def test_text_that_is_not_a_time_is_shown_unchanged(text: str) -> None:
+    """Other text in a file is shown; a day without a time does not move."""
     assert time_element(text, LOCALES["en"]) == LOCALES["en"].date(text)
     assert time_element("2026-03-01", LOCALES["en"]) == LOCALES["en"].date("2026-03-01")
 
 
-def test_every_moment_on_a_page_is_told_by_the_clock_of_the_machine() -> None:
+def test_every_time_on_a_page_is_shown_in_local_time() -> None:
     """Runs, notes and jobs say when they were made: no template shows that in UTC."""
     moments = re.compile(r"(?:made_at|asked_at|note\.made|note\.changed|one\.at)\b")
     texts = [file.read_text(encoding="utf-8") for file in TEMPLATES]
-    told = [row.partition("}}")[0] for text in texts for row in text.split("{{")[1:]]
-    shown = [row for row in told if moments.search(row)]
+    rows = [row.partition("}}")[0] for text in texts for row in text.split("{{")[1:]]
+    shown = [row for row in rows if moments.search(row)]
     assert len(shown) >= 8
     assert [row for row in shown if not re.search(r"\| time\(locale|locale\.moment\(", row)] == []
 

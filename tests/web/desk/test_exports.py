@@ -12,18 +12,30 @@ from zipfile import ZipFile
 
 import httpx2
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 
 from kiwiresearch.export.exporter import export
 from kiwiresearch.export.formats import FORMATS
+from kiwiresearch.export.pdf import has_browser
+from kiwiresearch.export.worksheet_files import run_worksheet
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
+from kiwiresearch.runs.run import Run
 from kiwiresearch.web.exports import content_disposition
 
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+MADE_HERE = [form for form in FORMATS if form != "pdf" or has_browser()]
+"""The formats for which this machine has all programs."""
 KEPT = {
     "markdown": ("bronze-age-collapse.md", "text/markdown; charset=utf-8"),
     "html": ("bronze-age-collapse.html", "text/html; charset=utf-8"),
+    "docx": ("bronze-age-collapse.docx", DOCX),
+    "pdf": ("bronze-age-collapse.pdf", "application/pdf"),
+    "worksheet": ("bronze-age-collapse-brief-worksheet.html", "text/html; charset=utf-8"),
+    "worksheet-docx": ("bronze-age-collapse-brief-worksheet.docx", DOCX),
+    "worksheet-markdown": ("bronze-age-collapse-brief-worksheet.md", "text/markdown; charset=utf-8"),
     "obsidian": ("bronze-age-collapse-obsidian.zip", "application/zip"),
     "epub": ("bronze-age-collapse.epub", "application/epub+zip"),
     "zim": ("bronze-age-collapse.zim", "application/x-zim"),
@@ -65,12 +77,12 @@ def test_every_format_is_offered_once(a_run: ARun) -> None:
     assert sorted(FORMATS) == sorted(KEPT)
     text = shown(a_run)
     links = re.findall(rf'href="/runs/{a_run.id}/export/([a-z-]+)" id="take-', text)
-    assert sorted(links) == sorted(FORMATS)
+    assert sorted(links) == sorted(MADE_HERE)
     assert f'<a href="/runs/{a_run.id}/export" aria-current="page">' in text
 
 
-def test_a_file_that_cannot_be_made_is_told_on_a_page(a_run: ARun) -> None:
-    """The answer alone decides whether it is kept: of a link marked as a download, a browser shows no error."""
+def test_an_export_that_fails_shows_a_page(a_run: ARun) -> None:
+    """The response decides whether it is saved: with a download link, a browser would show no error."""
     assert " download" not in shown(a_run)
     copy = a_run.runs / "torn"
     shutil.copytree(a_run.path, copy)
@@ -81,13 +93,13 @@ def test_a_file_that_cannot_be_made_is_told_on_a_page(a_run: ARun) -> None:
         shutil.rmtree(copy)
     assert reply.status_code == 500
     assert "content-disposition" not in reply.headers
-    assert "is not as it was written" in reply.text
+    assert "is damaged or was changed" in reply.text
     assert "Research the topic again." in reply.text
-    assert '<a href="/runs/torn">Back to the run</a>' in reply.text
+    assert '<a href="/runs/torn">Back to the research</a>' in reply.text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_format_is_for_is_said_in_the_readers_language(a_run: ARun, language: str) -> None:
+def test_the_use_of_a_format_is_described_in_the_readers_language(a_run: ARun, language: str) -> None:
     """Names and uses come from the catalogue."""
     words = catalogue_in(language)
     text = shown(a_run, **{"Accept-Language": language})
@@ -96,9 +108,20 @@ def test_what_a_format_is_for_is_said_in_the_readers_language(a_run: ARun, langu
             assert words(f"exports.formats.{name}.{part}").split("’")[0] in text
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_format_iskept_as_a_file(a_run: ARun, form: str) -> None:
-    """Under a name that tells the topic, with its type, and never shown as a page of this server."""
+def test_a_pdf_is_not_offered_without_a_browser(a_run: ARun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page says what is missing instead, and the address answers with what to install."""
+    monkeypatch.setenv("PATH", "")
+    text = shown(a_run)
+    assert 'id="take-pdf"' not in text
+    assert catalogue_in("en")("exports.needs_browser") in text
+    reply = a_run.client.get(f"/api/runs/{a_run.id}/export/pdf")
+    assert reply.status_code == 503
+    assert "Install one of them" in reply.json()["remedy"]
+
+
+@pytest.mark.parametrize("form", MADE_HERE)
+def test_a_format_is_sent_as_a_file(a_run: ARun, form: str) -> None:
+    """Under a name that says the topic, with its type, and never shown as a page of this server."""
     name, kind = KEPT[form]
     reply = taken(a_run, form)
     assert reply.headers["content-type"] == kind
@@ -152,13 +175,13 @@ def test_a_run_that_is_not_there(client: httpx2.Client, address: str) -> None:
     assert reply.status_code == 404
 
 
-@pytest.mark.parametrize("form", ["pdf", "EPUB", "x" * 40, "..%2f..%2fbrief.json"])
+@pytest.mark.parametrize("form", ["odt", "EPUB", "x" * 40, "..%2f..%2fbrief.json"])
 def test_an_unknown_format_is_refused(a_run: ARun, form: str) -> None:
     """With the names of those that are known."""
     reply = a_run.client.get(f"/runs/{a_run.id}/export/{form}")
     assert reply.status_code in (400, 404)
     if reply.status_code == 400:
-        assert "markdown, html, obsidian" in reply.json()["remedy"]
+        assert "markdown, html, docx" in reply.json()["remedy"]
 
 
 def test_a_damaged_run_says_what_to_do(a_run: ARun) -> None:
@@ -181,6 +204,53 @@ def test_a_damaged_run_says_what_to_do(a_run: ARun) -> None:
     ("name", "plain"),
     [("nile.md", "nile.md"), ("nil-flüße.md", "nil-fle.md"), ("日本.zim", "research.zim"), ('a"b.md', "ab.md")],
 )
-def test_any_topic_gives_a_name_that_headers_can_hold(name: str, plain: str) -> None:
-    """One in ASCII for old browsers, and its own for the rest."""
+def test_any_topic_gives_a_valid_file_name(name: str, plain: str) -> None:
+    """One in ASCII for old browsers, and the original one for others."""
     assert content_disposition(name) == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{percent(name, safe='')}"
+
+
+def test_pages_to_keep_can_be_printed(a_run: ARun) -> None:
+    """One button each, hidden on paper; the page of exports has files instead."""
+    ref = a_run.client.get("/api/page", params={"title": "Late Bronze Age collapse"}).json()
+    question = "/ask?q=When+was+Einstein+born%3F"
+    for place in (f"/runs/{a_run.id}", f"/runs/{a_run.id}/timeline", f"/page/{ref['book']}/{ref['path']}", question):
+        (button,) = LexborHTMLParser(a_run.client.get(place).text).css("[data-print]")
+        assert "no-print" in str(button.attributes["class"])
+        assert button.text().strip() == "Print"
+    assert "data-print" not in shown(a_run)
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "es"])
+def test_the_questions_are_shown_before_they_are_downloaded(a_run: ARun, language: str) -> None:
+    """As the file numbers them, without their answers."""
+    tree = LexborHTMLParser(shown(a_run, **{"accept-language": language}))
+    worksheet = run_worksheet(Run.load(a_run.path))
+    listed = [" ".join(one.text().split()) for one in tree.css(".worksheet-preview li")]
+    assert len(listed) == len(worksheet.questions) >= 5
+    for line, question in zip(listed, worksheet.in_order, strict=True):
+        assert " ".join(question.prompt.split()) in line
+    summary = tree.css_first(".worksheet-preview summary")
+    assert summary is not None
+    assert catalogue_in(language)("exports.preview", n=worksheet.count) in summary.text()
+
+
+def test_a_page_gives_a_worksheet(a_run: ARun) -> None:
+    """By a link where it is read, which shows the questions first, and over the API; the same bytes both times."""
+    ref = a_run.client.get("/api/page", params={"title": "Late Bronze Age collapse"}).json()
+    query = {"book": ref["book"], "path": ref["path"]}
+    text = a_run.client.get(f"/page/{ref['book']}/{ref['path']}").text
+    (link,) = re.findall(r'href="(/worksheet[^"]+)"', text)
+    shown = LexborHTMLParser(a_run.client.get(link.replace("&amp;", "&")).text)
+    assert len(shown.css("main ol li")) >= 5
+    files = [one.attributes["href"] for one in shown.css("main a.button")]
+    assert [file.partition("format=")[2] for file in files if file] == ["docx", "html", "markdown"]
+    page = a_run.client.get(files[1] or "")
+    assert page.status_code == 200
+    assert 'filename="late-bronze-age-collapse-article-worksheet.html"' in page.headers["content-disposition"]
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert a_run.client.get("/api/worksheet", params=query).content == page.content
+    for form, kind in (("docx", DOCX), ("markdown", "text/markdown; charset=utf-8")):
+        reply = a_run.client.get("/api/worksheet", params=query | {"format": form})
+        assert (reply.status_code, reply.headers["content-type"]) == (200, kind)
+    assert a_run.client.get("/api/worksheet", params=query | {"format": "pdf"}).status_code == 422
+    assert a_run.client.get("/api/worksheet", params={"title": "No page of this name"}).status_code == 404

@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.web.desk.family_files import MAX_FORM_OVERHEAD, uploaded_file
+from kiwiresearch.web.desk.form_file import MAX_FORM_OVERHEAD, uploaded_file
 
 CONTENT = b"0 HEAD\r\n--not-the-end\r\n\r\n0 TRLR\r\n"
 
@@ -17,8 +17,8 @@ CONTENT = b"0 HEAD\r\n--not-the-end\r\n\r\n0 TRLR\r\n"
 def form(*parts: tuple[str, bytes], boundary: str = "edge") -> bytes:
     """A form as a browser sends it: the disposition of each part, and its content."""
     bodies = [
-        b"--%b\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n" % (boundary.encode(), said.encode(), content)
-        for said, content in parts
+        b"--%b\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n" % (boundary.encode(), entry.encode(), content)
+        for entry, content in parts
     ]
     return b"".join(bodies) + b"--%b--\r\n" % boundary.encode()
 
@@ -32,7 +32,7 @@ def read(sent: bytes, *, step: int = 7, kind: str = "multipart/form-data; bounda
             yield sent[at : at + step]
 
     async def whole() -> tuple[str, bytes]:
-        file = await uploaded_file(request, stream())
+        file = await uploaded_file(request, stream(), empty_remedy="Export it again.")
         return file.name, b"".join([part async for part in file.parts])
 
     return anyio.run(whole)
@@ -40,7 +40,7 @@ def read(sent: bytes, *, step: int = 7, kind: str = "multipart/form-data; bounda
 
 @pytest.mark.parametrize("step", [1, 2, 13, 10_000])
 def test_a_file_is_what_was_sent(step: int) -> None:
-    """Whatever pieces it comes in, and whatever stands beside it in the form."""
+    """Whatever pieces it arrives in, and whatever else is in the form."""
     sent = form(
         ('name="before"', b"x"), ('name="file"; filename="Ma famille é.ged"', CONTENT), ('name="after"', b"y" * 99)
     )
@@ -61,8 +61,8 @@ def test_a_file_is_what_was_sent(step: int) -> None:
         (form((f'name="file"; filename="{"x" * 100_000}"', CONTENT)), "multipart/form-data; boundary=edge"),
     ],
 )
-def test_what_brings_no_file(sent: bytes, kind: str) -> None:
-    """A form without a file, or one that is none, is refused with what to do."""
+def test_a_form_without_a_file_is_refused(sent: bytes, kind: str) -> None:
+    """A form without a file, or with an invalid one, is refused with what to do."""
     with pytest.raises(BadUsage) as problem:
         read(sent, step=1_000, kind=kind)
     assert "Choose a file" in problem.value.remedy

@@ -70,8 +70,8 @@ def test_a_package_to_build_from_has_all_that_building_needs() -> None:
     assert {"/src/kiwiresearch/web/desk/static/vendor/", "/node_modules/"} <= set(ignored)
 
 
-def test_what_is_fetched_is_ready_to_serve(tmp_path: Path) -> None:
-    """The script and its licence come by the names that the desk knows; npm runs no script of a package."""
+def test_fetched_packages_are_ready_to_serve(tmp_path: Path) -> None:
+    """The script and its licence have the names that the web interface uses; npm runs no script of a package."""
     programs = an_npm(tmp_path)
     done = fetched(tmp_path / "vendor", programs)
     assert (done.returncode, done.stderr) == (0, "")
@@ -80,8 +80,8 @@ def test_what_is_fetched_is_ready_to_serve(tmp_path: Path) -> None:
     assert {"ci", "--ignore-scripts"} <= set((tmp_path / "asked").read_text(encoding="utf-8").split())
 
 
-def test_what_is_there_is_not_fetched_again(tmp_path: Path) -> None:
-    """A second time nothing is asked for, not even npm, until other packages are pinned or a file is gone."""
+def test_existing_packages_are_not_fetched_again(tmp_path: Path) -> None:
+    """A second time nothing is requested until other packages are pinned or a file is gone."""
     programs = an_npm(tmp_path)
     fetched(tmp_path / "vendor", programs)
     (tmp_path / "asked").unlink()
@@ -91,13 +91,13 @@ def test_what_is_there_is_not_fetched_again(tmp_path: Path) -> None:
     assert (tmp_path / "vendor" / "cytoscape.js").is_file()
 
 
-@pytest.mark.parametrize(("has_npm", "told"), [(False, "apt install npm"), (True, "Try again with a network")])
-def test_what_cannot_be_fetched_is_told(tmp_path: Path, has_npm: bool, told: str) -> None:
-    """It is no failure, except where somebody counts on it: in CI, and where the caller says so."""
+@pytest.mark.parametrize(("has_npm", "expected"), [(False, "apt install npm"), (True, "Try again with a network")])
+def test_packages_that_cannot_be_fetched_are_reported(tmp_path: Path, has_npm: bool, expected: str) -> None:
+    """That is not a failure, except in CI and if the caller asks for it."""
     programs = an_npm(tmp_path, fails=True) if has_npm else tmp_path
     done = fetched(tmp_path / "vendor", programs)
     assert done.returncode == 0
-    assert told in done.stderr
+    assert expected in done.stderr
     assert not (tmp_path / "vendor" / "cytoscape.js").exists()
     assert fetched(tmp_path / "vendor", programs, CI="true").returncode == 1
     assert fetched(tmp_path / "vendor", programs, "--needed").returncode == 1
@@ -146,7 +146,7 @@ def test_a_wheel_has_the_package_where_it_can(
         [sys.executable, "-c", BUILD, str(tmp_path), str(ROOT), version],
         capture_output=True, text=True, check=True, env={**os.environ, "PATH": str(programs)},
     )  # fmt: skip
-    told = json.loads(done.stdout)
-    assert told["there"] == {VENDOR + name: True for name in names}
-    assert told["left"] == []
-    assert bool(told["warned"]) is warned
+    data = json.loads(done.stdout)
+    assert data["there"] == {VENDOR + name: True for name in names}
+    assert data["left"] == []
+    assert bool(data["warned"]) is warned

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
-from tests.web.desk.shown import first, plain, said
+from tests.web.desk.page_text import first, plain, texts_of
 
 from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.messages.message import message_from_record
@@ -42,17 +42,19 @@ def test_every_page_is_listed_with_why(
 ) -> None:
     """Those that were read and those that were left, each with its reason and the terms of its points."""
     nodes = [node for node in graph["nodes"] if node["state"] == state]
-    tree = shown(browser, a_run.id, which=which)
+    tree, english = shown(browser, a_run.id, which=which), catalogue_in("en")
     assert nodes
-    assert said(tree, "table.pages tbody th") == [node["title"] for node in nodes]
+    assert texts_of(tree, "table.pages tbody th") == [node["title"] for node in nodes]
     for row, node in zip(tree.css("table.pages tbody tr"), nodes, strict=True):
-        told = plain(row.css("td")[0].text())
-        assert told.startswith(
+        output = plain(row.css("td")[0].text())
+        assert output.startswith(
             plain(
                 translated(message_from_record(node["reason"], node["reason_message"]), catalogue_in("en")).striptags()
             )
         )
-        assert all(f"{line['signal']} {line['points']:+g}" in told for line in node["lines"])
+        assert all(
+            f"{english.named('graph.signals', line['signal'])} {line['points']:+g}" in output for line in node["lines"]
+        )
 
 
 def test_the_picture_leads_to_what_is_known_of_a_page(
@@ -66,24 +68,26 @@ def test_the_picture_leads_to_what_is_known_of_a_page(
     for link in links[:3]:
         number = int(re.fullmatch(rf"/runs/{a_run.id}/graph\?page=(\d+)#panel", link)[1])  # type: ignore[index]
         panel = LexborHTMLParser(browser.get(link).text)
-        assert said(panel, "#panel-title") == [graph["nodes"][number - 1]["title"]]
+        assert texts_of(panel, "#panel-title") == [graph["nodes"][number - 1]["title"]]
     assert re.findall(r"\sstyle=", reply.text) == []
 
 
-def test_a_page_is_told_with_its_links_and_claims(browser: httpx2.Client, a_run: ARun, graph: dict[str, Any]) -> None:
-    """Why it was chosen, its claims, the pages it links to and those that link to it, and where it is read."""
+def test_the_panel_shows_a_page_with_its_links_and_claims(
+    browser: httpx2.Client, a_run: ARun, graph: dict[str, Any]
+) -> None:
+    """Why it was chosen, its claims, the pages it links to and those that link to it, and where to read it."""
     rows = [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]
     titles = {node["ref"]: node["title"] for node in graph["nodes"]}
     for number, node in enumerate(graph["nodes"][:3], 1):
         tree = shown(browser, a_run.id, page=number)
         assert plain(
             translated(message_from_record(node["reason"], node["reason_message"]), catalogue_in("en")).striptags()
-        ) in said(tree, "#panel p")
+        ) in texts_of(tree, "#panel p")
         out, into = ([plain(one.text()) for one in ul.css("a")] for ul in tree.css("#panel .neighbours"))
         assert Counter(out) == Counter(titles[e["to"]] for e in graph["edges"] if e["from"] == node["ref"])
         assert Counter(into) == Counter(titles[e["from"]] for e in graph["edges"] if e["to"] == node["ref"])
         own = {plain(row["claim"]) for row in rows if row["path"] == node["path"]}
-        claims = said(tree, '#panel li > a[href*="/claims/"]')
+        claims = texts_of(tree, '#panel li > a[href*="/claims/"]')
         assert claims
         assert set(claims) <= own
         assert first(tree, '#panel a[href^="/page/"]').attributes["href"] == (
@@ -105,15 +109,15 @@ def test_a_script_gets_the_panel_alone(browser: httpx2.Client, a_run: ARun) -> N
     assert alone.css_first("main") is None
 
 
-def test_the_links_are_told_to_a_script(browser: httpx2.Client, a_run: ARun, graph: dict[str, Any]) -> None:
-    """All pages by their numbers and all links among them; the link that led to a page first is one per page."""
-    told = browser.get(f"/runs/{a_run.id}/graph/links").json()
-    assert [page["title"] for page in told["pages"]] == [node["title"] for node in graph["nodes"]]
+def test_a_script_gets_pages_and_links_as_json(browser: httpx2.Client, a_run: ARun, graph: dict[str, Any]) -> None:
+    """All pages by their numbers and all links among them; one link of each page is the one that led to it first."""
+    data = browser.get(f"/runs/{a_run.id}/graph/links").json()
+    assert [page["title"] for page in data["pages"]] == [node["title"] for node in graph["nodes"]]
     refs = [node["ref"] for node in graph["nodes"]]
-    pairs = {(refs[one - 1], refs[to - 1]) for one, to, _ in told["links"]}
+    pairs = {(refs[one - 1], refs[to - 1]) for one, to, _ in data["links"]}
     assert pairs == {(edge["from"], edge["to"]) for edge in graph["edges"]}
-    led = Counter(to for _, to, is_led in told["links"] if is_led)
-    linked = {to for _, to, _ in told["links"] if told["pages"][to - 1]["depth"] > 0}
+    led = Counter(to for _, to, is_led in data["links"] if is_led)
+    linked = {to for _, to, _ in data["links"] if data["pages"][to - 1]["depth"] > 0}
     assert led == Counter(linked)
 
 
@@ -134,14 +138,14 @@ def test_exploring_is_offered_where_it_is_possible(
 
 
 @pytest.mark.parametrize("page", [13_000, 999_999])
-def test_a_page_that_is_not_there_is_told(browser: httpx2.Client, a_run: ARun, page: int) -> None:
-    """It says that the graph has none of that number."""
+def test_a_page_number_that_does_not_exist_is_reported(browser: httpx2.Client, a_run: ARun, page: int) -> None:
+    """The page says that the graph has no page with that number."""
     reply = browser.get(f"/runs/{a_run.id}/graph", params={"page": page})
     assert reply.status_code == 404
     assert f"no page {page}" in reply.text
 
 
 @pytest.mark.parametrize("query", [{"page": -1}, {"page": "x"}, {"which": "all"}, {"part": "table"}], ids=str)
-def test_what_cannot_be_asked_for_is_refused(browser: httpx2.Client, a_run: ARun, query: dict[str, Any]) -> None:
-    """A value that no form sends is told as a mistake of the request."""
+def test_invalid_parameters_are_refused(browser: httpx2.Client, a_run: ARun, query: dict[str, Any]) -> None:
+    """A value that no form sends is an invalid request."""
     assert browser.get(f"/runs/{a_run.id}/graph", params=query).status_code == 422

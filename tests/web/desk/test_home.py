@@ -1,7 +1,8 @@
-"""The first page: what it offers, what it tells, and where its one box leads."""
+"""The first page: what it offers, what it shows, and where its one box leads."""
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,28 +12,31 @@ import httpx2
 import pytest
 from tests.conftest import BookMaker
 from tests.web.desk.conftest import ARun
-from tests.web.running import a_client, a_room, running
+from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.system import FileLock
 from kiwiresearch.version import __version__
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import intent_of, is_question, other_actions
-from kiwiresearch.web.desk.questions import LOCK, MAX_QUESTIONS, QuestionHistory
+from kiwiresearch.web.desk.browser import BROWSER_COOKIE
+from kiwiresearch.web.desk.intent import intent_of, is_question, other_actions, person_in
+from kiwiresearch.web.desk.question_history import FOLDER, LOCK, MAX_QUESTIONS, QuestionHistory
 from kiwiresearch.workspace.workspace import open_workspace
 
 OURS = {"sec-fetch-site": "same-origin"}
 
+BROWSER = "b" * 22
 
-def test_the_first_page_tells_what_runs_here(client: httpx2.Client, room: ServerContext) -> None:
-    """It names program and books, each with date, size, language and articles, and loads nothing from elsewhere."""
+
+def test_the_first_page_shows_program_and_books(client: httpx2.Client, room: ServerContext) -> None:
+    """It names program and books, each with date, language and articles, and loads nothing from elsewhere."""
     text = client.get("/").text
     assert __version__ in text
     for book in room.shelf.books:
         assert f'href="/page/{book.id}/' in text
-    for told in ("From", "Language", "English", "Articles", "Size"):
-        assert told in text
+    for entry in ("Edition: 1\u00a0July 2025", "English", "121 articles"):
+        assert entry in text
     assert not re.search(r'(?:src|href)="https?:', text)
     assert "style=" not in text
 
@@ -41,44 +45,47 @@ def test_the_first_page_s_links_lead_to_pages(client: httpx2.Client) -> None:
     """Each link of the first page opens something."""
     links = set(re.findall(r'<a [^>]*href="(/[^"#]*)"', client.get("/").text))
     assert any(link.startswith("/page/") for link in links)
-    assert {link: status for link in links if (status := client.get(link).status_code) != 200} == {}
+    assert {
+        link: status for link in links if (status := client.get(link, follow_redirects=True).status_code) != 200
+    } == {}
 
 
-def test_without_a_model_the_first_page_says_what_that_means(client: httpx2.Client) -> None:
-    """The state of model and indexes is told in plain words, with what to do."""
+def test_the_first_page_has_no_status_if_nothing_needs_attention(client: httpx2.Client) -> None:
+    """That there is no model, and that all titles are indexed, is on the pages Settings and Books."""
     text = client.get("/").text
-    assert "own words" in text
-    assert "KIWIRESEARCH_MODEL_URL" in text
-    assert re.search(r"[\d,]+ titles are indexed", text)
+    assert 'id="state"' not in text
+    assert "language model" not in text
+    assert "Answers and briefs quote the books." in client.get("/settings").text
+    assert "titles, complete" in client.get("/books").text
 
 
-def test_a_model_that_is_away_is_told(tmp_path: Path) -> None:
-    """A model that does not answer costs the page nothing, and the reader learns what to do."""
+def test_a_model_that_is_away_is_reported(tmp_path: Path) -> None:
+    """A model that does not answer does not break the page, which says what to do."""
     away = {"KIWIRESEARCH_MODEL_URL": "http://127.0.0.1:9/v1"}
-    with a_room(tmp_path, **away) as room, running(room, make_app) as address:
+    with server_context(tmp_path, **away) as room, running_server(room, make_app) as address:
         text = httpx2.get(address, trust_env=False, timeout=30).text
     assert "Start the model" in text
 
 
-def test_a_book_that_is_gone_is_told(tmp_path: Path, a_book: BookMaker) -> None:
-    """A book that cannot be read hides no other, and the reader learns what to do."""
+def test_a_missing_book_is_reported(tmp_path: Path, a_book: BookMaker) -> None:
+    """A book that cannot be read hides no other, and the page says what to do."""
     sound = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="Sound book")
     gone = a_book({"Kite": "<p>A kite is a bird of prey.</p>"}, name="two.zim", Name="two", Title="Lost book")
-    with a_room(tmp_path / "home", str(sound), str(gone)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(sound), str(gone)) as room, running_server(room, make_app) as address:
         gone.unlink()
         text = httpx2.get(address, trust_env=False, timeout=30).text
     assert "Sound book" in text
     assert "Lost book" in text
     assert "cannot be read" in text
-    assert "kiwiresearch books list" in text
+    assert '<a href="/books">See why</a>' in text
 
 
 def test_the_first_page_does_not_wait_for_busy_books(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody has the books, it names them and says when to look again."""
     monkeypatch.setattr("kiwiresearch.web.desk.shelf.TIMEOUT_S", 0.05)
-    with a_room(tmp_path) as room, running(room, make_app) as address, room.locked_finder():
+    with server_context(tmp_path) as room, running_server(room, make_app) as address, room.locked_finder():
         text = httpx2.get(address, trust_env=False, timeout=30).text
-    assert "Load this page again in a moment" in text
+    assert "Reload this page in a moment" in text
     assert room.shelf.books[0].title in text
 
 
@@ -92,9 +99,22 @@ def test_every_page_of_the_desk_is_there_in_each_language(client: httpx2.Client,
         assert f'<html lang="{language}"' in shown.text
 
 
-def test_recent_research_is_found_again(a_run: ARun) -> None:
-    """A finished run stands on the first page, and its link leads to the run."""
-    assert f'href="/runs/{a_run.id}"' in a_run.client.get("/").text
+def test_recent_research_belongs_to_its_browser(a_run: ARun, room: ServerContext) -> None:
+    """A run is on the first page of the browser that started it; all others find it among all research."""
+    with http_client(str(a_run.client.base_url)) as browser:
+        assert "Your research" not in browser.get("/").text
+        assert 'href="/research#runs"' in browser.get("/").text
+        started = browser.post("/research", data={"topic": "Sunset", "max_pages": "1"}, headers=OURS)
+        place = started.headers["location"]
+        job = place.rpartition("/")[2]
+        assert re.search(rf'href="(?:{place}|/runs/{job})"', browser.get("/").text)
+        assert f"/runs/{a_run.id}" not in browser.get("/").text
+        assert browser.cookies[BROWSER_COOKIE] not in str(browser.get(f"/api{place}").json())
+        browser.post(f"{place}/stop", headers=OURS)
+    for other in (http_client(str(a_run.client.base_url)),):
+        with other as theirs:
+            assert job not in theirs.get("/").text
+            assert f"/runs/{a_run.id}" in theirs.get("/research").text
 
 
 @pytest.mark.parametrize(
@@ -123,8 +143,8 @@ def test_recent_research_is_found_again(a_run: ARun) -> None:
         "Ugarit?",
     ],
 )
-def test_questions_are_told_by_their_sign_or_their_beginning(words: str) -> None:
-    """In each language of the desk, with and without a question mark."""
+def test_questions_are_recognized_by_their_mark_or_first_words(words: str) -> None:
+    """In each language of the web interface, with and without a question mark."""
     assert is_question(words)
 
 
@@ -135,27 +155,44 @@ def test_questions_are_told_by_their_sign_or_their_beginning(words: str) -> None
         *("Will Smith actor", "Can Dündar journalist"),
     ],
 )
-def test_names_and_topics_are_no_questions(words: str) -> None:
-    """A name that looks like the beginning of a question is none."""
+def test_names_and_topics_are_not_taken_for_questions(words: str) -> None:
+    """A name that looks like the start of a question is not one."""
     assert not is_question(words)
 
 
 def test_the_box_leads_a_question_to_its_answer(client: httpx2.Client) -> None:
-    """The answer's page says why one is there, and offers the other ways."""
+    """The answer's page offers the other ways."""
     led = client.get("/go", params={"q": "When was Einstein born?"})
     assert led.status_code == 303
     assert led.headers["location"].startswith("/ask?q=When+was+Einstein+born%3F")
     shown = client.get(led.headers["location"]).text
-    assert "reads like a question" in shown
+    assert "You can also:" in shown
     for other in ("/research?topic=", "/find?q=", "/family?name="):
         assert f'href="{other}' in shown
 
 
-def test_a_question_is_no_name_of_a_family() -> None:
-    """A family is looked for by the name in a question, and not offered where there is none."""
-    assert dict(other_actions("When was Ada Green's son born?"))["family"] == "/family?name=Ada+Green"
-    assert "family" not in dict(other_actions("how do volcanoes form"))
-    assert dict(other_actions("Ada Green"))["family"] == "/family?name=Ada+Green"
+PEOPLE = {
+    "Ada_Green": "<p>Ada Green (3 May 1820 – 4 June 1891) was a painter. She was known for her skies. She married.</p>",
+    "Green_Tower": "<p>The Green Tower is a tower in a town. It was built in 1889.</p>",
+    "Homer": "<p>Homer was a poet. He was born in Greece. His father was Telemachus. He died in Ios.</p>",
+    "Mercury_(planet)": "<p>Mercury is the planet nearest to the Sun. It has no moons.</p>",
+    "Freddie_Mercury": "<p>Freddie Mercury (5 May 1946 – 4 June 1991) was a singer. He was born in Stone Town.</p>",
+}
+
+
+def test_a_family_is_offered_for_people_only(tmp_path: Path, a_book: BookMaker) -> None:
+    """By the name in a question or the words, if a page is about that person; towers and planets have no family."""
+    with server_context(tmp_path / "home", str(a_book(PEOPLE))) as room:
+        assert person_in(room, "When was Ada Green's son born?") == "Ada Green"
+        assert person_in(room, "homer") == "homer"
+        assert person_in(room, "When was the Green Tower completed?") == ""
+        assert person_in(room, "how do volcanoes form") == ""
+        assert person_in(room, "Mercury") == ""
+        assert person_in(room, "Volcanoes") == ""
+    assert (
+        dict(other_actions("When was Ada Green's son born?", person="Ada Green"))["family"] == "/family?name=Ada+Green"
+    )
+    assert "family" not in dict(other_actions("Green Tower"))
 
 
 def test_the_box_leads_plain_words_to_a_search(client: httpx2.Client) -> None:
@@ -180,13 +217,13 @@ def test_a_person_is_offered_a_family(tmp_path: Path, a_book: BookMaker) -> None
         "Ada_Green": "<p>Ada Green (3 May 1820 – 4 June 1891) was a painter. She was known for her skies.</p>",
         "Green_Tower": "<p>The Green Tower is a tower in a town.</p>",
     }
-    with a_room(tmp_path / "home", str(a_book(pages))) as room:
+    with server_context(tmp_path / "home", str(a_book(pages))) as room:
         assert intent_of(room, "ada green").is_person
         assert not intent_of(room, "Green Tower").is_person
 
 
 def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
-    """Who says what to do is led there, whatever the words look like."""
+    """An explicit choice is followed, whatever the words look like."""
     for way, place in (
         ("find", "/find?q="),
         ("ask", "/ask?q="),
@@ -220,7 +257,7 @@ def test_telling_does_not_wait_for_busy_books(room: ServerContext, monkeypatch: 
 
 def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None:
     """The newest is first, the same question counts once, and a button forgets them all."""
-    with a_room(tmp_path) as room, running(room, make_app) as address, a_client(address) as client:
+    with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as client:
         for question in ("When was Einstein born?", "Why is the sky orange at sunset?", "When was Einstein born?"):
             client.get("/ask", params={"q": question})
         shown = client.get("/").text
@@ -230,30 +267,73 @@ def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None
         assert "Einstein born?</a>" not in client.get("/").text
 
 
-def test_a_server_with_a_token_keeps_no_questions(tmp_path: Path) -> None:
-    """Several people share it; and who does not want it has a setting."""
-    for setting in ({"KIWIRESEARCH_SERVE_TOKEN": "long-secret"}, {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": "false"}):
-        kept = QuestionHistory(open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path), **setting}))
-        kept.add("Who asks?")
-        assert kept.latest(9) == ()
-    assert list(tmp_path.rglob("questions.jsonl")) == []
+def test_each_browser_has_its_own_questions(tmp_path: Path) -> None:
+    """On a server without users, nobody sees what somebody else asked; a made-up cookie is not accepted."""
+    with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as ours:
+        ours.get("/ask", params={"q": "When was Einstein born?"})
+        assert "Einstein born?</a>" in ours.get("/").text
+        with http_client(address) as theirs:
+            assert "Einstein born?</a>" not in theirs.get("/").text
+            assert BROWSER_COOKIE not in theirs.cookies
+            theirs.cookies.set(BROWSER_COOKIE, "../../x", domain="127.0.0.1")
+            theirs.get("/ask", params={"q": "What is a comet?"})
+            assert "What is a comet?</a>" not in ours.get("/").text
+    assert len(list(tmp_path.rglob("questions/*.jsonl"))) == 2
 
 
-def test_whether_questions_are_kept_is_told(tmp_path: Path) -> None:
-    """An empty list says why it is empty: nothing was asked yet, or nothing is ever kept."""
-    for kept, told in (("true", "Nothing has been asked here yet."), ("false", "Questions are not kept")):
+def test_questions_are_not_stored_if_the_setting_says_so(tmp_path: Path) -> None:
+    """The owner of a server decides, and without an id of the browser nothing is stored either."""
+    setting = {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": "false"}
+    stored = QuestionHistory(open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path), **setting}))
+    stored.add("Why?", BROWSER)
+    assert stored.latest(9, BROWSER) == ()
+    stored = QuestionHistory(open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)}))
+    stored.add("Why?", "")
+    assert stored.latest(9, "") == ()
+    assert list(tmp_path.rglob("*.jsonl")) == []
+
+
+def test_lists_of_browsers_that_are_gone_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lists that were used longest ago are deleted."""
+    monkeypatch.setattr("kiwiresearch.web.desk.question_history.MAX_LISTS", 3)
+    stored = QuestionHistory(open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)}))
+    browsers = [f"{number:022}" for number in range(5)]
+    for number, browser in enumerate(browsers):
+        stored.add("Why?", browser)
+        for file in tmp_path.rglob("questions/*.jsonl"):
+            if file.stat().st_mtime > 1_000:
+                os.utime(file, (number, number))
+    assert [bool(stored.latest(1, browser)) for browser in browsers] == [False, False, True, True, True]
+
+
+def test_a_program_without_cookies_does_not_push_out_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its requests makes a list of one question; those go first, however old the others are."""
+    monkeypatch.setattr("kiwiresearch.web.desk.question_history.MAX_LISTS", 3)
+    stored = QuestionHistory(open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)}))
+    stored.add("Why?", BROWSER)
+    stored.add("When?", BROWSER)
+    for number in range(6):
+        stored.add("Who?", f"{number:022}")
+    assert stored.latest(9, BROWSER) == ("When?", "Why?")
+
+
+def test_the_status_says_whether_questions_are_kept(tmp_path: Path) -> None:
+    """A server that never keeps questions says so in its status."""
+    for kept in ("true", "false"):
         setting = {"KIWIRESEARCH_SERVE_REMEMBER_QUESTIONS": kept}
-        with a_room(tmp_path / kept, **setting) as room, running(room, make_app) as address:
-            assert told in httpx2.get(address, trust_env=False, timeout=30).text
+        with server_context(tmp_path / kept, **setting) as room, running_server(room, make_app) as address:
+            text = httpx2.get(address, trust_env=False, timeout=30).text
+            assert ("does not save questions" in text) == (kept == "false")
 
 
-def test_a_book_without_an_index_of_its_text_is_not_as_good_as_it_gets(tmp_path: Path, a_book: BookMaker) -> None:
-    """Of such a book the first page says what it lacks, and praises nothing; its language is told by its name."""
+def test_a_book_without_a_full_text_index_is_marked(tmp_path: Path, a_book: BookMaker) -> None:
+    """The page Books says what such a book lacks; the home page shows its language by name."""
     book = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, Language="bel", index=False)
-    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(book)) as room, running_server(room, make_app) as address:
         text = httpx2.get(address, trust_env=False, timeout=30).text
-    assert "has no full-text index" in text
-    assert "as good as it gets" not in text
+        books = httpx2.get(f"{address}/books", trust_env=False, timeout=30).text
+    assert "has no full-text index" in books
+    assert 'id="state"' not in text
     assert "Belarusian" in text
 
 
@@ -262,29 +342,30 @@ def test_a_damaged_list_of_questions_is_an_empty_one(tmp_path: Path) -> None:
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
     kept = QuestionHistory(desk)
     for number in range(MAX_QUESTIONS + 5):
-        kept.add(f"Question {number}?")
-    assert len(kept.latest(1_000)) == MAX_QUESTIONS
-    (desk.folders.state / "questions.jsonl").write_text("[1, nonsense")
-    assert kept.latest(9) == ()
+        kept.add(f"Question {number}?", BROWSER)
+    assert len(kept.latest(1_000, BROWSER)) == MAX_QUESTIONS
+    (file,) = desk.folders.state.rglob("questions/*.jsonl")
+    file.write_text("[1, nonsense")
+    assert kept.latest(9, BROWSER) == ()
 
 
 def test_two_servers_keep_their_questions_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one writes, no other does: it would write back a list that lacks the newest question."""
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
     ours, theirs = QuestionHistory(desk), QuestionHistory(desk)
-    ours.add("First?")
-    writing = FileLock(desk.folders.state / LOCK)
+    ours.add("First?", BROWSER)
+    writing = FileLock(desk.folders.state / FOLDER / LOCK)
     assert writing.acquire()
     with monkeypatch.context() as hurried:
-        hurried.setattr("kiwiresearch.web.desk.questions.TIMEOUT_S", 0.05)
-        theirs.add("Meanwhile?")
-        with pytest.raises(CannotWrite, match="could not be forgotten"):
-            theirs.forget()
-    assert theirs.latest(9) == ("First?",)
+        hurried.setattr("kiwiresearch.web.desk.question_history.TIMEOUT_S", 0.05)
+        theirs.add("Meanwhile?", BROWSER)
+        with pytest.raises(CannotWrite, match="could not be deleted"):
+            theirs.forget(BROWSER)
+    assert theirs.latest(9, BROWSER) == ("First?",)
     writing.release()
-    monkeypatch.setattr("kiwiresearch.web.desk.questions.TIMEOUT_S", 30)
+    monkeypatch.setattr("kiwiresearch.web.desk.question_history.TIMEOUT_S", 30)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: (ours, theirs)[number % 2].add(f"Question {number}?"), range(8)))
-    assert len(ours.latest(99)) == 9
-    ours.forget()
-    assert theirs.latest(9) == ()
+        list(pool.map(lambda number: (ours, theirs)[number % 2].add(f"Question {number}?", BROWSER), range(8)))
+    assert len(ours.latest(99, BROWSER)) == 9
+    ours.forget(BROWSER)
+    assert theirs.latest(9, BROWSER) == ()

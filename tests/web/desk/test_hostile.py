@@ -10,10 +10,10 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
+from tests.web.desk.app_routes import Address, addresses_of, look_at
 from tests.web.desk.conftest import ARun, finished
-from tests.web.desk.walked import Address, addresses_of, look_at
-from tests.web.guarded import TOKEN, room_with
-from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
+from tests.web.guarded_server import TOKEN, room_with
+from tests.web.servers import NO_RATE_LIMIT, browser_client, http_client, running_server, server_context
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
@@ -55,7 +55,7 @@ def test_no_form_is_taken_from_elsewhere(walked: list[Address], values: dict[str
     """Every form of the desk is refused unless a page of this server sent it, before anything is read or done."""
     forms = [one for one in walked if one.method not in ("GET", "HEAD")]
     assert len(forms) > 10
-    with a_client(server) as client:
+    with http_client(server) as client:
         for one in forms:
             path = one.filled(values)
             kind = MULTIPART + "; boundary=x" if UPLOAD.fullmatch(path) else FORM
@@ -67,7 +67,7 @@ def test_no_form_is_taken_from_elsewhere(walked: list[Address], values: dict[str
 def test_no_page_is_put_into_another_site(walked: list[Address], values: dict[str, str], server: str) -> None:
     """No page of the desk is given to a frame, a picture or a script of another site, and no form answers with CORS."""
     cross = {"Sec-Fetch-Site": "cross-site"}
-    with a_client(server) as client:
+    with http_client(server) as client:
         for one in walked:
             path = one.filled(values)
             if one.method != "GET" or path.startswith("/read/"):
@@ -107,7 +107,11 @@ def test_every_page_carries_its_headers(walked: list[Address], values: dict[str,
 def test_nothing_is_shown_without_the_token(walked: list[Address], values: dict[str, str], room: ServerContext) -> None:
     """A server with a token shows nobody else a page: a browser is led to the form, everything else is refused."""
     locked = room_with(room, ServeSettings(token=TOKEN, requests_a_minute=100_000))
-    with running(locked, make_app) as address, a_client(address) as client, a_browser(address) as browser:
+    with (
+        running_server(locked, make_app) as address,
+        http_client(address) as client,
+        browser_client(address) as browser,
+    ):
         for path in {one.filled(values) for one in walked}:
             if path in PUBLIC_PATHS or path.startswith("/static/"):
                 continue
@@ -132,18 +136,51 @@ def _hostile_pages() -> Iterator[NewPage]:
         yield NewPage(name, f"{name} {EVIL}", f"<html><body>{text}</body></html>".encode())
 
 
+RAW = f"""<html><head><base href="https://evil.example/"><meta http-equiv="refresh" content="9; url=https://evil.example/">
+<style>.top {{ display: none }}</style><script>alert(1)</script></head><body onload="alert(1)" class="top" id="main">
+<p>A lantern is a lamp with a case.</p>{EVIL}<p style="position:fixed" id="beside" class="kiwi-mark">over</p>
+<form action="/logout" method="post"><button>x</button></form><iframe srcdoc="<script>alert(1)</script>"></iframe>
+<a href="javascript:alert(1)">x</a><svg onload="alert(1)"><style>*{{}}</style></svg><object data="x"></object>
+<ul><li><div><form><li>a</li></form></div></li></ul></div></article></main><embed src="x"></body></html>"""
+"""A page that is markup itself, as a book may hold it."""
+
+
+OUR_ICON = re.compile(
+    r'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="[^"]+"/></svg>'
+)
+"""A picture of the page around the article, letter by letter as it is written there."""
+
+
+def test_an_article_brings_no_markup_of_its_own(hostile: tuple[httpx2.Client, str, str]) -> None:
+    """The words of a page are there; its tags, names and classes are not, and ours are where they were."""
+    browser, book, _ = hostile
+    for query in ("", "?claims=true&mark=0-10"):
+        page = browser.get(f"/page/{book}/Lantern{query}").text
+        made = look_at(OUR_ICON.sub("", page))
+        assert "is a lamp with a case" in re.sub(r"<[^>]+>", "", page)
+        assert made.forbidden == []
+        assert not {"evil-tag", "iframe", "svg", "object", "embed"} & made.elements
+        assert "evil.example" not in page
+        article, _, after = page.partition('<div class="article">')[2].partition("</article>")
+        assert not re.search(r"<(?:form|button|input|main|h1)\b|kiwi-mark\" id|\b(?:style|onclick)=", article)
+        ids = re.findall(r'\bid="([^"]+)"', page)
+        assert len(ids) == len(set(ids))
+        assert after.count("</main>") == page.count("<main") == 1
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx2.Client, str, str]]:
     """A browser at a server with a book of markup, its id, and a run on it with notes that are markup too."""
     folder: Path = tmp_path_factory.mktemp("markup")
     metadata = {"Name": "evil_en", "Title": f"Evil {EVIL}", "Language": "eng", "Date": "2026-01-01",
                 "Description": EVIL, "Creator": EVIL}  # fmt: skip
-    write_book(folder / "evil.zim", list(_hostile_pages()), [], metadata=metadata, main_path="Kraken 0")
+    pages = [*_hostile_pages(), NewPage("Lantern", "Lantern", RAW.encode())]
+    write_book(folder / "evil.zim", pages, [], metadata=metadata, main_path="Kraken 0")
     with (
-        a_room(folder / "home", str(folder / "evil.zim"), **UNHURRIED) as room,
-        running(room, make_app) as address,
-        a_client(address) as client,
-        a_browser(address) as browser,
+        server_context(folder / "home", str(folder / "evil.zim"), **NO_RATE_LIMIT) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
+        browser_client(address) as browser,
     ):
         run = finished(client, topic=f"Kraken {EVIL}", focus=EVIL, aspect=EVIL, max_pages=4)
         note = {"kind": "run", "target": "", "verdict": "correct", "reason": EVIL, "correction": EVIL, "back": "/"}
@@ -163,7 +200,7 @@ PAGES = (
 
 @pytest.mark.parametrize("path", PAGES)
 def test_markup_is_shown_as_text(hostile: tuple[httpx2.Client, str, str], path: str) -> None:
-    """Topics, titles, notes, quotes and addresses that hold markup are shown, letter by letter, and make nothing."""
+    """Topics, titles, notes, quotes and addresses with markup are shown as text."""
     browser, book, run = hostile
     asked = dict.fromkeys(("q", "topic", "focus", "aspect", "name", "section", "verdict", "type", "page", "next"), EVIL)
     asked |= {"run": run, "old": run, "new": run}

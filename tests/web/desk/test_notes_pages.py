@@ -50,7 +50,7 @@ def shown(run: ARun, query: str = "") -> str:
 
 def test_a_run_without_notes_says_how_to_write_one(noted: ARun) -> None:
     page = shown(noted)
-    assert "There are no notes on this run yet." in page
+    assert "No notes yet. Write one about the whole brief here" in page
     assert 'name="verdict" value="correct"' in page
 
 
@@ -80,29 +80,31 @@ def test_a_note_on_a_page_and_on_the_run(noted: ARun) -> None:
 
 
 WRONG = [
-    ({"verdict": "doubt"}, "Write why"),
-    ({"verdict": "correct", "reason": "It is wrong"}, "Write how it should read"),
-    ({"reason": "It is wrong"}, "Say whether you agree"),
-    ({"verdict": "agree", "reason": "x" * (MAX_REASON + 1)}, "no more than 2,000 characters"),
+    ({"verdict": "doubt"}, "Enter a reason"),
+    ({"verdict": "correct", "reason": "It is wrong"}, "Enter the correct wording"),
+    ({"reason": "It is wrong"}, "Choose “Agree”, “Doubt” or “Needs correction”"),
+    ({"verdict": "agree", "reason": "x" * (MAX_REASON + 1)}, "up to 2,000 characters in each field"),
 ]
 
 
-@pytest.mark.parametrize(("form", "told"), WRONG)
-def test_what_is_not_whole_comes_back_with_what_was_typed(noted: ARun, form: dict[str, str], told: str) -> None:
+@pytest.mark.parametrize(("form", "expected"), WRONG)
+def test_an_incomplete_note_is_shown_again_with_what_was_typed(
+    noted: ARun, form: dict[str, str], expected: str
+) -> None:
     """Nothing is saved, nothing typed is lost, and the page says what to do."""
     reply = send(noted, kind="run", back="/research", **form)
     assert reply.status_code == 400
-    assert told in html.unescape(reply.text)
+    assert expected in html.unescape(reply.text)
     assert form.get("reason", "") in reply.text
     assert 'value="/research"' in reply.text
     assert there(noted).notes == ()
 
 
-def test_a_script_is_told_in_words_what_is_missing(noted: ARun) -> None:
-    """It shows them beside the form, which keeps what was typed."""
+def test_a_script_gets_the_error_as_text(noted: ARun) -> None:
+    """It shows the error beside the form, which keeps what was typed."""
     reply = send(noted, kind="run", verdict="doubt", in_place="true")
     assert (reply.status_code, reply.headers["content-type"]) == (400, "text/plain; charset=utf-8")
-    assert reply.text.startswith("Write why")
+    assert reply.text.startswith("Enter a reason")
 
 
 def test_a_script_gets_the_notes_to_put_in_place(noted: ARun) -> None:
@@ -124,7 +126,7 @@ def test_a_note_is_changed_taken_away_and_brought_back(noted: ARun) -> None:
     assert [one.reason for one in there(noted).notes] == ["Second"]
     assert send(noted, f"/{note.id}/remove").status_code == 303
     assert there(noted).notes == ()
-    assert "1 note was taken away" in shown(noted)
+    assert "1 deleted note" in shown(noted)
     assert send(noted, f"/{note.id}/restore").status_code == 303
     assert [one.reason for one in there(noted).notes] == ["Second"]
 
@@ -139,7 +141,7 @@ def test_a_change_that_lacks_something_comes_back_too(noted: ARun) -> None:
 
 
 def test_a_change_from_another_window_is_not_written_over(noted: ARun) -> None:
-    """Both versions are shown, and only whoever has seen both decides; the same change sent twice is one."""
+    """Both versions are shown, and only a request that has seen both overwrites; the same change sent twice is one."""
     send(noted, kind="run", verdict="doubt", reason="First")
     (note,) = there(noted).notes
     assert f'name="seen" value="{note.version}"' in shown(noted)
@@ -167,7 +169,7 @@ def test_a_note_that_cannot_be_written_is_not_lost(noted: ARun, in_place: str) -
     finally:
         (noted.path / NOTES).rmdir()
     assert reply.status_code == 503
-    assert "Move it away." in reply.text
+    assert "Move it to another folder." in reply.text
     assert ("Typed with care" in reply.text) == (not in_place)
 
 
@@ -176,17 +178,17 @@ def test_notes_are_filtered_by_their_verdict(noted: ARun) -> None:
     send(noted, kind="run", verdict="agree", reason="A certain thing")
     assert "A certain thing" not in shown(noted, "?verdict=doubt")
     assert "A doubtful thing" in shown(noted, "?verdict=doubt")
-    assert "No note says so" in shown(noted, "?verdict=correct")
-    assert "Doubt (1)" in shown(noted)
+    assert "No notes of this kind" in shown(noted, "?verdict=correct")
+    assert "Doubtful (1)" in shown(noted)
     assert "A certain thing" in shown(noted, "?page=999"), "whoever asks for more gets the last page"
 
 
-def test_damaged_lines_are_told_on_the_page(noted: ARun) -> None:
+def test_damaged_lines_are_reported_on_the_page(noted: ARun) -> None:
     send(noted, kind="run", verdict="agree", reason="Still here")
     with (noted.path / NOTES).open("a", encoding="utf-8") as stream:
         stream.write("what is this\n")
     page = shown(noted)
-    assert "1 line of the file notes.jsonl cannot be read" in page
+    assert "1 line in the file notes.jsonl cannot be read" in page
     assert "Still here" in page
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 from fastapi import FastAPI
-from tests.web.guarded import TOKEN, guarded
-from tests.web.running import a_browser
+from tests.web.guarded_server import TOKEN, guarded
+from tests.web.servers import browser_client
 
 from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
@@ -39,7 +39,7 @@ def _add_faults(app: FastAPI) -> None:
         raise getattr(errors, name)("The thing 'x' is not right.", remedy="Do this with it.")
 
     def typed() -> None:
-        raise errors.BookNotFound("There is no book 'x'.", remedy="'kiwiresearch books list' shows them all.")
+        raise errors.BookNotFound("No book is named 'x'.", remedy="'kiwiresearch books list' shows them all.")
 
     app.add_api_route("/typed", typed)
     app.add_api_route("/fails", fails, methods=["GET", "POST"])
@@ -53,7 +53,7 @@ def failing(room: ServerContext) -> Iterator[httpx2.Client]:
     """A browser at a server with routes that fail."""
     with (
         guarded(room, ServeSettings(max_body_kb=16), _add_faults) as port,
-        a_browser(f"http://127.0.0.1:{port}") as one,
+        browser_client(f"http://127.0.0.1:{port}") as one,
     ):
         yield one
 
@@ -75,11 +75,11 @@ def test_an_error_is_a_page_in_the_readers_language(
     assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
 
 
-def test_who_has_no_terminal_is_told_what_to_do_too(failing: httpx2.Client) -> None:
-    """A remedy that is a command stands below one for readers of the desk."""
+def test_a_remedy_that_is_a_command_comes_with_one_for_readers(failing: httpx2.Client) -> None:
+    """A remedy that is a command is below one for readers of the web interface."""
     answer = failing.get("/typed", headers={"Accept-Language": "en"}).text
-    first, _, last = html.unescape(answer).partition("At a terminal of the server:")
-    assert "The home page lists the books that are here." in first
+    first, _, last = html.unescape(answer).partition("On the server, in a terminal:")
+    assert "The Books page lists the books in the library." in first
     assert "books list" not in first
     assert "'kiwiresearch books list' shows them all." in last
 
@@ -94,41 +94,41 @@ def test_who_has_no_terminal_is_told_what_to_do_too(failing: httpx2.Client) -> N
     ],
 )
 def test_a_family_is_not_blamed_for_a_book(failing: httpx2.Client, path: str, kind: str, above: str) -> None:
-    """A book that is gone is told as such on pages of a family too, and leads back to it."""
+    """A missing book is reported as such on pages of a family too, with a link back to it."""
     answer = failing.get(f"/family/0a/{path}", headers={"Accept-Language": "en"})
     assert answer.status_code == 404
     assert f"<h1>{catalogue_in('en')(f'problems.kinds.{kind}.title')}</h1>" in html.unescape(answer.text)
     assert f'<li><a href="{above}">' in answer.text
 
 
-def test_programs_and_scripts_get_what_they_always_got(failing: httpx2.Client) -> None:
-    """Addresses of programs, and whoever asks for no page, hear of errors as JSON."""
+def test_programs_and_scripts_get_problems_as_json(failing: httpx2.Client) -> None:
+    """Addresses of the API, and requests that do not ask for a page, get errors as JSON."""
     assert failing.get("/api/nowhere").headers["content-type"] == JSON_TYPE
     assert failing.get("/nowhere", headers={"Accept": "*/*"}).headers["content-type"] == JSON_TYPE
     script = {"Sec-Fetch-Dest": "empty"}
     assert failing.get("/nowhere", headers=script).headers["content-type"] == JSON_TYPE
 
 
-def test_a_fault_of_ours_has_an_id_and_no_secrets(failing: httpx2.Client) -> None:
-    """What the log has under an id is told by that id alone, and files are named without their folders."""
+def test_an_internal_error_has_an_id_and_no_secrets(failing: httpx2.Client) -> None:
+    """Only the id of the log entry is shown, and files are named without their folders."""
     fault, settings = failing.get("/fails").text, failing.get("/unsettled/1").text
-    found = re.search(r"Id of this fault: ([0-9a-f]{12})", fault)
+    found = re.search(r"Error ID: ([0-9a-f]{12})", fault)
     assert found
-    told = json.loads(failing.get("/fails", headers={"Accept": "*/*"}).text)
-    assert told["id"] == found[1]
+    data = json.loads(failing.get("/fails", headers={"Accept": "*/*"}).text)
+    assert data["id"] == found[1]
     assert "secret" not in fault
     assert "settings.toml" in settings
     assert "somebody" not in settings
 
 
-def test_a_form_that_does_not_fit_is_told_field_by_field(failing: httpx2.Client) -> None:
-    """The fields have the names a reader knows, and what is wrong with each is said in the reader's language."""
+def test_an_invalid_form_is_explained_field_by_field(failing: httpx2.Client) -> None:
+    """The fields have the names a reader knows, and each error is in the reader's language."""
     answer = failing.get("/page/x/y", params={"start": "-5", "mark": "x"}, headers={"Accept-Language": "fr"})
     assert answer.status_code == 422
-    assert "<strong>Place dans la liste</strong>\u00a0: <span>0 au moins.</span>" in answer.text
-    assert "<strong>Mots surlignés</strong>\u00a0: <span>La forme n’est pas celle attendue.</span>" in answer.text
+    assert "<strong>Position dans la liste</strong>\u00a0: <span>Saisissez au moins 0.</span>" in answer.text
+    assert "<strong>Texte surligné</strong>\u00a0: <span>Le format n’est pas valide.</span>" in answer.text
     long = failing.get(f"/page/x/y?run={'a' * 300}", headers={"Accept-Language": "es"})
-    assert "<strong>Investigación</strong>: <span>255 caracteres como máximo.</span>" in long.text
+    assert "<strong>Informe</strong>: <span>Use 255 caracteres como máximo.</span>" in long.text
 
 
 @pytest.mark.parametrize(
@@ -153,21 +153,21 @@ def test_walls_speak_to_people_too(
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
-def test_who_asks_too_often_hears_when_to_come_again(room: ServerContext) -> None:
+def test_too_many_requests_say_when_to_try_again(room: ServerContext) -> None:
     """The page keeps the header that says how long to wait."""
     with (
         guarded(room, ServeSettings(requests_a_minute=1)) as port,
-        a_browser(f"http://127.0.0.1:{port}") as browser,
+        browser_client(f"http://127.0.0.1:{port}") as browser,
     ):
         browser.get("/nowhere")
         answer = browser.get("/nowhere")
     assert answer.status_code == 429
     assert 0 < int(answer.headers["retry-after"]) <= 60
-    assert "You ask too often" in answer.text
+    assert "Too many requests" in answer.text
 
 
 def test_a_missing_page_of_a_book_fits_into_its_frame(failing: httpx2.Client) -> None:
-    """In place of a page of a book stands a page that may be framed by ours, whose links leave the frame."""
+    """Instead of the page of a book, there is a page that ours may frame, and whose links leave the frame."""
     answer = failing.get("/read/sample/Nowhere")
     assert (answer.status_code, answer.headers["x-frame-options"]) == (404, "SAMEORIGIN")
     assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
@@ -180,31 +180,31 @@ RAISED = sorted(name for name, kind in inspect.getmembers(errors, inspect.isclas
 
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
-def test_nobody_needs_english_to_know_what_to_do(failing: httpx2.Client, language: str) -> None:
-    """Of each error, what happened and what to do are told in their language; then come the words of the program."""
+def test_every_error_is_translated(failing: httpx2.Client, language: str) -> None:
+    """What happened and what to do are in the reader's language; then come the words of the program."""
     words = catalogue_in(language)
     for name in RAISED:
-        told = html.unescape(failing.get(f"/raised/{name}", headers={"Accept-Language": language}).text)
+        output = html.unescape(failing.get(f"/raised/{name}", headers={"Accept-Language": language}).text)
         kind = f"problems.kinds.{problem_of(getattr(errors, name)('x')).kind}"
-        places = [told.find(words(f"{kind}.{part}")) for part in ("title", "text", "do")]
+        places = [output.find(words(f"{kind}.{part}")) for part in ("title", "text", "do")]
         places.append(
-            told.find(f'{words("problems.in_english")} <span lang="en" dir="ltr">The thing \'x\' is not right. Do')
+            output.find(f'{words("problems.in_english")} <span lang="en" dir="ltr">The thing \'x\' is not right. Do')
         )
         assert -1 not in places, name
         assert places == sorted(places), name
 
 
 def test_english_readers_get_the_words_of_the_error(failing: httpx2.Client) -> None:
-    """They say more than those for all errors of the kind, and nothing is said twice."""
+    """They say more than the words for all errors of the kind, and nothing is repeated."""
     for name in RAISED:
-        told = html.unescape(failing.get(f"/raised/{name}").text)
-        assert "<p>The thing 'x' is not right.</p>" in told, name
-        assert re.findall(r'<p class="note">(.*?)</p>', told) == ["Do this with it."], name
-        assert "in English" not in told
+        output = html.unescape(failing.get(f"/raised/{name}").text)
+        assert "<p>The thing 'x' is not right.</p>" in output, name
+        assert re.findall(r'<p class="note">(.*?)</p>', output) == ["Do this with it."], name
+        assert "in English" not in output
 
 
 def titles() -> set[str]:
-    """The kinds of all problems that the server can tell of."""
+    """The kinds of all problems that the server can report."""
     walls = [
         value
         for wall in (requests, limits, limits, requests, requests, limits, identity)
@@ -219,7 +219,7 @@ def titles() -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_problem_has_words_of_its_own(language: str) -> None:
-    """No kind of problem is told in words for another, and what is wrong with a field can be told too."""
+    """No kind of problem has the words of another, and errors of fields have words, too."""
     words = catalogue_in(language)
     kinds = titles()
     assert len(kinds) > 30
@@ -236,10 +236,10 @@ def locked(room: ServerContext) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "Token needed"), ("fr", "Jeton requis"), ("es", "clave")])
+@pytest.mark.parametrize(("language", "words"), [("en", "Sign in"), ("fr", "Connexion"), ("es", "hace falta un token")])
 def test_the_token_is_asked_for_in_the_readers_language(locked: str, language: str, words: str) -> None:
     """The form is a page like the others, and says so when the token is wrong."""
-    with a_browser(locked) as browser:
+    with browser_client(locked) as browser:
         form = browser.get("/login", headers={"Accept-Language": language})
         wrong = browser.post("/login", data={"token": "no"}, headers={"Accept-Language": language})
     assert (form.status_code, wrong.status_code) == (200, 401)
@@ -249,9 +249,9 @@ def test_the_token_is_asked_for_in_the_readers_language(locked: str, language: s
 
 
 @pytest.mark.parametrize("wanted", ["/", "/research?topic=x", "/page/a/b?mark=1-2", "/runs/x/claims?page=2"])
-def test_who_enters_the_token_comes_to_the_page_they_wanted(locked: str, wanted: str) -> None:
-    """Any page of ours is gone to behind the form, with all that its address said; who has entered is not asked."""
-    with a_browser(locked) as browser:
+def test_login_leads_to_the_requested_page(locked: str, wanted: str) -> None:
+    """Any page of ours opens after the form, with its whole address; a user who is logged in is not asked."""
+    with browser_client(locked) as browser:
         led = browser.get(wanted)
         assert led.status_code == 303
         form = browser.get(led.headers["location"])
@@ -265,15 +265,15 @@ def test_who_enters_the_token_comes_to_the_page_they_wanted(locked: str, wanted:
 
 def test_a_stranger_can_choose_a_language(locked: str) -> None:
     """The form for the token is there in any language of the desk before the token is entered."""
-    with a_browser(locked) as browser:
+    with browser_client(locked) as browser:
         chosen = browser.post("/language", data={"language": "es", "back": "/login?next=/research"})
         assert (chosen.status_code, chosen.headers["location"]) == (303, "/login?next=/research")
         assert '<html lang="es"' in browser.get(chosen.headers["location"]).text
 
 
 def test_a_form_without_the_token_leads_back_to_its_page(locked: str) -> None:
-    """Who sends a form when the cookie is gone enters the token and is back where the form is."""
-    with a_browser(locked) as browser:
+    """If the cookie is gone, the form leads to the token and then back to its page."""
+    with browser_client(locked) as browser:
         led = browser.post("/research", data={"topic": "x"}, headers={"Referer": f"{locked}/research?topic=x"})
         elsewhere = browser.post("/research", data={}, headers={"Referer": "http://evil.example/x"})
     assert (led.status_code, led.headers["location"]) == (303, "/login?next=%2Fresearch%3Ftopic%3Dx")
@@ -293,6 +293,6 @@ def test_a_link_from_elsewhere_finds_the_cookie(locked: str, link: dict[str, str
         form = visitor.get(led.headers["location"])
     onwards = "/login?again=true&amp;next=%2Fresearch%3Ftopic%3Dx"
     assert f'<meta http-equiv="refresh" content="0;url={onwards}">' in form.text
-    with a_browser(locked) as browser:
+    with browser_client(locked) as browser:
         assert "http-equiv" not in browser.get(onwards.replace("&amp;", "&")).text  # and no more than once
         assert "http-equiv" not in browser.get("/login", headers={"Sec-Fetch-Site": "none"}).text

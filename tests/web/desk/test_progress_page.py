@@ -12,9 +12,9 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.jobs.job_tools import TOPIC, Gate, job_row, put_row
-from tests.llm.servers import Told, serving
+from tests.llm.servers import ModelServer, serving
 from tests.web.desk.conftest import first_of
-from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
+from tests.web.servers import NO_RATE_LIMIT, browser_client, running_server, server_context, stream_events
 
 from kiwiresearch.jobs.job import FamilyRequest, Job, JobRequest, ResearchRequest
 from kiwiresearch.store.store import Store
@@ -26,9 +26,13 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 
 
 @contextlib.contextmanager
-def a_server(place: Path, told: Told) -> Iterator[tuple[httpx2.Client, Path]]:
-    settings = {"KIWIRESEARCH_MODEL_URL": told.address, **UNHURRIED}
-    with a_room(place, "sample", **settings) as room, running(room, make_app) as at, a_browser(at) as browser:
+def a_server(place: Path, model_server: ModelServer, **more: str) -> Iterator[tuple[httpx2.Client, Path]]:
+    settings = {"KIWIRESEARCH_MODEL_URL": model_server.address, **NO_RATE_LIMIT, **more}
+    with (
+        server_context(place, "sample", **settings) as room,
+        running_server(room, make_app) as at,
+        browser_client(at) as browser,
+    ):
         yield browser, runs_folder(room.workspace)
 
 
@@ -42,38 +46,38 @@ def text(page: str, selector: str) -> str:
 
 def last_event(browser: httpx2.Client, address: str) -> str:
     with browser.stream("GET", f"/api{address}/events") as stream:
-        return list(heard(stream.iter_lines()))[-1].name
+        return list(stream_events(stream.iter_lines()))[-1].name
 
 
 def test_a_run_is_followed_stopped_left_and_resumed(tmp_path: Path) -> None:
     """Its page shows the pages taken so far with their reasons, with and without a script, also after a restart."""
     gate = Gate(holds=2)
-    with serving(gate) as told:
-        with a_server(tmp_path, told) as (browser, _):
+    with serving(gate) as model_server:
+        with a_server(tmp_path, model_server) as (browser, _):
             address = browser.post("/research", data={"topic": TOPIC, "max_pages": "4"}).headers["location"]
             assert gate.reached.wait(60)
             page = browser.get(address).text
             assert "Reading pages" in text(page, ".stage")
-            assert "1 page of at most 4" in text(page, ".status")
+            assert "1 of up to 4 pages" in text(page, ".status")
             (row,) = listed(page)
             assert row.startswith("Late Bronze Age collapse")
-            assert "is the topic" in row
+            assert "“Bronze Age collapse” is another name for it and matches the topic" in row
             assert '<noscript><meta http-equiv="refresh" content="4"></noscript>' in page
             assert "refresh" not in browser.get(f"{address}?still=1").text.partition("</head>")[0]
             news = browser.get(f"{address}/news?after=0").json()
             assert (news["open"], news["last"], listed(f"<ol class=taken>{news['pages']}</ol>")) == (True, 1, [row])
             assert listed(f"<ol class=taken>{browser.get(f'{address}/news?after=1').json()['pages']}</ol>") == []
-            assert "working" in text(browser.get("/research").text, ".cards")
+            assert "in progress" in text(browser.get("/research").text, ".cards")
             stopped = browser.post(f"{address}/stop")
             assert stopped.headers["location"] == f"{address}?stopping=1"
-            assert "as soon as the step" in text(browser.get(stopped.headers["location"]).text, ".note")
+            assert "Stopping after the current step" in text(browser.get(stopped.headers["location"]).text, ".note")
             gate.opened.set()
             assert last_event(browser, address) == "cancelled"
             page = browser.get(f"{address}?stopping=1").text
-            assert "can go on from here" in text(page, ".note")
+            assert text(page, ".note") == "Progress is saved."
             taken = listed(page)
             assert len(taken) == 2
-        with a_server(tmp_path, told) as (browser, _):
+        with a_server(tmp_path, model_server) as (browser, _):
             page = browser.get(address).text
             assert listed(page) == taken
             assert "stopped" in text(browser.get("/research").text, ".cards")
@@ -84,10 +88,48 @@ def test_a_run_is_followed_stopped_left_and_resumed(tmp_path: Path) -> None:
                 assert browser.post(f"{address}/{again}").headers["location"] == address
 
 
+@pytest.mark.parametrize("is_api", [False, True])
+def test_the_brief_of_a_stopped_run_is_written(request: pytest.FixtureRequest, tmp_path: Path, is_api: bool) -> None:
+    """From the pages read so far: after a restart by button, or on another host that shares a store by API."""
+    gate = Gate(holds=2)
+    more = {"KIWIRESEARCH_STORE": request.getfixturevalue("postgres_server")()} if is_api else {}
+    with serving(gate) as model_server:
+        with a_server(tmp_path / "home", model_server, **more) as (browser, _):
+            address = browser.post("/research", data={"topic": TOPIC, "max_pages": "5"}).headers["location"]
+            assert gate.reached.wait(60)
+            assert "/finish" not in browser.get(address).text
+            browser.post(f"{address}/stop")
+            gate.opened.set()
+            assert last_event(browser, address) == "cancelled"
+        with a_server(tmp_path / ("other" if is_api else "home"), model_server, **more) as (browser, _):
+            page = browser.get(address).text
+            read = len(listed(page))
+            assert f"Write a brief from the {read} pages read so far" in text(page, ".actions")
+            assert text(page, "#finish-hint").endswith("After that, this research is finished.")
+            assert "at any time" not in page
+            assert page.count("Stopped.") == 1
+            if is_api:
+                assert browser.post(f"/api{address}/finish").status_code == 202
+            else:
+                assert browser.post(f"{address}/finish").headers["location"] == address
+            assert last_event(browser, address) == "done"
+            run = browser.get(address).headers["location"]
+            note = text(browser.get(run).text, ".brief > .note")
+            (row,) = (one for one in LexborHTMLParser(browser.get("/research").text).css(".run-row"))
+            assert "stopped early" in row.text()
+            assert f"stopped after {read} of at most 5 pages" in note
+            assert "The next would have been:" in note
+            french = text(browser.get(run, headers={"accept-language": "fr"}).text, ".brief > .note")
+            assert f"arrêtée après {read} pages" in french
+            assert browser.get(f"{run}/export/markdown").status_code == 200
+            assert browser.post(f"{address}/finish").headers["location"] == address
+            assert "/finish" not in browser.get(run).text
+
+
 def test_a_run_without_the_model_does_not_ask_it(tmp_path: Path) -> None:
-    """Who chose rules alone gets rules alone, where a model is set."""
+    """With rules alone chosen, no model is used, even if one is set."""
     gate = Gate(holds=0)
-    with serving(gate) as told, a_server(tmp_path, told) as (browser, runs):
+    with serving(gate) as model_server, a_server(tmp_path, model_server) as (browser, runs):
         address = browser.post("/research", data={"topic": TOPIC, "max_pages": "2", "model": "without"}).headers[
             "location"
         ]
@@ -99,13 +141,17 @@ def test_a_run_without_the_model_does_not_ask_it(tmp_path: Path) -> None:
 @pytest.fixture
 def before(tmp_path: Path) -> Iterator[tuple[httpx2.Client, Store]]:
     """A server that finds jobs of before in its store."""
-    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), **UNHURRIED}
-    with a_room(tmp_path / "home", **settings) as here, running(here, make_app) as at, a_browser(at) as client:
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), **NO_RATE_LIMIT}
+    with (
+        server_context(tmp_path / "home", **settings) as here,
+        running_server(here, make_app) as at,
+        browser_client(at) as client,
+    ):
         yield client, store_of(here.workspace)
 
 
 def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, Store]) -> None:
-    """It has no pages of its own: its page says how it stands and leads to the family."""
+    """It has no pages of its own: its page shows its state and links to the family."""
     browser, store = before
     job = Job("family-1", FamilyRequest("5f0c9a3be812"), state="failed", turn=1, pages=3)
     put_row(store, job_row(replace(job, problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.")))
@@ -124,20 +170,20 @@ def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client,
     ).headers["location"]
     assert last_event(browser, address) == "failed"
     page = browser.get(address).text
-    assert "It failed" in text(page, ".stage")
+    assert "Failed" in text(page, ".stage")
     assert "Xyzzyplugh" in text(page, ".problem")
-    assert "Go on" in text(page, ".actions")
-    assert "Pages, the latest first" not in page, "none will come"
+    assert "Resume" in text(page, ".actions")
+    assert "Pages read, newest first" not in page, "none will come"
     again = str(first_of(LexborHTMLParser(page), ".actions a").attributes["href"])
     form = LexborHTMLParser(browser.get(again).text)
     filled = {name: first_of(form, f"#{name}").attributes["value"] for name in ("topic", "max_pages", "depth")}
     assert filled == {"topic": "Xyzzyplugh qwortfen", "max_pages": "7", "depth": "0"}
     assert first_of(form, "input[name=strategy][value=bfs]").attributes.keys() >= {"checked"}
-    told = browser.get(address, headers={"Accept-Language": "fr"}).text
-    assert "Il n’y a rien sur «" in text(told, ".problem")
+    output = browser.get(address, headers={"Accept-Language": "fr"}).text
+    assert "Aucun résultat pour «" in text(output, ".problem")
     lists = browser.get("/research").text
-    assert "Came to nothing" in text(lists, "h2")
-    assert "Stopped before the end" not in text(lists, "h2")
+    assert "No results" in text(lists, "h2")
+    assert "Stopped before finishing" not in text(lists, "h2")
     cards = LexborHTMLParser(lists).css(".cards a.button")
     assert again in [node.attributes["href"] for node in cards]
     assert f"{address}/resume" not in lists
@@ -150,9 +196,9 @@ def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client,
 def test_work_that_took_pages_is_not_removed(before: tuple[httpx2.Client, Store]) -> None:
     """Nor is a family's: what was done is kept, and its page is shown."""
     browser, store = before
-    wished: tuple[tuple[JobRequest, int], ...] = ((ResearchRequest("Ugarit"), 2), (FamilyRequest("5f0c9a3be813"), 0))
-    for wish, pages in wished:
-        job = Job(f"{wish.kind}-1", wish, state="failed", turn=1, problem="The disk is full.", pages=pages)
+    requests: tuple[tuple[JobRequest, int], ...] = ((ResearchRequest("Ugarit"), 2), (FamilyRequest("5f0c9a3be813"), 0))
+    for request, pages in requests:
+        job = Job(f"{request.kind}-1", request, state="failed", turn=1, problem="The disk is full.", pages=pages)
         put_row(store, job_row(job))
         address = f"/research/{job.id}"
         assert "remove" not in browser.get(address).text

@@ -12,7 +12,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.conftest import BookMaker
 from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
-from tests.web.running import UNHURRIED, a_browser, a_room, running
+from tests.web.servers import NO_RATE_LIMIT, browser_client, running_server, server_context
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.desk.research_form import FormOptions, ResearchForm, check_form
@@ -40,12 +40,12 @@ def test_every_field_has_its_name_and_is_explained(browser: httpx2.Client) -> No
         assert first_of(tree, f"label[for={name}]").text(strip=True)
         assert first_of(tree, f"#{name}-hint").text(strip=True)
         assert f"{name}-hint" in str(field.attributes["aria-describedby"])
-    assert (value_of(page, "max_pages"), value_of(page, "depth"), value_of(page, "max_links")) == ("80", "2", "30")
-    assert "model_url" in page
+    assert (value_of(page, "max_pages"), value_of(page, "depth"), value_of(page, "max_links")) == ("", "2", "30")
+    assert '<a href="/settings#group-model">Connect a language model</a>' in page
 
 
 def test_a_link_fills_the_form_in(browser: httpx2.Client) -> None:
-    """Other pages lead here with a topic; nothing is begun before it is sent."""
+    """Other pages link here with a topic; nothing is started before the form is sent."""
     asked = {"topic": '<b>"Ugarit"', "aspect": "<i>trade", "max_pages": "7", "strategy": "bfs"}
     page = browser.get("/research", params=asked).text
     assert (value_of(page, "topic"), value_of(page, "max_pages")) == ('<b>"Ugarit"', "7")
@@ -54,39 +54,90 @@ def test_a_link_fills_the_form_in(browser: httpx2.Client) -> None:
     assert value_of(browser.get("/research?q=Ugarit").text, "topic") == "Ugarit"
 
 
+def chosen_size(page: str) -> list[str]:
+    return [str(one.attributes["value"]) for one in LexborHTMLParser(page).css("input[name=size][checked]")]
+
+
+def is_unfolded(page: str) -> bool:
+    return "open" in first_of(LexborHTMLParser(page), ".more-options").attributes
+
+
+def test_a_newcomer_sees_a_topic_and_three_sizes(browser: httpx2.Client) -> None:
+    """The size of the settings is chosen; all else is folded until something in it is set or wrong."""
+    page = browser.get("/research?topic=Ugarit").text
+    assert chosen_size(page) == ["large"]
+    assert [words.partition(" · ")[0] for words in text_of(page, ".sizes .choice")] == [
+        "Small up to 10 pages",
+        "Medium up to 40 pages",
+        "Large up to 80 pages",
+    ]
+    assert not is_unfolded(page)
+    assert chosen_size(browser.get("/research?max_pages=40").text) == ["medium"]
+    for more in ("max_pages=7", "aspect=causes", "depth=1", "strategy=bfs"):
+        assert is_unfolded(browser.get(f"/research?topic=Ugarit&{more}").text), more
+    assert not is_unfolded(browser.get("/research?depth=2&strategy=priority&max_pages=10").text)
+    assert not is_unfolded(browser.post("/research", data={"topic": ""}).text)
+    assert is_unfolded(browser.post("/research", data={"topic": "x", "depth": "many"}).text)
+    assert browser.post("/research", data={"topic": "x", "size": "huge"}).status_code == 422
+
+
+@pytest.mark.parametrize(("most", "pages"), [(80, (10, 40, 80)), (20, (5, 10, 20)), (1, (1, 1, 1))])
+def test_sizes_follow_the_settings(most: int, pages: tuple[int, int, int]) -> None:
+    """A large one is as many pages as the settings say; a typed number comes before a size."""
+    offer = FormOptions(Settings(max_pages=most), BOOKS[:1])
+    assert tuple(offer.sizes.values()) == pages
+    small = check_form(ResearchForm(topic="x", size="small"), offer).request
+    typed = check_form(ResearchForm(topic="x", size="small", max_pages="7"), offer).request
+    neither = check_form(ResearchForm(topic="x"), offer).request
+    assert small is not None
+    assert typed is not None
+    assert neither is not None
+    assert (small.max_pages, typed.max_pages, neither.max_pages) == (pages[0], 7, None)
+
+
+def test_times_come_from_finished_research_only(a_run: ARun, browser: httpx2.Client, tmp_path: Path) -> None:
+    """A server that has finished none shows no time."""
+    assert "usually less than a minute" in browser.get("/research").text
+    assert "Times are from earlier research on this server." in browser.get("/research").text
+    with server_context(tmp_path) as room, running_server(room, make_app) as address, browser_client(address) as fresh:
+        page = fresh.get("/research").text
+    assert "Small" in page
+    assert "usually" not in page
+
+
 @pytest.mark.parametrize(
-    ("typed", "field", "told"),
+    ("typed", "field", "expected"),
     [
-        ({"topic": "  "}, "topic", "in words"),
-        ({"topic": "?!"}, "topic", "in words"),
-        ({"topic": "x" * 501}, "topic", "at most 500 characters"),
-        ({"topic": "x", "focus": "y" * 501}, "focus", "at most 500 characters"),
-        ({"topic": "x", "aspect": "y" * 501}, "aspect", "at most 500 characters"),
+        ({"topic": "  "}, "topic", "Enter a topic"),
+        ({"topic": "?!"}, "topic", "Enter a topic"),
+        ({"topic": "x" * 501}, "topic", "no more than 500 characters"),
+        ({"topic": "x", "focus": "y" * 501}, "focus", "no more than 500 characters"),
+        ({"topic": "x", "aspect": "y" * 501}, "aspect", "no more than 500 characters"),
         ({"topic": "x", "max_pages": "many"}, "max_pages", "from 1 to 100,000"),
         ({"topic": "x", "max_pages": "0"}, "max_pages", "from 1 to 100,000"),
         ({"topic": "x", "depth": "-1"}, "depth", "from 0 to 100"),
         ({"topic": "x", "max_links": "9" * 40}, "max_links", "from 1 to 100,000"),
-        ({"topic": "x", "strategy": "luck"}, "strategy", "Choose one"),
+        ({"topic": "x", "strategy": "luck"}, "strategy", "Select one"),
         ({"topic": "x", "books": "no-such-book"}, "books", "no longer on the shelf"),
     ],
 )
-def test_what_is_wrong_is_told_beside_its_field(
-    browser: httpx2.Client, typed: dict[str, str], field: str, told: str
+def test_an_error_is_shown_beside_its_field(
+    browser: httpx2.Client, typed: dict[str, str], field: str, expected: str
 ) -> None:
-    """The form comes again with all that was typed and what is wrong; nothing was begun."""
+    """The form is shown again with all that was typed and the error; nothing was started."""
     before = len(browser.get("/api/research").json()["jobs"])
     reply = browser.post("/research", data={"focus": "tin", "aspect": "causes", **typed})
     assert reply.status_code == 422
     assert value_of(reply.text, "focus") == typed.get("focus", "tin")
     assert value_of(reply.text, "aspect") == typed.get("aspect", "causes")
     assert value_of(reply.text, "topic") == typed["topic"]
-    assert field == "books" or told in " ".join(text_of(reply.text, f"#{field}-fault"))
+    assert field == "books" or expected in " ".join(text_of(reply.text, f"#{field}-fault"))
     assert text_of(reply.text, "[role=alert] a")
     assert len(browser.get("/api/research").json()["jobs"]) == before
 
 
-def test_a_topic_that_is_refused_below_comes_back(browser: httpx2.Client) -> None:
-    """What only the research itself can tell is shown with what to do."""
+def test_a_topic_that_research_refuses_is_shown_again(browser: httpx2.Client) -> None:
+    """An error that only the research itself can find is shown with what to do."""
     reply = browser.post("/research", data={"topic": "Ugarit\x07"})
     assert (reply.status_code, "control character" in reply.text) == (400, True)
 
@@ -102,11 +153,15 @@ def test_books_are_chosen() -> None:
     assert set(check_form(ResearchForm(topic="x"), offer).faults) == {"books"}
 
 
-def test_books_that_look_alike_are_told_apart(tmp_path: Path, a_book: BookMaker) -> None:
-    """Of two books with the same title and date the files are named; of others they are not."""
+def test_books_that_look_alike_are_shown_with_their_files(tmp_path: Path, a_book: BookMaker) -> None:
+    """Two books with the same title and date are shown with their file names; others are not."""
     words = {"maxi.zim": "Towers", "mini.zim": "Towers", "other.zim": "Rivers"}
     books = [str(a_book({"A": f"<p>{name}</p>"}, name=name, Title=title)) for name, title in words.items()]
-    with a_room(tmp_path / "home", *books) as room, running(room, make_app) as at, a_browser(at) as browser:
+    with (
+        server_context(tmp_path / "home", *books) as room,
+        running_server(room, make_app) as at,
+        browser_client(at) as browser,
+    ):
         rows = text_of(browser.get("/research").text, "#books li")
     assert sorted(row.rpartition(" ")[2] for row in rows) == ["2026", "maxi.zim", "mini.zim"]
 
@@ -141,8 +196,12 @@ def crowded(a_run: ARun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[h
     for number in range(45):
         shutil.copytree(a_run.path, place / "runs" / f"run {number}")
     book = Path(shutil.copy(a_run.room.shelf.books[0].source.location, place / "copy.zim"))
-    settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs"), **UNHURRIED}
-    with a_room(place / "home", str(book), **settings) as room, running(room, make_app) as at, a_browser(at) as browser:
+    settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs"), **NO_RATE_LIMIT}
+    with (
+        server_context(place / "home", str(book), **settings) as room,
+        running_server(room, make_app) as at,
+        browser_client(at) as browser,
+    ):
         yield browser
 
 
@@ -175,4 +234,4 @@ def test_the_form_begins_a_run_and_leads_to_it(browser: httpx2.Client) -> None:
     assert text_of(page, ".understood") == ["Understood as: Late Bronze Age collapse › Causes"]
     again = str(first_of(LexborHTMLParser(page), "#gathering ~ p a").attributes["href"])
     assert value_of(browser.get(again).text, "aspect") == "Causes"
-    assert any("Side of the topic: Causes" in row for row in text_of(browser.get("/research").text, ".run-row"))
+    assert any("Aspect: Causes" in row for row in text_of(browser.get("/research").text, ".run-row"))

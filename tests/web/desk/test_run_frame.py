@@ -1,8 +1,9 @@
-"""Finished runs as pages show them: read once, linked to what can be read here, and damage told in words."""
+"""Finished runs as pages show them: read once, linked to what can be read here, with damage explained."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ def a_copy(copies: Path, name: str) -> Path:
     return Path(shutil.copytree(copies / "whole", copies / name))
 
 
-def test_a_run_tells_what_it_is(a_run: ARun) -> None:
+def test_a_run_is_described_from_its_files(a_run: ARun) -> None:
     """Topic, books, counts and pages come from its files, and each page counts its claims."""
     run = RunViews(a_run.runs).get(a_run.id)
     assert (run.id, run.topic, run.manifest.page_count) == (a_run.id, TOPIC, 6)
@@ -39,7 +40,7 @@ def test_a_run_tells_what_it_is(a_run: ARun) -> None:
 
 
 def test_a_file_is_read_once_until_it_changes(copies: Path) -> None:
-    """Two requests share what was read; a file that was put in its place is read anew, and the oldest forgotten."""
+    """Two requests share what was read; a file that was replaced is read again, and the oldest is dropped."""
     frames = RunViews(copies)
     assert frames.get("whole").brief is RunViews(copies).get("whole").brief
     kept, asked = RecentFiles(max_size=1), []
@@ -63,7 +64,7 @@ def test_pages_are_linked_where_they_can_be_read(a_run: ARun) -> None:
     """A link has the run and the words to mark; a page of a book that is not on the shelf has none."""
     run = RunViews(a_run.runs).get(a_run.id)
     ref = run.pages[0].source.ref
-    assert run.page_url(ref, 3, 9) == f"/page/{ref.book}/{ref.path}?run={a_run.id}&mark=3-9"
+    assert run.page_url(ref, 3, 9) == f"/page/{ref.book}/{ref.path}?run={a_run.id}&mark=3-9#mark"
     assert run.page_url(replace(ref, path="a b?#/ü")) == f"/page/{ref.book}/a%20b%3F%23/%C3%BC?run={a_run.id}"
     assert RunView.of(run, frozenset()).page_url(ref) == ""
     assert run.claim_url("sha256:12/3") == f"/runs/{a_run.id}/claims/sha256:12%2F3"
@@ -85,14 +86,14 @@ def test_a_damaged_brief_says_so(copies: Path, content: str) -> None:
         a_copy(copies, "spoiled")
     (folder / "brief.json").write_text(content)
     run = RunViews(copies).get("spoiled")
-    with pytest.raises(RunDamaged, match=r"brief\.json") as told:
+    with pytest.raises(RunDamaged, match=r"brief\.json") as caught:
         _ = run.brief
-    assert "research the topic again" in told.value.remedy
+    assert "research the topic again" in caught.value.remedy
     assert run.claims
 
 
 def test_a_claim_without_words_and_a_day_out_of_time_say_so(copies: Path) -> None:
-    """A run may come from somebody else: what its pages could not show is told by the file it stands in."""
+    """A run may come from somebody else: a value that its pages could not show is reported with its file name."""
     folder = a_copy(copies, "foreign")
     run = RunViews(copies).get("foreign")
     lines = (folder / "claims.jsonl").read_text(encoding="utf-8").splitlines()
@@ -110,7 +111,7 @@ def test_a_damaged_manifest_says_so(copies: Path) -> None:
     """The run is there and cannot be shown; the list goes on without it."""
     folder = a_copy(copies, "unnamed")
     (folder / "manifest.json").write_text(json.dumps({"topic": "x"}))
-    with pytest.raises(RunDamaged, match="not as it was written"):
+    with pytest.raises(RunDamaged, match="damaged or w"):
         RunViews(copies).get("unnamed")
     assert "unnamed" not in {run.id for run in RunViews(copies).all()}
 
@@ -118,5 +119,5 @@ def test_a_damaged_manifest_says_so(copies: Path) -> None:
 @pytest.mark.parametrize("name", ["nowhere", "..", ".", "", "../whole", "whole/../whole", "\0"])
 def test_no_id_leads_anywhere_else(copies: Path, name: str) -> None:
     """Only the names of folders that are there are runs."""
-    with pytest.raises(RunNotFound, match="There is no finished run"):
+    with pytest.raises(RunNotFound, match=re.escape(f"No finished research has the ID {name!r}.")):
         RunViews(copies).get(name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.conftest import BookMaker
-from tests.web.running import a_client, a_room, running
+from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
@@ -22,21 +22,21 @@ def test_results_lead_to_pages_and_explain_their_score(client: httpx2.Client, ro
     assert re.search(r'href="(/page/[^"]+)"', hits)[1] == f"/page/{room.shelf.books[0].id}/Sunset"  # type: ignore[index]
     reasons = hits.partition("<details")[2].partition("</details>")[0]
     points = [float(text) for text in re.findall(r'<td class="number">\+?(-?[\d.]+)</td>', reasons)]
-    total = re.search(r"([\d.]+) points", reasons)
+    total = re.search(r'class="total number">([\d.]+)<', reasons)
     assert total is not None
     assert abs(sum(points) - float(total[1])) < 0.05
-    assert "its title is the whole query" in reasons
+    assert "its title is your whole search" in reasons
 
 
 def test_nothing_found_says_what_to_do(client: httpx2.Client) -> None:
-    """Words of no page are told so, with near titles where there are any."""
+    """If no page has the words, the page says so, with similar titles if there are any."""
     shown = client.get("/find", params={"q": "xqzzlvbn"})
     assert shown.status_code == 200
-    assert "Nothing was found" in shown.text
-    assert "Try fewer or other words" in shown.text
+    assert "No results for" in shown.text
+    assert "Try fewer or different search terms" in shown.text
 
 
-def test_a_query_without_words_is_told(client: httpx2.Client) -> None:
+def test_a_query_without_words_is_refused(client: httpx2.Client) -> None:
     """A query of signs is refused with a remedy; an empty one only shows the box."""
     refused = client.get("/find", params={"q": "?!"})
     assert refused.status_code == 400
@@ -44,11 +44,11 @@ def test_a_query_without_words_is_told(client: httpx2.Client) -> None:
     assert client.get("/find").status_code == 200
 
 
-def test_an_unknown_book_is_told(client: httpx2.Client) -> None:
-    """A book that is not here is no fault of the program, and the others can still be searched."""
+def test_an_unknown_book_is_reported(client: httpx2.Client) -> None:
+    """An unknown book is not an internal error, and the others can still be searched."""
     shown = client.get("/find", params={"q": "sky", "book": "nonesuch"})
     assert shown.status_code == 404
-    assert "There is no book “nonesuch” here." in shown.text
+    assert "The library has no book named “nonesuch”." in shown.text
     assert '<a href="/find?q=sky">Search all books</a>' in shown.text
     assert "GET /api" not in shown.text
 
@@ -63,7 +63,7 @@ SENSES = {
 
 def test_senses_of_a_word_come_on_top(tmp_path: Path, a_book: BookMaker) -> None:
     """A word of several meanings shows them with a line each, above the results."""
-    with a_room(tmp_path / "home", str(a_book(SENSES))) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(a_book(SENSES))) as room, running_server(room, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False, timeout=30).text
     senses = shown.partition('class="senses"')[2].partition("</section>")[0]
     assert "Mercury (planet)" in senses
@@ -71,35 +71,39 @@ def test_senses_of_a_word_come_on_top(tmp_path: Path, a_book: BookMaker) -> None
     assert shown.index('class="senses"') < shown.index('class="hits"')
 
 
-def test_a_sense_that_several_books_tell_of_is_shown_once(tmp_path: Path, a_book: BookMaker) -> None:
-    """Each meaning stands once, with the other books that have it; points of unlike books are said not to compare."""
+def test_a_sense_in_several_books_is_shown_once(tmp_path: Path, a_book: BookMaker) -> None:
+    """Each sense is shown once, with the other books that have it; scores of different books are not compared."""
     one = a_book(SENSES, name="one.zim", Name="one", Title="One")
     two = a_book(SENSES, name="two.zim", Name="wikipedia_en_two", Title="Two", Creator="Wikipedia")
-    with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(one), str(two)) as room, running_server(room, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False, timeout=30).text
     senses = shown.partition('class="senses"')[2].partition("</section>")[0]
     titles = re.findall(r"<li>.*?<a [^>]+>([^<]+)</a>", senses)
     assert sorted(titles) == ["Mercury (element)", "Mercury (planet)"]
     assert senses.count("also in <a") == 2
-    assert "do not compare, so these books take turns" in shown
+    assert "so results from these books alternate" in shown
 
 
 def test_more_results_come_some_at_a_time(tmp_path: Path, a_book: BookMaker) -> None:
-    """The first page tells that there are more and leads to them, until all are shown; what was looked for stands out.
+    """The first page links to more results until all are shown; the words of the query are highlighted.
 
     Numbers that no list can have are refused.
     """
     book = a_book({f"Kite_{n}": f"<p>This kite is number {n} of the kites.</p>" for n in range(45)})
-    with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address, a_client(address) as client:
+    with (
+        server_context(tmp_path / "home", str(book)) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
+    ):
         shown = client.get("/find", params={"q": "kites"}).text
-        assert "<h2>The 20 best pages</h2>" in shown
+        assert "<h2>The 20 best matches</h2>" in shown
         assert "This <b>kite</b> is number" in shown
         seen = re.findall(r'<li id="hit-(\d+)">', shown)
         while more := re.search(r'href="(/find\?[^"]+)#hit-(\d+)"', shown):
             assert more[2] == str(len(seen) + 1)
             shown = client.get(more[1].replace("&amp;", "&")).text
             seen = re.findall(r'<li id="hit-(\d+)">', shown)
-        assert (len(seen), "<h2>45 pages, best first</h2>" in shown) == (45, True)
+        assert (len(seen), "<h2>45 pages, best matches first</h2>" in shown) == (45, True)
         for most in ("0", "101", "many"):
             assert client.get("/find", params={"q": "kites", "most": most}).status_code == 422
 
@@ -116,8 +120,8 @@ def test_more_results_come_some_at_a_time(tmp_path: Path, a_book: BookMaker) -> 
         ("", "kite", "eng", []),
     ],
 )
-def test_words_that_were_looked_for_stand_out(text: str, query: str, language: str, found: list[str]) -> None:
-    """Forms of the words are found in any script, and the text stays whole."""
+def test_words_of_the_query_are_highlighted(text: str, query: str, language: str, found: list[str]) -> None:
+    """Forms of the words are found in any script, and the text is unchanged."""
     parts = marked_parts(text, query, language)
     assert [part for part, is_found in parts if is_found] == found
     assert "".join(part for part, _ in parts) == text
@@ -128,7 +132,7 @@ def test_a_book_that_opens_with_an_article_is_searched_for_it(tmp_path: Path, a_
     one = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="One")
     pages = {"القاهرة": "<p>القاهرة هي عاصمة مصر.</p>", "النيل": "<p>النيل نهر.</p>"}
     two = a_book(pages, name="two.zim", main_path="القاهرة", Name="two", Title="Two", Language="ara")
-    with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(one), str(two)) as room, running_server(room, make_app) as address:
         shown = httpx2.get(f"{address}/find", params={"q": "القاهرة"}, trust_env=False, timeout=30).text
     assert re.search(r'<h3 lang="ar" dir="rtl"><a href="[^"]+">القاهرة</a></h3>', shown)
 
@@ -137,9 +141,9 @@ def test_results_of_one_book_only(tmp_path: Path, a_book: BookMaker) -> None:
     """With several books there is a choice, and it is kept to."""
     one = a_book({"Kite": "<p>A kite is a toy that flies.</p>"}, name="one.zim", Name="one", Title="One")
     two = a_book({"Kite": "<p>A kite is a bird of prey.</p>"}, name="two.zim", Name="two", Title="Two")
-    with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
+    with server_context(tmp_path / "home", str(one), str(two)) as room, running_server(room, make_app) as address:
         books = {book.title: book.id for book in room.shelf.books}
-        with a_client(address) as client:
+        with http_client(address) as client:
             shown = client.get("/find", params={"q": "kite", "book": books["Two"]}).text
     assert f'<option value="{books["Two"]}" selected>' in shown
     links = re.findall(r'href="/page/([^/]+)/', shown)

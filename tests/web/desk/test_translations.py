@@ -51,18 +51,18 @@ REASONS = sorted(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_reason_for_a_page_is_told(language: str) -> None:
-    """However a crawl came to a page, with hard words in every place: they stand there as the book has them."""
+def test_every_reason_for_a_page_is_translated(language: str) -> None:
+    """However a crawl came to a page, with difficult titles in every place: they are shown as the book has them."""
     for reason in REASONS:
-        told = translated(reason, catalogue_in(language), "eng")
-        assert ENGLISH not in told, reason
-        assert "<b>" not in told
-        assert HARD.replace("\xa0", " ") in told.striptags() or "links to it" not in reason, told
+        result = translated(reason, catalogue_in(language), "eng")
+        assert ENGLISH not in result, reason
+        assert "<b>" not in result
+        assert HARD.replace("\xa0", " ") in result.striptags() or "links to it" not in reason, result
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
-def test_a_disk_that_takes_no_more_is_told(number: int) -> None:
-    """What is in the way and what to do, on the page of the work that it stopped, without the folders around it."""
+def test_a_full_disk_is_explained(number: int) -> None:
+    """The page of the stopped job says what happened and what to do, without folder names."""
     problem = cannot_write(Path("/srv/runs/bronze age"), OSError(number, "No space left on device"))
     for text, language in itertools.product((problem.message, problem.remedy), LANGUAGES):
         shown = translated(text, catalogue_in(language))
@@ -73,13 +73,13 @@ def test_a_disk_that_takes_no_more_is_told(number: int) -> None:
 def test_why_a_job_ended_comes_through_its_process_and_the_store() -> None:
     """As lines of JSON have it; a book that is away, with the reason within the reason."""
     silent = Message("The host 'attic' does not answer.", "host.silent", host="attic")
-    problem = Message(f"The book 'Tin' cannot be asked now. {silent}", "host.book_away", book="Tin", why=silent)
+    problem = Message(f"The book 'Tin' is not available right now. {silent}", "host.book_away", book="Tin", why=silent)
     line = json.loads(json.dumps(failed(problem, RESUME_HINT).details))
-    assert (line["problem"], line["remedy"]) == (problem, "Resume it: it goes on where it stopped.")
+    assert (line["problem"], line["remedy"]) == (problem, "Resume it to continue where it stopped.")
     for name in ("problem", "remedy"):
         assert ENGLISH not in translated(message_in(line, name), catalogue_in("fr"))
     assert translated(message_in(line, "problem"), catalogue_in("es")).striptags() == (
-        "El libro «Tin» no se puede leer por ahora. El equipo «attic» no responde."
+        "El libro «Tin» no está disponible en este momento. El equipo «attic» no responde."
     )
 
 
@@ -90,28 +90,30 @@ def test_a_story_names_every_page_it_began_with() -> None:
         seeds = tuple(
             SeedChoice(BookId("book"), title, title, Message("", "seed.alias_is", alias="Hg"), 1.0) for title in titles
         )
-        told = translated(
+        result = translated(
             sources._beginning(StartStep("Mercury", "", False, (), seeds[:count], (), ())), catalogue_in("es")
         )
-        named = [f"{title} («Hg» lleva a ella, y es el tema)" for title in titles[:count]]
+        named = [f"{title} («Hg» es otro nombre suyo y coincide con el tema)" for title in titles[:count]]
         listed = ", ".join([*named[:-2], " y ".join(named[-2:])])
-        assert told.striptags() == f"La búsqueda del tema encontró 0 páginas y empezó por {listed}."
+        assert (
+            result.striptags() == f"La búsqueda encontró 0 páginas sobre el tema. La investigación empezó por {listed}."
+        )
 
 
 @pytest.mark.parametrize(
     "text", ["found by search", Message("It was <raining>.", "weather.rain"), Message("Tin", "crawl.seed", tin=1)]
 )
-def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
-    """It is marked as English: text without a kind, a kind that there is not, values that it does not have."""
+def test_a_message_that_is_not_ours_is_shown_unchanged(text: str) -> None:
+    """It is marked as English: text without a kind, an unknown kind, or missing values."""
     assert translated(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{escape(text)}</span>'
 
 
 def test_words_of_the_book_keep_their_language() -> None:
-    """What stands in quotes is marked with the language of the book, where the reader has another one."""
-    where = Message("in its lead", "crawl.in_lead")
+    """Quoted words are marked with the language of the book if the reader has another one."""
+    where = Message("in its introduction", "crawl.in_lead")
     reason = Message("", "crawl.linked_saying", page="Tin", where=where, sentence="Tin is a metal.")
-    told = translated(Message("…", reason.kind, **reason.values), catalogue_in("es"), "eng")
-    assert told == (
+    result = translated(Message("…", reason.kind, **reason.values), catalogue_in("es"), "eng")
+    assert result == (
         '«<bdi lang="en">Tin</bdi>» enlaza con ella en su introducción: «<bdi lang="en">Tin is a metal.</bdi>»'
     )
 
@@ -121,14 +123,21 @@ def test_words_of_the_book_keep_their_language() -> None:
 def test_no_page_of_a_run_says_why_in_english(a_run: ARun, browser: httpx2.Client, language: str, tab: str) -> None:
     """Reasons, the story of the crawl, gaps and the words of the picture are in the reader's language."""
     page = browser.get(f"/runs/{a_run.id}{tab}", headers={"Accept-Language": language}).text
-    for words in ("found by search", "links to it", "its title is", "The search", "It ended because", "link away"):
+    for words in (
+        "found by search",
+        "links to it",
+        "its title matches",
+        "Search found",
+        "It stopped because",
+        "link away",
+    ):
         assert words not in page
-    head = {"fr": "Début de la recherche", "es": "Aquí empezó la búsqueda"}[language]
+    head = {"fr": "Pages de départ", "es": "Páginas de partida"}[language]
     assert tab != "/graph" or f'text-anchor="start">{head}</text>' in page
 
 
 def test_every_term_of_a_score_has_a_name(a_run: ARun) -> None:
-    """What the points of a page and the confidence in a claim are made of is told in the reader's language."""
+    """The terms of a page's score and of a claim's confidence have names in the reader's language."""
     words = catalogue_in("fr")
     nodes = json.loads((a_run.path / "graph.json").read_text(encoding="utf-8"))["nodes"]
     rows = [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.claims.conflicts.comparison import TextComparison, compare, compare_texts, sentences_to_compare
+    from kiwiresearch.claims.conflicts.comparison import (
+        TextComparison,
+        compare_sentences,
+        compare_texts,
+        sentences_to_compare,
+    )
     from kiwiresearch.claims.conflicts.sentences import ComparedSentence, Disagreement, DisagreementKind, TextSpan
     from kiwiresearch.claims.conflicts.value_comparison import (
         NO_COMMON_DAY,

@@ -22,13 +22,11 @@ from kiwiresearch.claims.conflicts.sentences import (
     read_sentence,
 )
 from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, compare_own_list, compare_values, gap_of
-from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_fillers
+from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_single_values
 from kiwiresearch.claims.conflicts.words import comparison_words
 from kiwiresearch.messages import Message
-from kiwiresearch.text import Quantity, roots_of, sentence_starts
-from kiwiresearch.text import quantity_relation as quantity_relation
-from kiwiresearch.text.dates import DateMention, DateRange
-from kiwiresearch.text.dates import date_relation as date_relation
+from kiwiresearch.text import Quantity, quantity_relation, roots_of, sentence_starts
+from kiwiresearch.text.dates import DateMention, DateRange, date_relation
 
 PIECE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[^\s\w]")
 MAX_CHANGED_PIECES = 8
@@ -89,7 +87,7 @@ def _compare_spans(a: SentenceReading, one: TextSpan, b: SentenceReading, other:
         return NearIdentical(_contradiction("a number", a, one, b, other))
     if kind == "different scope":
         return None
-    why = Message("The difference is within what rounding or estimating explains.", "differ.within_rounding")
+    why = Message("Rounding or estimates can explain the difference.", "differ.within_rounding")
     return NearIdentical(Disagreement(kind, "a number", one, other, why, 1.0) if kind else None)
 
 
@@ -97,7 +95,7 @@ def _contradiction(
     what: DisputedValue, a: SentenceReading, one: TextSpan, b: SentenceReading, other: TextSpan
 ) -> Disagreement:
     mine, theirs = a.text[slice(*one)], b.text[slice(*other)]
-    text = f"Word for word the same, but for {mine!r} and {theirs!r}."
+    text = f"Both use the same words, except for {mine!r} and {theirs!r}."
     why = Message(text, "differ.but_for", one=mine, other=theirs)
     return Disagreement("contradiction", what, one, other, why, 1.0)
 
@@ -214,7 +212,7 @@ def _words(sentence: ComparedSentence) -> frozenset[str]:
 
 
 def _found(what: DisputedValue, a: tuple[int, int], b: tuple[int, int]) -> Disagreement:
-    text = "Both speak of the same thing, and no value of this kind is the same."
+    text = "Both are about the same thing, but their values differ."
     why = Message(text, "differ.no_common_value")
     return Disagreement("contradiction", what, a, b, why, LOOSE_STRENGTH)
 
@@ -235,19 +233,21 @@ class TextComparison:
     disagreement: Disagreement | None = None
 
 
-def compare(a: ComparedSentence, b: ComparedSentence) -> Disagreement | None:
+def compare_sentences(a: ComparedSentence, b: ComparedSentence) -> Disagreement | None:
     """How two sentences disagree, if they are about the same thing and do not say the same."""
     if a.text == b.text:
         return None
     if (b.text, b.subject) < (a.text, a.subject):
-        # Always compared in the same order, so that compare(a, b) and compare(b, a) agree.
-        swapped = compare(b, a)
+        # Always compared in the same order, so that (a, b) and (b, a) agree.
+        swapped = compare_sentences(b, a)
         return swapped.reversed() if swapped else None
     one, other = reading_of(a), reading_of(b)
     near_identical = compare_near_identical(one, other)
     if near_identical is not None:
         return near_identical.disagreement
-    found = [d for d in (compare_values(one, other), compare_fillers(one, other), compare_denials(one, other)) if d]
+    found = [
+        d for d in (compare_values(one, other), compare_single_values(one, other), compare_denials(one, other)) if d
+    ]
     return max(found, key=lambda one: (one.kind == "contradiction", one.strength), default=None)
 
 
@@ -262,7 +262,9 @@ def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> Tex
     A text may disagree with itself: two of its sentences, or a number and the list that follows it.
     """
     ones, others = sentences_to_compare(a, title, language), sentences_to_compare(b, title, language)
-    outcomes = [_outcome(one, other, found) for one in ones for other in others if (found := compare(one, other))]
+    outcomes = [
+        _outcome(one, other, found) for one in ones for other in others if (found := compare_sentences(one, other))
+    ]
     outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := compare_own_list(reading_of(s)))]
     outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := compare_own_duration(s))]
     if not any(outcome.conflict for outcome in outcomes):
@@ -270,7 +272,7 @@ def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> Tex
             _outcome(one, other, found)
             for one in ones
             for other in others
-            if compare(one, other) is None and (found := compare_loosely(one, other))
+            if compare_sentences(one, other) is None and (found := compare_loosely(one, other))
         ]
     return max(outcomes, key=_clarity, default=TextComparison(conflict=False))
 

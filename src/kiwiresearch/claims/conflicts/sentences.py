@@ -12,8 +12,7 @@ from kiwiresearch.claims.conflicts.values import SentenceValue, values_in
 from kiwiresearch.claims.conflicts.words import PERSONAL, ComparisonWords, SentenceWord, comparison_words, shared_stem
 from kiwiresearch.messages import Message
 from kiwiresearch.text import POSSESSIVE, WORD, Quantity, plain_lower, quantities_in
-from kiwiresearch.text.dates import DateMention, DateRange, dates_in
-from kiwiresearch.text.dates import date_relation as date_relation
+from kiwiresearch.text.dates import DateMention, DateRange, date_relation, dates_in
 
 DisagreementKind = Literal["different year", "different scope", "unit or rounding", "estimate range", "contradiction"]
 DisputedValue = Literal["a number", "a date", "a name", "a denial"]
@@ -129,7 +128,7 @@ def _words(
 ) -> Iterator[SentenceWord]:
     ends = [found.start() for found in known.clause_end.finditer(text)]
     lowered = plain_lower(text)
-    quiet = known.quiet
+    quiet = known.function_words
     clause = at = 0
     after_name = False
     for number, found in enumerate(WORD.finditer(text)):
@@ -145,7 +144,9 @@ def _words(
         if low not in quiet and not low[0].isdigit() and not (at < len(spans) and spans[at][0] <= start):
             # 'Charles I' is not 'Charles II'.
             stem = shared_stem(low, language) if len(low) > 1 else low if after_name and low in "ivx" else ""
-        after_name = bool(stem) and text[start].isupper() and (number > 0 or _name_follows(text, end, known.verbs))
+        after_name = (
+            bool(stem) and text[start].isupper() and (number > 0 or _name_follows(text, end, known.subject_verbs))
+        )
         yield SentenceWord(start, end, low, stem, after_name, clause)
 
 
@@ -162,7 +163,7 @@ def _subject(
     names: dict[str, str] = {}
     pronoun = ""
     for word in words:
-        if word.low in known.verbs or (not word.is_name and word.low.endswith("ed") and word.stem):
+        if word.low in known.subject_verbs or (not word.is_name and word.low.endswith("ed") and word.stem):
             break
         if word.is_name:
             names.setdefault(word.stem, word.low)
@@ -172,7 +173,9 @@ def _subject(
     if names or not given:
         return frozenset(names), written, pronoun
     return (
-        frozenset(shared_stem(low, language) for low in WORD.findall(plain_lower(given)) if low not in known.quiet),
+        frozenset(
+            shared_stem(low, language) for low in WORD.findall(plain_lower(given)) if low not in known.function_words
+        ),
         "",
         pronoun,
     )
@@ -260,17 +263,17 @@ def setting_difference(
     """Whether two values hold for different times or scopes, or contradict each other."""
     mine, theirs = list(_times(a, one)), list(_times(b, other))
     if mine and theirs and all(date_relation(x, y) == "apart" for x in mine for y in theirs):
-        return "different year", Message("They are of different times.", "differ.times")
+        return "different year", Message("They are about different times.", "differ.times")
     known = comparison_words(a.language)
     words = [_clause_words(a, one), _clause_words(b, other)]
-    for line in known.sides:
+    for line in known.scopes:
         sides = [{line[word] for word in lows & line.keys()} for lows in words]
         if sides[0] and sides[1] and sides[0].isdisjoint(sides[1]):
-            why = Message("They are of different groups, places or measures.", "differ.groups")
+            why = Message("They are about different groups, places or measures.", "differ.groups")
             return "different scope", why
     places = [_places(a, one), _places(b, other)]
     if places[0] and places[1] and places[0].isdisjoint(b.content) and places[1].isdisjoint(a.content):
-        return "different scope", Message("They are of different places.", "differ.places")
+        return "different scope", Message("They are about different places.", "differ.places")
     return "contradiction", NO_REASON
 
 
@@ -293,7 +296,7 @@ def _places(reading: SentenceReading, value: SentenceValue) -> frozenset[str]:
     for earlier, before, word in zip((words[:1] + words), words, words[1:], strict=False):
         if before.low == "the":
             before = earlier
-        is_place = word.is_name or word.low in known.wholes
-        if word.clause == value.clause and is_place and before.low in known.before_names:
+        is_place = word.is_name or word.low in known.unnamed_places
+        if word.clause == value.clause and is_place and before.low in known.before_scope_places:
             found.add(word.stem)
     return frozenset(found)

@@ -16,10 +16,8 @@ from kiwiresearch.claims.conflicts.sentences import (
 from kiwiresearch.claims.conflicts.values import SentenceValue, first_moment, last_moment
 from kiwiresearch.claims.conflicts.words import PERSONAL, comparison_words
 from kiwiresearch.messages import Message
-from kiwiresearch.text import Quantity, Relation
-from kiwiresearch.text import quantity_relation as quantity_relation
-from kiwiresearch.text.dates import DateRange
-from kiwiresearch.text.dates import date_relation as date_relation
+from kiwiresearch.text import Quantity, Relation, count_of, quantity_relation
+from kiwiresearch.text.dates import DateRange, date_relation
 
 MIN_LIKENESS_WITHOUT_EVENT = 0.6
 """The likeness that two dates need if no word says that both date the same event."""
@@ -94,7 +92,7 @@ def _same_event(a: SentenceReading, one: SentenceValue, b: SentenceReading, othe
 
 def _why_impossible(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> Message | None:
     """Why two dates cannot both be right if one event must come before the other."""
-    orders = comparison_words(a.language).orders
+    orders = comparison_words(a.language).event_orders
     if subject_likeness(a, b) < 1 or not _same_event(a, one, b, other) or one.when is None or other.when is None:
         return None
     for first, second in ((one, other), (other, one)):
@@ -121,7 +119,7 @@ TOLERANCE = 0.01
 ESTIMATE_TOLERANCE = 0.1
 """The same for numbers called 'about', or given as ranges."""
 
-NO_COMMON_DAY = Message("Both date the same, and no day is within both.", "differ.no_common_day")
+NO_COMMON_DAY = Message("Both date the same event, but their dates do not overlap.", "differ.no_common_day")
 
 
 def compare_values(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
@@ -163,18 +161,18 @@ def compare_own_list(reading: SentenceReading) -> Disagreement | None:
 
 
 def _why_listed(listed: SentenceValue, said: float) -> Message:
-    text = f"The list has {listed.listed[1]} items, and the number said is {said:g}."
+    text = f"The list has {count_of(listed.listed[1], 'item')}, but the text says {said:g}."
     number = int(said) if said == int(said) else said
     return Message(text, "differ.list_length", n=listed.listed[1], said=number)
 
 
 def rounding_explains(gap: float) -> Message:
-    text = f"They differ by {gap:.1%}, which rounding or estimating explains."
+    text = f"They differ by {gap:.1%}. Rounding or estimates can explain that."
     return Message(text, "differ.rounded", share=round(gap, 4))
 
 
 def too_far_apart(gap: float, allowed: float) -> Message:
-    text = f"They differ by {gap:.0%}, more than the {allowed:.0%} allowed."
+    text = f"They differ by {gap:.0%}. Up to {allowed:.0%} could be rounding or estimates."
     return Message(text, "differ.too_far", share=round(gap, 4), allowed=allowed)
 
 

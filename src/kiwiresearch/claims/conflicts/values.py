@@ -203,7 +203,7 @@ def _lists(
     """Lists, each with what it lists: what a number before it counts, or what its sentence starts with."""
     if ": " not in text and "(" not in text:
         return
-    for listed in lists_in(text, known.open_lists, known.open_before):
+    for listed in lists_in(text, known.in_open_lists, known.before_open_lists):
         said, key = _announced(words, quantities, listed, known, language)
         if not key and not said and not listed.in_brackets:
             key = next((word.stem for word in words if word.stem), "")

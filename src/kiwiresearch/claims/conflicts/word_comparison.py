@@ -1,4 +1,4 @@
-"""Disagreements without numbers: one relation with two fillers, denials, and opposites."""
+"""Disagreements without numbers: one relation with two values, denials, and opposites."""
 
 from __future__ import annotations
 
@@ -15,89 +15,89 @@ MAX_PLACE_DISTANCE = 12
 MIN_SHARED_BY_AGENTS = 2
 """How many words about what was done must be in both sentences."""
 
-FILLER_WORDS = 4
+MAX_VALUE_WORDS = 4
 MAX_DOER_DISTANCE = 10
 
 
-class FilledRelation(NamedTuple):
-    """A relation such as the birth place, and what fills it."""
+class SingleRelation(NamedTuple):
+    """A relation such as the birth place, which has one value, and its value."""
 
     relation: str
-    fillers: frozenset[str]
+    values: frozenset[str]
     near: frozenset[str]
     span: TextSpan
 
 
-def compare_fillers(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
-    """Two different fillers of one relation: born in Rome, born in Paris."""
-    cues = comparison_words(a.language).filler_cues
+def compare_single_values(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
+    """Two different values of one relation: born in Rome, born in Paris."""
+    cues = comparison_words(a.language).relation_cues
     if cues.isdisjoint(a.lows) or cues.isdisjoint(b.lows) or are_unrelated(a, b):
         return None
-    theirs = list(filled_relations(b))
+    theirs = list(single_relations(b))
     if not theirs:
         return None
-    for one in filled_relations(a):
+    for one in single_relations(a):
         for other in theirs:
             if one.relation == other.relation and _differ(a, one, b, other):
                 kind = one.relation.partition(":")
-                why = Message(f"Both tell the {kind[2] or kind[0]}, and it has one value.")
+                why = Message(f"Both give the {kind[2] or kind[0]}, which can only have one value.")
                 return Disagreement("contradiction", "a name", one.span, other.span, why, 0.6)
     return None
 
 
-def _differ(a: SentenceReading, one: FilledRelation, b: SentenceReading, other: FilledRelation) -> bool:
-    if not one.fillers.isdisjoint(other.fillers | b.content) or not other.fillers.isdisjoint(a.content):
+def _differ(a: SentenceReading, one: SingleRelation, b: SentenceReading, other: SingleRelation) -> bool:
+    if not one.values.isdisjoint(other.values | b.content) or not other.values.isdisjoint(a.content):
         return False
     if one.relation.startswith("place"):
         regions = comparison_words(a.language).regions
-        if (one.fillers <= regions) != (other.fillers <= regions):
+        if (one.values <= regions) != (other.values <= regions):
             return False
-        return bool((a.content | a.subject) & (b.content | b.subject) - one.fillers - other.fillers)
+        return bool((a.content | a.subject) & (b.content | b.subject) - one.values - other.values)
     if one.relation.startswith("agent"):
-        return len((one.near & other.near) - one.fillers - other.fillers) >= MIN_SHARED_BY_AGENTS
+        return len((one.near & other.near) - one.values - other.values) >= MIN_SHARED_BY_AGENTS
     shared = (one.near | a.subject) & (other.near | b.subject)
     return len(shared) >= (1 if one.relation.startswith("kind") else 2)
 
 
-def filled_relations(reading: SentenceReading) -> Iterator[FilledRelation]:
+def single_relations(reading: SentenceReading) -> Iterator[SingleRelation]:
     known = comparison_words(reading.language)
     for at, word in enumerate(reading.words):
-        if word.low in known.places:
+        if word.low in known.place_cues:
             yield from _place(reading, at, known)
         if word.low == "by":
             yield from _agent(reading, at, known)
-        if word.low in known.agents:
+        if word.low in known.agent_verbs:
             yield from _doer(reading, at, known)
-        if word.low in known.holders:
-            yield from _held(reading, at, known)
+        if word.low in known.single_roles:
+            yield from _role(reading, at, known)
         if word.low in known.kinds:
             yield from _kind(reading, at, known)
-    for relation, cues in known.fillers.items():
+    for relation, cues in known.single_values.items():
         for cue in cues:
-            yield from _filler(reading, relation, tuple(cue.split()))
+            yield from _single_value(reading, relation, tuple(cue.split()))
 
 
-def _place(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+def _place(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[SingleRelation]:
     words = reading.words
     for n in range(at + 1, min(at + MAX_PLACE_DISTANCE, len(words) - 1)):
         if words[n].low in known.events or words[n].low == "and":
             return
         if words[n].low in ("in", "at") and words[n + 1].is_name:
             run = _names(reading, n + 1)
-            relation = f"place:{known.places[words[at].low]} place"
-            yield FilledRelation(relation, _stems(run), reading.content, (run[0].start, run[-1].end))
+            relation = f"place:{known.place_cues[words[at].low]} place"
+            yield SingleRelation(relation, _stems(run), reading.content, (run[0].start, run[-1].end))
             return
 
 
-def _held(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+def _role(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[SingleRelation]:
     """'The capital of Peru is Lima'."""
     words = reading.words
-    for n in range(at + 1, min(at + FILLER_WORDS + 2, len(words) - 1)):
-        if words[n].low in known.being and words[n].clause == words[at].clause:
+    for n in range(at + 1, min(at + MAX_VALUE_WORDS + 2, len(words) - 1)):
+        if words[n].low in known.forms_of_be and words[n].clause == words[at].clause:
             if words[n + 1].is_name:
                 run = _names(reading, n + 1)
                 near = reading.content - _stems(run)
-                yield FilledRelation(f"holder:{words[at].low}", _stems(run), near, (run[0].start, run[-1].end))
+                yield SingleRelation(f"holder:{words[at].low}", _stems(run), near, (run[0].start, run[-1].end))
             return
 
 
@@ -118,33 +118,33 @@ def _stems(words: list[SentenceWord]) -> frozenset[str]:
     return frozenset(word.stem for word in words)
 
 
-def _agent(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+def _agent(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[SingleRelation]:
     words = reading.words
     if at + 1 >= len(words) or not words[at + 1].is_name:
         return
     run = _names(reading, at + 1)
     for word in words[max(0, at - 4) : at]:
-        if word.low in known.agents or word.stem == "nicknam":
+        if word.low in known.agent_verbs or word.stem == "nicknam":
             near = reading.content - _stems(run)
-            yield FilledRelation(f"agent:{word.stem}", _stems(run), near, (run[0].start, run[-1].end))
+            yield SingleRelation(f"agent:{word.stem}", _stems(run), near, (run[0].start, run[-1].end))
             return
 
 
-def _doer(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+def _doer(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[SingleRelation]:
     """'Ann Reed built the mill': the name before an active verb, and what was done after it."""
     words = reading.words
     is_passive = any(word.low == "by" for word in words[at + 1 : at + 4])
-    if is_passive or any(word.low in known.being for word in words[max(0, at - 2) : at]):
+    if is_passive or any(word.low in known.forms_of_be for word in words[max(0, at - 2) : at]):
         return
     for n in range(at - 1, max(-1, at - MAX_DOER_DISTANCE), -1):
         if words[n].is_name:
             run = [word for word in words[max(0, n - 3) : n + 1] if word.is_name]
             near = frozenset(word.stem for word in words[at + 1 : at + 1 + MAX_PLACE_DISTANCE] if word.stem)
-            yield FilledRelation(f"agent:{words[at].stem}", _stems(run), near, (run[0].start, run[-1].end))
+            yield SingleRelation(f"agent:{words[at].stem}", _stems(run), near, (run[0].start, run[-1].end))
             return
 
 
-def _kind(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
+def _kind(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[SingleRelation]:
     """'The flowers are pale pink': a verb of being, and a noun before it that is the same in both."""
     words = reading.words
     before = [word.low for word in words[max(0, at - 3) : at]]
@@ -152,21 +152,21 @@ def _kind(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator
         return
     nouns = [word.stem for word in words[: max(0, at - 2)] if word.stem and not word.is_name]
     if nouns:
-        fillers = frozenset(word.stem for word in words if word.low in known.kinds)
+        values = frozenset(word.stem for word in words if word.low in known.kinds)
         kind = known.kinds[words[at].low]
-        yield FilledRelation(f"kind:{kind} of {nouns[0]}", fillers, reading.content, (words[at].start, words[at].end))
+        yield SingleRelation(f"kind:{kind} of {nouns[0]}", values, reading.content, (words[at].start, words[at].end))
 
 
-def _filler(reading: SentenceReading, relation: str, cue: tuple[str, ...]) -> Iterator[FilledRelation]:
+def _single_value(reading: SentenceReading, relation: str, cue: tuple[str, ...]) -> Iterator[SingleRelation]:
     words = reading.words
     if not reading.lows.issuperset(cue):
         return
     for at in range(len(words) - len(cue)):
         if tuple(word.low for word in words[at : at + len(cue)]) == cue:
-            filler = [word for word in words[at + len(cue) : at + len(cue) + FILLER_WORDS] if word.stem]
-            if filler:
-                near = reading.content - _stems(filler)
-                yield FilledRelation(f"filler:{relation}", _stems(filler), near, (filler[0].start, filler[-1].end))
+            value = [word for word in words[at + len(cue) : at + len(cue) + MAX_VALUE_WORDS] if word.stem]
+            if value:
+                near = reading.content - _stems(value)
+                yield SingleRelation(f"value:{relation}", _stems(value), near, (value[0].start, value[-1].end))
             return
 
 
@@ -196,7 +196,7 @@ def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     shared = a.content & b.content
     if len(shared) < 2 or len(shared) < MIN_PREFIX_OVERLAP * min(len(a.content), len(b.content)):
         return None
-    prefixes = comparison_words(a.language).prefixes
+    prefixes = comparison_words(a.language).denying_prefixes
     for word in b.words:
         for prefix in prefixes:
             root = word.low[len(prefix) :]
@@ -237,7 +237,7 @@ def _opposed(one: str, other: str) -> Message:
 
 def _content_words(reading: SentenceReading) -> frozenset[str]:
     known = comparison_words(reading.language)
-    left_out = known.denials | known.carriers | {"a", "an", "the"}
+    left_out = known.denials | known.auxiliaries | {"a", "an", "the"}
     return frozenset(w.stem or w.low for w in reading.words if w.low not in left_out)
 
 
@@ -247,11 +247,11 @@ def _opposite(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     names = (a.names | a.subject) & (b.names | b.subject)
     cover = len(shared) / min(len(a.content), len(b.content))
     if names or len(shared) >= MIN_SHARED_WORDS or (len(shared) == 2 and cover >= MIN_WEAK_OVERLAP):
-        found = _pair_of(a, b, known.strong)
+        found = _pair_of(a, b, known.strong_opposites)
         if found:
             return found
     if len(shared) >= MIN_SHARED_WORDS and cover >= MIN_WEAK_OVERLAP:
-        return _pair_of(a, b, known.weak)
+        return _pair_of(a, b, known.weak_opposites)
     return None
 
 

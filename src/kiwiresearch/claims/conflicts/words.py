@@ -22,43 +22,76 @@ MIN_STEM_CHARS = 5
 class ComparisonWords:
     """The words of one language that matter when sentences are compared."""
 
-    quiet: frozenset[str]
-    """Function words, which carry no content."""
+    function_words: frozenset[str]
+    """Words that say nothing about what is compared: `also`, `according`, pronouns and stop words."""
     pronouns: frozenset[str]
-    verbs: frozenset[str]
+    """Words that stand for what the text is about: `she`, `this`."""
+    subject_verbs: frozenset[str]
+    """Verbs before which a subject ends, beside words in -ed: `was`, `wrote`."""
     clause_end: re.Pattern[str]
-    alike: Mapping[str, str]
+    """Where a clause ends: a semicolon, or a comma before `while`."""
+    synonyms: Mapping[str, str]
+    """The stem that stands for others: that of `born` for `birth`."""
     events: Mapping[str, str]
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    """Words for what happens to one thing once: `christened` is `baptism`."""
+    event_phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+    """The same for cues of several words, by their first: `set`, with `up` and `founding`."""
     event_nouns: frozenset[str]
-    being: frozenset[str]
-    relative: frozenset[str]
-    orders: frozenset[tuple[str, str]]
-    places: Mapping[str, str]
-    agents: frozenset[str]
-    fillers: Mapping[str, tuple[str, ...]]
-    holders: frozenset[str]
+    """Nouns that tell of an event: `siege`."""
+    forms_of_be: frozenset[str]
+    """`is`, `were`: with one of them before it, a verb is passive."""
+    relative_pronouns: frozenset[str]
+    """Pronouns that stand for the name before them: `who`."""
+    event_orders: frozenset[tuple[str, str]]
+    """Events of which the first cannot come after the second: `birth` and `death`."""
+    place_cues: Mapping[str, str]
+    """Words before a place of which there is one: `interred` is `burial`."""
+    agent_verbs: frozenset[str]
+    """What is done by one person, or by a few who are named together: `composed`."""
+    single_values: Mapping[str, tuple[str, ...]]
+    """Relations with one value, and the words before it: `origin`, by `named after`."""
+    single_roles: frozenset[str]
+    """Roles that one has: `capital`, in 'The capital of Peru is Lima'."""
     regions: frozenset[str]
+    """Names of what is larger than a town: `bavaria`. It does not contradict a town in it."""
     kinds: Mapping[str, str]
-    sides: tuple[Mapping[str, int], ...]
-    before_names: frozenset[str]
-    wholes: frozenset[str]
+    """Words of one kind, of which a thing has one: `crimson` is `colour`."""
+    scopes: tuple[Mapping[str, int], ...]
+    """Words for different groups or measures in each row: `urban` is 0 and `rural` is 1."""
+    before_scope_places: frozenset[str]
+    """A place behind one of these narrows what a number is about: `within`."""
+    unnamed_places: frozenset[str]
+    """What is such a place without a name: `world`, in 'in the world'."""
     before_places: frozenset[str]
+    """A place behind one of these is what a distance is measured from: `of`, in 'north of Rome'."""
     denials: frozenset[str]
-    prefixes: tuple[str, ...]
-    carriers: frozenset[str]
-    strong: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    weak: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    open_lists: frozenset[str]
-    open_before: frozenset[str]
-    filler_cues: frozenset[str]
-    """A sentence with none of these words has no relation with a filler."""
+    """Words that deny: `never`."""
+    denying_prefixes: tuple[str, ...]
+    """What turns a word into its opposite: `un`."""
+    auxiliaries: frozenset[str]
+    """Verbs that a denial needs and its opposite does not: `did`, in 'did not win'."""
+    strong_opposites: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    """Words that contradict each other about one name: `executed` and `pardoned`."""
+    weak_opposites: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    """Words that do so only if most of the other words are the same: `rose` and `fell`."""
+    in_open_lists: frozenset[str]
+    """Words in a list that is not whole: `etc`."""
+    before_open_lists: frozenset[str]
+    """Words before such a list: `including`."""
+    relation_cues: frozenset[str]
+    """A sentence with none of these words has no relation with one value: `by`, and the cues above."""
     ordinals: Mapping[str, int]
+    """`third` is 3."""
     superlatives: frozenset[str]
+    """What a rank is of, beside words in -est: `most`."""
     common_ordinals: frozenset[str]
+    """Ordinals that are said of too many things: `1st`."""
     numbers: Mapping[str, int]
+    """`seven` is 7."""
     measures: frozenset[str]
+    """Stems of what is measured, where two are two things: `height`."""
     value_words: frozenset[str]
+    """Words that may be all that differs between two values: `dozen`, `march`, `km`."""
 
 
 @cache
@@ -66,43 +99,43 @@ def comparison_words(language: str) -> ComparisonWords:
     """The words of a language; those of English if it has no table."""
     name = language if (DATA / f"{language}.toml").is_file() else "eng"
     table: dict[str, Any] = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
-    fillers = {relation: tuple(cues) for relation, cues in table["fillers"].items()}
-    places = {cue: place for place, cues in table["places"].items() for cue in cues}
-    kinds = {word: kind for kind, lines in table["classes"].items() for word in _set(lines)}
-    agents, holders = _set(table["agents"]["verbs"]), _set(table["holders"]["nouns"])
-    first_words = {cue.split()[0] for cues in fillers.values() for cue in cues}
+    single_values = {relation: tuple(cues) for relation, cues in table["single_values"].items()}
+    places = {cue: place for place, cues in table["place_cues"].items() for cue in cues}
+    kinds = {word: kind for kind, lines in table["kinds"].items() for word in _set(lines)}
+    agents, roles = _set(table["agents"]["verbs"]), _set(table["single_roles"]["nouns"])
+    first_words = {cue.split()[0] for cues in single_values.values() for cue in cues}
     events = [(cue, event) for event, cues in table["events"].items() for cue in cues]
     denial = table["denial"]
     return ComparisonWords(
-        quiet=_set(table["empty"]) | _set(table["pronouns"]) | language_words(name).stop_words,
+        function_words=_set(table["function_words"]) | _set(table["pronouns"]) | language_words(name).stop_words,
         pronouns=_set(table["pronouns"]),
-        verbs=_set(table["verbs"]),
+        subject_verbs=_set(table["subject_verbs"]),
         clause_end=re.compile(rf"[;:—|]| [–-] |, (?:{'|'.join(sorted(_set(table['clause_words'])))}) "),
-        alike={word_family(word, name): word_family(line[0], name) for line in table["alike"] for word in line},
+        synonyms={word_family(word, name): word_family(line[0], name) for line in table["synonyms"] for word in line},
         events={cue: event for cue, event in events if " " not in cue},
-        phrases=_phrases(events),
+        event_phrases=_phrases(events),
         event_nouns=_set(table["event_nouns"]),
-        being=_set(table["being"]),
-        relative=_set(table["relative"]),
-        orders=frozenset((first, second) for first, second in table["orders"]["pairs"]),
-        places=places,
-        agents=agents,
-        fillers=fillers,
-        holders=holders,
+        forms_of_be=_set(table["forms_of_be"]),
+        relative_pronouns=_set(table["relative_pronouns"]),
+        event_orders=frozenset((first, second) for first, second in table["event_orders"]["pairs"]),
+        place_cues=places,
+        agent_verbs=agents,
+        single_values=single_values,
+        single_roles=roles,
         regions=frozenset(word_family(word, name) for word in _set(table["regions"]["names"])),
         kinds=kinds,
-        filler_cues=frozenset({"by", *places, *kinds, *agents, *holders, *first_words}),
-        sides=tuple({w: n for n, words in enumerate(line) for w in words} for line in table["scopes"]["sides"]),
-        before_names=_set(table["scopes"]["before_names"]),
-        wholes=_set(table["scopes"]["wholes"]),
+        relation_cues=frozenset({"by", *places, *kinds, *agents, *roles, *first_words}),
+        scopes=tuple({w: n for n, words in enumerate(line) for w in words} for line in table["scopes"]["sides"]),
+        before_scope_places=_set(table["scopes"]["before_scope_places"]),
+        unnamed_places=_set(table["scopes"]["unnamed_places"]),
         before_places=_set(table["scopes"]["before_places"]),
         denials=_set(denial["words"]),
-        prefixes=tuple(denial["prefixes"]),
-        carriers=_set(denial["carriers"]),
-        strong=_pairs(denial["strong"]),
-        weak=_pairs(denial["weak"]),
-        open_lists=_set(table["lists"]["open"]),
-        open_before=_set(table["lists"]["open_before"]),
+        denying_prefixes=tuple(denial["prefixes"]),
+        auxiliaries=_set(denial["auxiliaries"]),
+        strong_opposites=_pairs(denial["strong"]),
+        weak_opposites=_pairs(denial["weak"]),
+        in_open_lists=_set(table["lists"]["open"]),
+        before_open_lists=_set(table["lists"]["open_before"]),
         ordinals={word: n for n, word in enumerate(table["ordinals"]["words"][0].split(), 1)},
         superlatives=_set(table["ordinals"]["superlatives"]),
         common_ordinals=_set(table["ordinals"]["common"]),
@@ -143,7 +176,7 @@ def word_family(word: str, language: str) -> str:
 def shared_stem(word: str, language: str) -> str:
     """The same, but synonyms share it too."""
     stem = word_family(word, language)
-    return comparison_words(language).alike.get(stem, stem)
+    return comparison_words(language).synonyms.get(stem, stem)
 
 
 PERSONAL = frozenset({"birth", "death", "burial", "baptism"})
@@ -176,7 +209,7 @@ def event_at(
         if (word.is_name and known.events.get(word.low) not in PERSONAL) or _is_late_noun(word, start, known):
             continue
         found = (known.events.get(word.low, ""), at, at + 1)
-        for rest, name in known.phrases.get(word.low, ()):
+        for rest, name in known.event_phrases.get(word.low, ()):
             if tuple(w.low for w in words[at + 1 : at + 1 + len(rest)]) == rest:
                 found = (name, at, at + 1 + len(rest))
         if found[0] and word.start < start:
@@ -206,7 +239,7 @@ def event_subject(
     clause = words[first].clause
     before = [word for word in words[:first] if word.clause == clause]
     after = [word for word in words[last : last + MAX_PHRASE_WORDS] if word.clause == clause]
-    is_passive = any(word.low in known.being for word in before[-3:])
+    is_passive = any(word.low in known.forms_of_be for word in before[-3:])
     objects = frozenset() if is_passive else frozenset(word.stem for word in after if word.stem)
     return objects or frozenset(word.stem for word in before[-MAX_PHRASE_WORDS:] if word.stem)
 
@@ -217,7 +250,7 @@ def owner_name(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -
         word = words[place]
         if word.is_name:
             return _name_before(words, place + 1)
-        if word.low in known.relative or (not word.stem and word.low not in known.pronouns):
+        if word.low in known.relative_pronouns or (not word.stem and word.low not in known.pronouns):
             continue
         if word.low in known.pronouns:
             return frozenset() if place == 0 else None

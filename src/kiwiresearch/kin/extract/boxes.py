@@ -10,7 +10,7 @@ from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
-from kiwiresearch.kin.names import same_name
+from kiwiresearch.kin.names import may_be_same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Qualifier
 from kiwiresearch.page import Cell, InfoboxRow, PageDoc
@@ -193,7 +193,7 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
     plain = ENGLISH.aged.sub(lambda found: " " * len(found[0]), value)
     dates = [one for one in dates_in(DOUBT.sub("", plain), page.language) if not one.when.lasts or one.when.qualifier]
     rest = row.start
-    because = f"the row {row.key!r} of the box"
+    because = f"the row {row.key!r} in the infobox"
     if dates:
         end = row.start + dates[0].end + len(DOUBT.findall(value[: dates[0].end]))
         rest = end
@@ -210,7 +210,7 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
         name = first.strip()
         if line_break and name[:1].isupper():
             there = row.start + value.find(name) + len(name)
-            before = "the name before the date of birth in the box"
+            before = "the name before the date of birth in the infobox"
             yield _fact(page, row, "name", name, there, LOWER_BOX_CONFIDENCE, before)
     elif bare := date_in(plain.split("\n")[0].split("(")[0], page.language):
         rest = row.start + len(value.split("\n")[0])
@@ -233,7 +233,7 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
             continue
         begin = start + found.start()
         end = begin + len(words)
-        because = f"the place in the row {row.key!r} of the box"
+        because = f"the place in the row {row.key!r} in the infobox"
         target = link_target(row.links, Span(begin, end))
         yield _fact(page, row, field, words, end, LOWER_BOX_CONFIDENCE, because, target=target)
         return
@@ -247,7 +247,7 @@ def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject) 
         field = noted if kind == "relative" or (kind == "parent" and noted in ("father", "mother")) else kind
         if field not in RELATION_FIELDS:
             continue
-        if same_name(name, subject.name) and name.split()[0] == subject.name.split()[0] and field == "spouse":
+        if may_be_same_name(name, subject.name) and name.split()[0] == subject.name.split()[0] and field == "spouse":
             continue
         union = marriage_dates_in(person.note, page.language)
         qualifier: Qualifier = qualifier_in(person.note) or ("divorced" if union.divorced else "")
@@ -260,7 +260,7 @@ def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject) 
             name,
             max(end, person.span.end),
             BOX_CONFIDENCE if kind != "relative" else LOWER_BOX_CONFIDENCE,
-            f"a name in the row {row.key!r} of the box",
+            f"a name in the row {row.key!r} in the infobox",
             when=union.begun,
             until=union.ended,
             qualifier=qualifier,
@@ -277,7 +277,7 @@ def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[Extract
             if 2 < len(words) < 80:
                 end = start + len(words)
                 target = link_target(row.links, Span(start, end))
-                because = f"the row {row.key!r} of the box"
+                because = f"the row {row.key!r} in the infobox"
                 yield _fact(page, row, field, words, end, LOWER_BOX_CONFIDENCE, because, target=target)
         at += len(line) + 1
 
@@ -286,4 +286,4 @@ def _full_name(page: PageDoc, row: InfoboxRow) -> Iterator[ExtractedFact]:
     first = page.text[row.start : row.end].split("\n")[0].strip()
     if first and len(first) < 120:
         end = page.text.find(first, row.start, row.end) + len(first)
-        yield _fact(page, row, "name", first, end, BOX_CONFIDENCE, f"the row {row.key!r} of the box")
+        yield _fact(page, row, "name", first, end, BOX_CONFIDENCE, f"the row {row.key!r} in the infobox")

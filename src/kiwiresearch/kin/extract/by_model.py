@@ -118,13 +118,13 @@ def _checked_finding(
         if not is_stated(page.text[sentence.start : sentence.end], page.language):
             return RefusedFinding("the sentence does not state it")
         if field in RELATION_FIELDS and is_part_of_name(page.text, at, at + len(finding.value)):
-            return RefusedFinding("it is a part of a name")
+            return RefusedFinding("it is part of a name")
         made = _fact_of_finding(page, field, finding, sentence, at)
         if made is None:
             return RefusedFinding("no date can be read from it")
         violations = check(made, page.text, person.name or person.title, person.sex)
         return RefusedFinding(f"the firewall: {violations[0]}") if violations else made
-    return RefusedFinding("it does not stand in the sentences it names")
+    return RefusedFinding("it is not in the sentences it cites")
 
 
 def is_part_of_name(text: str, start: int, end: int) -> bool:

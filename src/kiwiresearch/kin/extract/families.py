@@ -63,7 +63,7 @@ def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
             TABLE_CONFIDENCE,
             target=link_target(page.links, name),
             locator=heading,
-            rationale="a cell of the table of ancestors",
+            rationale="a cell of an ancestor table",
             relative_facts=dates_after_name(page, name, cell.end),
         )
         yield _Ancestor(found.line, fact)
@@ -132,7 +132,7 @@ def _introduced(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
         elif block.kind == "item" and ENGLISH.heads_others.fullmatch(text):
             reading = False
         elif block.kind == "item" and reading and not ENGLISH.sections["children"].fullmatch(heading):
-            because = "an item below a sentence about the children"
+            because = "an item in a list after a sentence about the children"
             yield from _child(page, Span(block.start, block.end), heading, said, LIST_CONFIDENCE, because)
         elif block.kind not in ("item", "caption"):
             reading = False
@@ -173,7 +173,7 @@ def _items(
         elif ENGLISH.heads_children.fullmatch(text) or (direct and ENGLISH.by_parent.fullmatch(text)):
             reading = True
         elif reading:
-            because = "an item of a list of children"
+            because = "an item in a list of children"
             yield from _child(page, Span(block.start, block.end), heading, qualifier, LIST_CONFIDENCE, because)
 
 

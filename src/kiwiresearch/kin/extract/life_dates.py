@@ -14,6 +14,7 @@ from kiwiresearch.page import Cell, Link, PageDoc
 from kiwiresearch.text.dates import DateRange, dates_in
 
 MAX_AGE = 122
+"""A longer time is not a lifespan; `plausibility.OLDEST_AGE` says how the top ages differ."""
 DOUBT = regex.compile(r"(?<=[\p{L}\d])\?(?= \d)")
 """The question mark in '21 September? 1327'."""
 
@@ -130,17 +131,17 @@ def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
     named = text.find(subject.name, subject.opening.start, subject.opening.end) if subject.opening.end else -1
     if named >= 0:
         snippet = snippet_at(page, Span(named, named + len(subject.name)))
-        because = "the name that opens the lead"
+        because = "the name at the start of the introduction"
         yield ExtractedFact("name", subject.name, snippet, "lead", EXACT_LEAD_CONFIDENCE, rationale=because)
     if subject.sex and subject.sex_from.end:
         snippet = snippet_at(page, subject.sex_from)
-        because = "the pronouns of the lead"
+        because = "the pronouns in the introduction"
         yield ExtractedFact("sex", subject.sex, snippet, "lead", EXACT_LEAD_CONFIDENCE, rationale=because)
     found = opening_lifespan(page, subject)
     if not found:
         return
     lifespan, span = found
-    because = "the dates in brackets behind the name in the lead"
+    because = "the dates after the name in the introduction"
     for field, when in lifespan.dates:
         sure = EXACT_LEAD_CONFIDENCE if when.precision == "day" and not when.qualifier else LEAD_CONFIDENCE
         yield ExtractedFact(field, when.edtf(), snippet_at(page, span), "lead", sure, when, rationale=because)
@@ -184,7 +185,7 @@ def dates_after_name(page: PageDoc, name: Span, stop: int) -> tuple[ExtractedFac
     if life is None:
         return ()
     quoted = Span(name.start, found.end())
-    return tuple(_date(page, field, when, quoted, "the dates behind the name") for field, when in life.dates)
+    return tuple(_date(page, field, when, quoted, "the dates after the name") for field, when in life.dates)
 
 
 def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> Iterator[ExtractedFact]:
@@ -201,7 +202,7 @@ def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> 
             return
         when = date_in(words, page.language)
         if when is not None:
-            yield _date(page, field, when, Span(row[0].start, cell.end), "a column of the table")
+            yield _date(page, field, when, Span(row[0].start, cell.end), "a column of a table")
 
 
 def _date(page: PageDoc, field: FieldName, when: DateRange, quoted: Span, because: str) -> ExtractedFact:

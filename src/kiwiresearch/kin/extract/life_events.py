@@ -232,7 +232,7 @@ def _clause_events(page: PageDoc, clause: Clause) -> Iterator[ExtractedFact]:
         stop = ENGLISH.event_ends.search(page.text, found.end(), clause.end)
         end = min(stop.start() if stop else clause.end, found.end() + 2 * MAX_EVENT_GAP)
         date_field, place_field = EVENTS[found["kind"]]
-        because = f"{found['kind']!r} said of the subject"
+        because = f"the word {found['kind']!r} about this person"
         for dated in dates_in(page.text[found.end() : end], page.language)[:1]:
             if dated.start < MAX_EVENT_GAP and not dated.when.lasts:
                 snippet = snippet_at(page, Span(anchor.start, found.end() + dated.end))

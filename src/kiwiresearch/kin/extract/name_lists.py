@@ -48,7 +48,7 @@ def is_name(written: str) -> bool:
         tokens = tokens[1:]  # 'the Duke of Aue'
     if not tokens or tokens[0] in ENGLISH.nobody:
         return False
-    if ENGLISH.words["not_persons"] & set(tokens):
+    if ENGLISH.words["not_persons"] & set(tokens) and not _is_surname_church(tokens):
         return False
     tokens = [part for token in tokens for part in token.split()]
     own = [token for token in tokens if token not in honorifics and not regex.fullmatch(r"[ivx]+", token)]
@@ -59,6 +59,13 @@ def is_name(written: str) -> bool:
         return True
     is_place_or_date = all(token in ENGLISH.places or token in ENGLISH.words["sure_months"] for token in own)
     return not is_place_or_date and own[0] not in ENGLISH.places
+
+
+def _is_surname_church(tokens: list[str]) -> bool:
+    """Whether 'Church' follows a first name: 'John Church', 'Mary Church Terrell'. 'Grace Church' is a building."""
+    known, others = name_words(), ENGLISH.words["not_persons"] - {"church"}
+    is_building = tokens[-1] == "church" and tokens[0] not in known.male
+    return not others & set(tokens) and not is_building and tokens[0] in known.male | known.female
 
 
 class FoundName(NamedTuple):

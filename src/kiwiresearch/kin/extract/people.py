@@ -12,12 +12,12 @@ from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 
 NON_PERSON_REASONS = {
-    "surname": "a page about a name, not about a person",
-    "fiction": "a fictional character",
-    "myth": "a figure of myth",
-    "several": "about several people or a family",
-    "animal": "about an animal",
-    "work": "about something that is no person",
+    "surname": "it is about a name",
+    "fiction": "it is about a fictional character",
+    "myth": "it is about a mythical figure",
+    "several": "it is about several people or a family",
+    "animal": "it is about an animal",
+    "work": "it is not about a person",
 }
 VITAL = frozenset({"birth", "death", "birth_place", "death_place", "father", "mother", "spouse", "baptism", "burial"})
 LIFE = frozenset({"birth", "death", "birth_place", "death_place", "baptism"})
@@ -43,14 +43,14 @@ def judge_page(page: PageDoc, subject: PageSubject) -> PersonVerdict:
     personal = speaks_of_person(page, subject.opening)
     lifespan = opening_lifespan(page, subject)
     if labels & LIFE and (personal or human or lifespan):
-        return PersonVerdict(is_person=True, why=f"a box with {', '.join(sorted(labels & VITAL))}")
+        return PersonVerdict(is_person=True, why=f"an infobox with {', '.join(sorted(labels & VITAL))}")
     exact = bool(lifespan and lifespan[0].birth and lifespan[0].birth.precision == "day" and subject.sex)
     is_plural = ENGLISH.plural_lead.match(first)
     if lifespan and (personal or human or exact) and not is_plural and _opens_with_name(page, subject):
-        return PersonVerdict(is_person=True, why="dates in brackets behind the name in the lead")
+        return PersonVerdict(is_person=True, why="dates after the name in the introduction")
     if human and personal and _opens_with_name(page, subject):
-        return PersonVerdict(is_person=True, why=f"the lead says what the person was: {human!r}")
-    return PersonVerdict(is_person=False, why="nothing tells of one person's life")
+        return PersonVerdict(is_person=True, why=f"the introduction says {human!r}")
+    return PersonVerdict(is_person=False, why="it does not describe the life of one person")
 
 
 MAX_NOUN_GAP = 95
@@ -88,19 +88,19 @@ def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
 def _against(page: PageDoc, subject: PageSubject) -> str:
     """Why the page is surely not about one person; empty if nothing excludes it."""
     if page.redirect or not page.text.strip():
-        return "an empty page"
+        return "the page is empty"
     if page.signals.disambiguation:
-        return "a disambiguation page"
+        return "it is a disambiguation page"
     if page.signals.list_page:
-        return "a list"
+        return "it is a list"
     if ENGLISH.group_title.search(page.title):
-        return f"the title names no single person: {page.title!r}"
+        return f"the title does not name one person: {page.title!r}"
     if ENGLISH.title_of_two.search(page.title.split(",")[0]):
         return NON_PERSON_REASONS["several"]
     if ENGLISH.ship.match(page.title) or ENGLISH.qualified_thing.search(page.title):
         return NON_PERSON_REASONS["work"]
     if not subject.opening.end:
-        return "no sentence says who it is"
+        return "no sentence says who the person is"
     rows = {row.key.casefold() for box in page.infoboxes[:2] for row in box.rows}
     if rows & ENGLISH.words["character_rows"] and not rows & {"born", "died"}:
         return NON_PERSON_REASONS["fiction"]

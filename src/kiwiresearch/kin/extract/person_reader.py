@@ -47,10 +47,10 @@ def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
     plain = ENGLISH.suffix.sub("", name).strip()
     hint = f"the suffix of the name {name!r}"
     if generation == "junior":
-        text = f"{name} is a 'Jr.': a father may have borne the name {plain}."
+        text = f"{name} is a 'Jr.': a father may have had the name {plain}."
         yield Hypothesis("parental_discovery", text, hint, 0.8, (f"{plain} Sr.", f"{plain} father"))
     if generation == "senior":
-        text = f"{name} is a 'Sr.': a son may bear the name {plain}."
+        text = f"{name} is a 'Sr.': a son may have the name {plain}."
         yield Hypothesis("child_discovery", text, hint, 0.7, (f"{plain} Jr.", f"{plain} son"))
 
 
@@ -91,7 +91,7 @@ def _regnal(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...
         is_one_person = parse_name(name).given and " and " not in name and "," not in name
         if row and is_one_person and fold(name) not in known:
             text = f"{name}, {key} of {subject.name}, may be of the same house ({house}) and a relative."
-            hint = f"the row {row.key!r} of the box"
+            hint = f"the row {row.key!r} in the infobox"
             yield Hypothesis(kind, text, hint, 0.4, (f"{name} family", f"{name} {house}"))
 
 
@@ -212,7 +212,7 @@ def read_person(page: PageDoc) -> PersonReading:
     A page in a language without a word list is not read: dates alone do not say what happened.
     """
     if not has_family_words(page.language):
-        why = f"no words to read pages in {page.language!r} by"
+        why = f"pages in {page.language!r} cannot be read"
         return PersonReading(page.ref, page.title, is_person=False, why=why)
     subject = subject_of(page)
     verdict = judge_page(page, subject)

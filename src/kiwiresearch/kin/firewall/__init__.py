@@ -1,4 +1,8 @@
-"""The firewall: nothing becomes a fact unless its own quote says it."""
+"""The firewall: nothing becomes a fact unless its own quote says it.
+
+It guards against what a model or a rule makes up, not against intruders (`web.guard` does that). `HF_043` is a code
+of this hallucination firewall: `violations` says how they are numbered.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue
-from kiwiresearch.text import fold, hedges_in
+from kiwiresearch.text import POSSESSIVE, fold, hedges_in
 
 # Any full stop before a capital. `SENTENCE_END` below is stricter: it does not break at "St. " or "J. ".
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=\W*[A-Z])|\n")
@@ -35,7 +35,6 @@ def sentence_around(text: str, start: int, end: int) -> str:
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
 # A word with inner hyphens, apostrophes and full stops, or a single sign.
 TOKEN = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*['’]?|[^\w\s]|_")
-POSSESSIVE = re.compile(r"['’]s?$")
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 # 'KG', 'FRS', 'PhD', but no regnal number.
 HONOUR = re.compile(r"(?![IVX]+$)[A-Z][A-Za-z]?[A-Z]{1,4}|Ph\.?D")

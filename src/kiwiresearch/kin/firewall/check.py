@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from kiwiresearch.kin.firewall.attribution import is_denied
 from kiwiresearch.kin.firewall.events import date_fit, event_statement_violation, event_violation, quoted_dates
-from kiwiresearch.kin.firewall.quote import SourceQuote, words_in
+from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
 from kiwiresearch.kin.firewall.relations import relation_violation
 from kiwiresearch.kin.firewall.violations import Code, Violation
 from kiwiresearch.kin.lineage import parse_ancestor_label
@@ -142,7 +142,7 @@ def _place_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[
     if not spans:
         yield "HF_021"
         return
-    if not any(word.is_capital and not word.folded.isdigit() for word in words_in(extracted.value)):
+    if not any(word.is_capital and not word.folded.isdigit() for word in quote_words(extracted.value)):
         yield "HF_023"
     yield from _event_violations(quote, spans, extracted.field.removesuffix("_place"), "HF_022")
 
@@ -150,7 +150,7 @@ def _place_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[
 def _name_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
     if not quote.spans(extracted.value):
         yield "HF_016"
-    names = [word for word in words_in(extracted.value) if word.is_capital and not word.folded.isdigit()]
+    names = [word for word in quote_words(extracted.value) if word.is_capital and not word.folded.isdigit()]
     if not names:
         yield "HF_017"
     not_names = quote.table.words["titles"] | quote.table.words["countries"] | {"the", "of"}
@@ -164,7 +164,7 @@ def _own_name_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterat
     if spans and all(is_denied(quote, start) for start, _ in spans):
         yield "HF_019"
         return
-    if {word.folded for word in words_in(extracted.value)} & quote.own_names:
+    if {word.folded for word in quote_words(extracted.value)} & quote.own_names:
         return
     for start, _ in spans:
         before = quote.words[max(0, start - 40) : start].lower()

@@ -35,7 +35,7 @@ class QuoteWord:
     is_capital: bool
 
 
-def words_in(text: str) -> list[QuoteWord]:
+def quote_words(text: str) -> list[QuoteWord]:
     found = WORD.finditer(text)
     return [QuoteWord(match.start(), match.end(), fold(match[0]), not match[0][0].islower()) for match in found]
 
@@ -62,7 +62,7 @@ class SourceQuote:
 
     @cached_property
     def tokens(self) -> list[QuoteWord]:
-        return words_in(self.words)
+        return quote_words(self.words)
 
     @cached_property
     def name_sets(self) -> tuple[frozenset[str], ...]:
@@ -72,8 +72,8 @@ class SourceQuote:
     def _name_words(self, name: str) -> frozenset[str]:
         left_out = self.table.words["particles"] | self.table.words["countries"] | self.table.words["titles"]
         head = re.split(r" of |[(,]", name, maxsplit=1)[0]
-        full = {word.folded for word in words_in(name)}
-        own = ({word.folded for word in words_in(head)} or full) | full & self.table.words["numerals"]
+        full = {word.folded for word in quote_words(name)}
+        own = ({word.folded for word in quote_words(head)} or full) | full & self.table.words["numerals"]
         return frozenset(own - left_out) or frozenset(own)
 
     @cached_property
@@ -86,14 +86,14 @@ class SourceQuote:
         """The first three letters of each given name, which short forms share."""
         left_out = self.table.words["titles"] | self.table.words["particles"]
         firsts = (
-            next((word.folded for word in words_in(name) if word.folded not in left_out), "")
+            next((word.folded for word in quote_words(name) if word.folded not in left_out), "")
             for name in (self.subject, *self.other_names)
         )
         return frozenset(first[:3] for first in firsts if first)
 
     def spans(self, value: str) -> list[tuple[int, int]]:
         """Where the quote has the words of a value, in their order and close together."""
-        wanted = words_in(value)
+        wanted = quote_words(value)
         if not wanted:
             return []
         starts = (at for at, word in enumerate(self.tokens) if _is(word, wanted[0]))

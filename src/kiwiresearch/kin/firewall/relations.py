@@ -17,7 +17,7 @@ from kiwiresearch.kin.firewall.attribution import (
     statement_violation,
     tokens_before,
 )
-from kiwiresearch.kin.firewall.quote import SourceQuote, words_in
+from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
 from kiwiresearch.kin.names import sex_of_name
@@ -63,7 +63,7 @@ def _is_marriage_of_subject(quote: SourceQuote, was_to: Match, _: str) -> bool:
 
 def _is_own(quote: SourceQuote, written: str) -> bool:
     """Whether these words are the subject's name, or its pronoun."""
-    words = [word.folded for word in words_in(written)]
+    words = [word.folded for word in quote_words(written)]
     return words == [PRONOUNS.get(quote.sex, "")] or (bool(words) and set(words) <= quote.own_names)
 
 

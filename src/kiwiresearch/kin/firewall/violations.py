@@ -1,4 +1,8 @@
-"""The reasons for which the firewall rejects a fact, by code, and the reply that a verifying model must give."""
+"""The reasons for which the firewall rejects a fact, by code, and the reply that a verifying model must give.
+
+In a code such as `HF_043`, HF is the hallucination firewall of the specification; each of its ten checks has five
+numbers, and `HF_051` and `HF_052` are checks that were added. docs/reference/kin.md lists them.
+"""
 
 from __future__ import annotations
 
@@ -19,37 +23,37 @@ Code = Literal[
 
 CODES: dict[Code, str] = {
     "HF_001": "there is no quote",
-    "HF_002": "the quote is so long that it proves nothing",
-    "HF_006": "the quote's place is outside the source",
-    "HF_007": "the quote stands elsewhere in the source than it says",
-    "HF_008": "the source does not have these words",
-    "HF_011": "the value is no date, or another than the one that was read",
-    "HF_012": "the quote has no such date",
+    "HF_002": "the quote is too long to prove anything",
+    "HF_006": "the position of the quote is outside the source",
+    "HF_007": "the quote is at another position in the source",
+    "HF_008": "the source does not contain this quote",
+    "HF_011": "the value is not a date, or not the date that was read",
+    "HF_012": "the quote does not contain this date",
     "HF_013": "the date is more exact than the quote",
     "HF_014": "the quote gives this date to another event or person",
-    "HF_015": "the quote has no such date of a marriage or its end",
-    "HF_016": "the quote does not have this name",
-    "HF_017": "the value is not written as a name is",
+    "HF_015": "the quote does not contain this date for the marriage or its end",
+    "HF_016": "the quote does not contain this name",
+    "HF_017": "the value does not look like a name",
     "HF_018": "the value is a title or a country, not a name",
     "HF_019": "the quote does not say that this is the person's name",
-    "HF_021": "the quote does not have this place",
+    "HF_021": "the quote does not contain this place",
     "HF_022": "the quote gives this place to another event or person",
-    "HF_023": "the value is not written as a place is",
-    "HF_026": "an inference is called a fact",
+    "HF_023": "the value does not look like a place",
+    "HF_026": "an inference is presented as a fact",
     "HF_027": "an inference is not labelled as one",
-    "HF_028": "the source denies it, takes it back, or tells it as a story",
+    "HF_028": "the source denies it, corrects it or presents it as a story",
     "HF_031": "the confidence is not between 0 and 1",
-    "HF_032": "the confidence is no number",
-    "HF_036": "the address is not one that was given",
-    "HF_037": "the page is not one that the source links to",
-    "HF_041": "the quote does not say that they are related so",
-    "HF_042": "the quote says that they are related otherwise",
-    "HF_043": "the quote says it of somebody else",
-    "HF_044": "nobody is a relative of their own",
-    "HF_045": "the quote speaks of a person of the other sex",
+    "HF_032": "the confidence is not a number",
+    "HF_036": "the address was not among those given",
+    "HF_037": "the source does not link to this page",
+    "HF_041": "the quote does not say that they are related in this way",
+    "HF_042": "the quote says that they are related in another way",
+    "HF_043": "the quote says it about someone else",
+    "HF_044": "a person cannot be their own relative",
+    "HF_045": "the quote is about a person of the other sex",
     "HF_046": "a competing value would be lost",
     "HF_051": "this cannot have happened",
-    "HF_052": "this tells about a living person",
+    "HF_052": "this is about a living person",
 }
 
 CHECKS = (
@@ -57,6 +61,7 @@ CHECKS = (
     "hypotheses labelled", "confidence bounds", "no fabricated addresses", "relationships grounded",
     "conflicts preserved", "plausible", "living people",
 )  # fmt: skip
+"""The checks as the specification names them; a test ties each code to one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +142,7 @@ class VerifierOut(Contract):
 def hallucination_firewall(llm_output: Mapping[str, Any], source_text: str) -> tuple[bool, list[str]]:
     """Whether a model's reply passes, and what is wrong with it; never raises.
 
-    The specification asks for this function by name. It accepts any JSON, unlike `VerifierOut`.
+    The specification asks for this function by name; only tests use it. It accepts any JSON, unlike `VerifierOut`.
     """
     problems = [
         *(said for row in _rows(llm_output, "verification_results") for said in _result_problems(row, source_text)),
@@ -153,7 +158,7 @@ def _rows(reply: Mapping[str, Any], name: str) -> Iterable[object]:
 
 def _result_problems(result: object, source_text: str) -> Iterator[str]:
     if not isinstance(result, Mapping):
-        yield f"Result is no object: '{str(result)[:50]}'"
+        yield f"Result is not an object: '{str(result)[:50]}'"
         return
     snippet = result.get("citation_snippet") or ""
     if result.get("status") == "Verified" and not str(snippet).strip():

@@ -19,6 +19,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe
 
 
 def one_line(text: str) -> str:
+    """A value on one line. Unlike `text.one_line`, it shows that a character is missing which GEDCOM forbids."""
     return " ".join(_clean(text).split())
 
 

@@ -51,7 +51,10 @@ class GedcomFile:
         found = self.records.get(xref)
         if found is None or found.tag != tag:
             if xref or line.value.strip(" @") not in ("", "VOID"):
-                self.notes.add(line.number, f"{line.tag} points to {line.value[:40]!r}, and no {tag} is there")
+                self.notes.add(
+                    line.number,
+                    f"{line.tag} points to {line.value[:40]!r}, but the file has no {tag} record of that name",
+                )
             return None
         return found
 
@@ -220,8 +223,8 @@ def read_event(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> ReadEv
     place_line = line.first("PLAC")
     place = " ".join(place_line.value.split()) if place_line else ""
     evidence = citations_below(file, record, [line, *([place_line] if place_line else [])])
-    told = {"date": date, "place": place}
-    missing = {part for part, value in told.items() if value and not any(one.speaks_for(part) for one in evidence)}
+    parts = {"date": date, "place": place}
+    missing = {part for part, value in parts.items() if value and not any(one.speaks_for(part) for one in evidence)}
     if missing or not evidence:
         last = max(line.all("DATE", "PLAC"), key=lambda below: below.start, default=None)
         own = file.quote_lines(record, line, last)
@@ -241,7 +244,7 @@ def _date(file: GedcomFile, line: GedcomLine) -> tuple[str, DateRange | None]:
     phrase = written[1:-1] if written.startswith("(") and written.endswith(")") else date.get("PHRASE")
     phrase = phrase or other_calendar(written, "5.5.1")
     if written and not phrase:
-        file.notes.add(date.number, f"{written[:60]!r} is no date that can be placed in time; it is kept as it stands")
+        file.notes.add(date.number, f"{written[:60]!r} is not a date that can be understood; kept as written")
     return phrase or written, None
 
 

@@ -161,7 +161,7 @@ def read_family(
     )
     for one, other in combinations(parents, 2):
         if one.person is other.person:
-            file.notes.add(other.line.number, f"{other.person.xref!r} is both partners of {record.xref!r}")
+            file.notes.add(other.line.number, f"{other.person.xref!r} is listed as both partners of {record.xref!r}")
         else:
             read_couple(ties, family, (one, other), facts)
     if len(parents) == 1:
@@ -191,7 +191,7 @@ def _read_parent(ties: RelationshipBuilder, family: FamilyRecord, parent: Family
     file, record = ties.file, family.record
     if parent.person is child.person:
         xref = child.person.xref
-        file.notes.add(child.line.number, f"{xref!r} is child and parent in {record.xref!r}; that is left out")
+        file.notes.add(child.line.number, f"{xref!r} is both child and parent in {record.xref!r}; skipped")
         return
     famc = next((link for link in child.person.all("FAMC") if link.points_to == record.xref), None)
     named = family.evidence(parent_scope(parent.person.xref, child.person.xref))

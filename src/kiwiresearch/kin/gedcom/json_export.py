@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.gedcom.event_writer import EventVersion, event_versions, included_facts
 from kiwiresearch.kin.gedcom.person_writer import slashed_name
@@ -27,14 +27,12 @@ PARENTAGE: dict[Qualifier, str] = {
 KINDS = {"parent_of": "ParentChild", "spouse_of": "Couple", "partner_of": "Couple"}
 CONFIDENCE_LEVELS = ((0.8, "High"), (0.5, "Medium"))
 
-Json = dict[str, Any]
-
 
 def tree_gedcomx(tree: RedactedTree) -> str:
     """The tree as canonical GEDCOM X JSON; ties between siblings are left out, since the format has none."""
     evidence = _evidence(tree)
     ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
-    value: Json = {
+    value: JsonDict = {
         "lang": "en",
         "persons": [_person(tree, tree.persons[number]) for number in sorted(tree.persons)],
         "relationships": [_relationship(tie) for tie in sorted(ties, key=lambda tie: tie.id)],
@@ -60,12 +58,12 @@ def _evidence(tree: RedactedTree) -> dict[str, Evidence]:
     return {one.id: one for one in every}
 
 
-def _person(tree: RedactedTree, person: Person) -> Json:
+def _person(tree: RedactedTree, person: Person) -> JsonDict:
     facts = () if person.id in tree.anonymous else tree.facts_of(person.id)
-    told: dict[str, Sequence[Evidence]] = {name: () for name in (person.name, *person.names) if name}
-    told |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
-    names = [_name_form(name, evidence, tree) for name, evidence in told.items()]
-    value: Json = {
+    evidence_of: dict[str, Sequence[Evidence]] = {name: () for name in (person.name, *person.names) if name}
+    evidence_of |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
+    names = [_name_form(name, evidence, tree) for name, evidence in evidence_of.items()]
+    value: JsonDict = {
         "id": person.id,
         "private": person.living == "living",
         "gender": {"type": SPACE + SEXES[person.sex]},
@@ -79,7 +77,7 @@ def _person(tree: RedactedTree, person: Person) -> Json:
     return value
 
 
-def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> Json:
+def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> JsonDict:
     marked = slashed_name(name, evidence)
     given, _, rest = marked.partition("/")
     surname, _, suffix = rest.partition("/")
@@ -88,7 +86,7 @@ def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> J
     return {"nameForms": [{"fullText": name, "parts": parts}], **_sources(evidence, tree.sources)}
 
 
-def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterable[Json]:
+def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterable[JsonDict]:
     for tag, fields in EVENTS.items():
         for at, one in enumerate(event_versions(facts, fields)):
             yield _event(EVENT_TYPES[tag], one, tree, primary=at == 0)
@@ -106,22 +104,22 @@ def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterabl
                 }
 
 
-def _event(kind: str, one: EventVersion, tree: RedactedTree, *, primary: bool) -> Json:
-    told = [fact for fact in (one.date, one.place) if fact]
-    value: Json = {"type": SPACE + kind, "primary": primary}
+def _event(kind: str, one: EventVersion, tree: RedactedTree, *, primary: bool) -> JsonDict:
+    facts = [fact for fact in (one.date, one.place) if fact]
+    value: JsonDict = {"type": SPACE + kind, "primary": primary}
     if one.date:
         value["date"] = _date(one.date.when, one.date.value)
     if one.place:
         value["place"] = {"original": one.place.value}
-    value["confidence"] = SPACE + _confidence(min(fact.confidence for fact in told))
-    return value | _sources([each for fact in told for each in fact.evidence], tree.sources)
+    value["confidence"] = SPACE + _confidence(min(fact.confidence for fact in facts))
+    return value | _sources([each for fact in facts for each in fact.evidence], tree.sources)
 
 
 def _confidence(confidence: float) -> str:
     return next((name for least, name in CONFIDENCE_LEVELS if confidence >= least), "Low")
 
 
-def _date(when: DateRange | None, value: str) -> Json:
+def _date(when: DateRange | None, value: str) -> JsonDict:
     if when is None:
         return {"original": value}
     formal = _formal(when)
@@ -149,34 +147,35 @@ def _day(when: DateRange, number: int) -> str:
     return f"{year:+05}-{day.month:02}-{day.day:02}"[:whole] if abs(year) <= 9999 else ""
 
 
-def _relationship(tie: Relationship) -> Json:
-    value: Json = {
+def _relationship(tie: Relationship) -> JsonDict:
+    facts: list[JsonDict] = []
+    if tie.kind == "spouse_of":
+        facts.append({"type": SPACE + "Marriage"} | ({"date": _date(tie.start, "")} if tie.start else {}))
+    if tie.qualifier == "divorced":
+        facts.append({"type": SPACE + "Divorce"} | ({"date": _date(tie.end, "")} if tie.end else {}))
+    if tie.qualifier in PARENTAGE:
+        facts.append({"type": SPACE + PARENTAGE[tie.qualifier]})
+    return {
         "id": tie.id,
         "type": SPACE + KINDS[tie.kind],
         "person1": {"resource": f"#{tie.first}"},
         "person2": {"resource": f"#{tie.second}"},
         "confidence": SPACE + _confidence(tie.confidence),
-        "facts": [],
+        "facts": facts,
+        "sources": _references(tie.evidence),
     }
-    if tie.kind == "spouse_of":
-        value["facts"].append({"type": SPACE + "Marriage"} | ({"date": _date(tie.start, "")} if tie.start else {}))
-    if tie.qualifier == "divorced":
-        value["facts"].append({"type": SPACE + "Divorce"} | ({"date": _date(tie.end, "")} if tie.end else {}))
-    if tie.qualifier in PARENTAGE:
-        value["facts"].append({"type": SPACE + PARENTAGE[tie.qualifier]})
-    return value | {"sources": _references(tie.evidence)}
 
 
-def _references(evidence: Iterable[Evidence]) -> list[Json]:
+def _references(evidence: Iterable[Evidence]) -> list[JsonDict]:
     return [{"description": f"#{number}"} for number in dict.fromkeys(one.id for one in evidence)]
 
 
-def _sources(evidence: Iterable[Evidence], sources: Mapping[str, Source]) -> Json:
+def _sources(evidence: Iterable[Evidence], sources: Mapping[str, Source]) -> JsonDict:
     found = _references(one for one in evidence if one.source in sources)
     return {"sources": found} if found else {}
 
 
-def _source(source: Source) -> Json:
+def _source(source: Source) -> JsonDict:
     title = source.title or source.name
     return {
         "id": source.id,
@@ -186,9 +185,9 @@ def _source(source: Source) -> Json:
     }
 
 
-def _quote(one: Evidence) -> Json:
+def _quote(one: Evidence) -> JsonDict:
     """The quoted words of a source, as a part of it."""
-    value: Json = {
+    value: JsonDict = {
         "id": one.id,
         "componentOf": {"description": f"#{one.source}"},
         "citations": [{"value": one.locator}],

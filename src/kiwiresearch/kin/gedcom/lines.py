@@ -92,7 +92,7 @@ def decode(data: bytes) -> Decoded:
 def _decode_ansel_or_utf8(data: bytes) -> Decoded:
     """Many programs wrote 'ANSEL' over UTF-8, so bytes that are valid UTF-8 are read as that."""
     try:
-        return Decoded(data.decode("utf-8"), "The file calls itself ANSEL and is UTF-8; it was read as UTF-8.")
+        return Decoded(data.decode("utf-8"), "The file says it is ANSEL but is UTF-8. It was read as UTF-8.")
     except UnicodeDecodeError:
         return Decoded(decode_ansel(data))
 
@@ -101,8 +101,8 @@ def _decode_plain(data: bytes, encoding: str, name: str) -> Decoded:
     try:
         return Decoded(data.decode(encoding))
     except UnicodeDecodeError:
-        said = f"calls itself {name!r}" if name else "does not say its character set"
-        return Decoded(data.decode("cp1252", "replace"), f"The file {said}; its letters were read as Windows-1252.")
+        said = f"says its character set is {name!r}" if name else "does not name its character set"
+        return Decoded(data.decode("cp1252", "replace"), f"The file {said}. It was read as Windows-1252.")
 
 
 MAX_LINE_LENGTH = 65_536
@@ -178,12 +178,12 @@ class ImportNotes:
 
     def problems(self) -> tuple[str, ...]:
         """The errors of the file."""
-        return (*self.found, *((f"And {self.more} more notes of this kind.",) if self.more else ()))
+        return (*self.found, *((f"{self.more} more notes of this kind.",) if self.more else ()))
 
     def unread_tags(self) -> tuple[str, ...]:
         """Valid lines that a tree cannot represent."""
         return tuple(
-            f"{tag} is not read: {count} {'line' if count == 1 else 'lines'}, the first is {first}."
+            f"{tag} was skipped: {count} {'line' if count == 1 else 'lines'}, first in line {first}."
             for tag, (count, first) in sorted(self.unread.items())
         )
 
@@ -201,16 +201,18 @@ def records(text: str, notes: ImportNotes) -> list[GedcomLine]:
     stack: list[GedcomLine] = []
     for number, start, end in _spans(text):
         if number > MAX_LINES:
-            notes.add(number, f"the file has more than {MAX_LINES} lines; the rest is not read")
+            notes.add(number, f"the file has more than {MAX_LINES} lines; the rest was skipped")
             break
         match = LINE.fullmatch(text, start, end) if end - start <= MAX_LINE_LENGTH else None
         if match is None:
             if text[start:end].strip():
-                notes.add(number, "this is no line of GEDCOM, and is left out")
+                notes.add(number, "not a GEDCOM line; skipped")
             continue
         level = int(match[1])
         if level > len(stack) or level > MAX_LEVEL:
-            notes.add(number, f"its level is {level}, and the line before allows {len(stack)} at most; it is left out")
+            notes.add(
+                number, f"its level is {level}, but after the line before it can be at most {len(stack)}; skipped"
+            )
             continue
         del stack[level:]
         _attach(match, number, found, stack, is_seven=is_seven)

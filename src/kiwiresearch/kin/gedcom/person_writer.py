@@ -86,10 +86,10 @@ def write_person(
 
 
 def _write_names(out: GedcomWriter, person: Person, facts: Sequence[Fact], sources: CitedSources) -> None:
-    told: dict[str, tuple[Evidence, ...]] = dict.fromkeys((person.name, *person.names), ())
-    told |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
-    for name, evidence in told.items():
-        if name or len(told) == 1:
+    evidence_of: dict[str, tuple[Evidence, ...]] = dict.fromkeys((person.name, *person.names), ())
+    evidence_of |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
+    for name, evidence in evidence_of.items():
+        if name or len(evidence_of) == 1:
             out.line(1, "NAME", slashed_name(name, evidence) if name else "//")
             write_citations(out, 2, sources, [("", evidence)])
 

@@ -116,7 +116,9 @@ def read_gedcom(path: Path) -> ReadGedcom:
     notes = ImportNotes()
     found = records(text, notes)
     if not found or found[0].tag != "HEAD" or len(found) < 2:
-        raise BadUsage(f"{path.name!r} is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
+        raise BadUsage(
+            f"{path.name!r} is not a GEDCOM file: it does not start with a HEAD record.", remedy=EXPORT_AGAIN
+        )
     digest = "sha256:" + hashlib.sha256(data).hexdigest()
     file = GedcomFile(path.name, digest, text, _by_xref(found, notes), notes)
     _note_records(found, version_of(text), notes)
@@ -137,13 +139,13 @@ def _bytes(path: Path) -> bytes:
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as problem:
         why = problem.strerror or "it cannot be opened"
-        raise BadUsage(f"{str(path)!r} cannot be read: {why}.", remedy="Name a GEDCOM file.") from problem
+        raise BadUsage(f"{str(path)!r} cannot be read: {why}.", remedy="Choose a GEDCOM file.") from problem
     if data.startswith(ZIP_START):
         data = _unpacked(path)
     if len(data) > MAX_FILE_BYTES:
         raise BadUsage(
-            f"{path.name!r} is larger than {MAX_FILE_BYTES // 1024 // 1024} MB, and is not read.",
-            remedy="Export fewer people, or leave pictures out.",
+            f"{path.name!r} is too large: the limit is {MAX_FILE_BYTES // 1024 // 1024} MB.",
+            remedy="Export fewer people, or exclude the pictures.",
         )
     return data
 
@@ -154,7 +156,7 @@ def _unpacked(path: Path) -> bytes:
         with zipfile.ZipFile(path) as archive, archive.open(GDZ_MEMBER) as member:
             return member.read(MAX_FILE_BYTES + 1)
     except KeyError as problem:
-        raise BadUsage(f"{path.name!r} has no {GDZ_MEMBER!r} in it.", remedy=EXPORT_AGAIN) from problem
+        raise BadUsage(f"{path.name!r} does not contain {GDZ_MEMBER!r}.", remedy=EXPORT_AGAIN) from problem
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -164,26 +166,28 @@ def _unpacked(path: Path) -> bytes:
         EOFError,
         ValueError,
     ) as problem:
-        raise BadUsage(f"{path.name!r} cannot be unpacked: it is damaged or locked.", remedy=EXPORT_AGAIN) from problem
+        raise BadUsage(
+            f"{path.name!r} cannot be unpacked: it is damaged or protected by a password.", remedy=EXPORT_AGAIN
+        ) from problem
 
 
 def _by_xref(found: Iterable[GedcomLine], notes: ImportNotes) -> dict[str, GedcomLine]:
     by_xref: dict[str, GedcomLine] = {}
     for record in found:
         if record.xref in by_xref:
-            notes.add(record.number, f"{record.xref!r} was used before; this record is left out")
+            notes.add(record.number, f"{record.xref!r} was already used; this record was skipped")
         elif record.xref:
             by_xref[record.xref] = record
         elif record.tag in ("INDI", "FAM"):
-            notes.add(record.number, f"this {record.tag} has no name to point to; it is left out")
+            notes.add(record.number, f"this {record.tag} has no ID; skipped")
     return by_xref
 
 
 def _note_records(found: list[GedcomLine], version: str, notes: ImportNotes) -> None:
     if version not in KNOWN_VERSIONS and not version.startswith("7"):
-        notes.add(1, f"version {version!r} of GEDCOM is not known; it is read as far as it goes")
+        notes.add(1, f"GEDCOM version {version!r} is not known; read as far as possible")
     if found[-1].tag != "TRLR":
-        notes.add(found[-1].number, "the file ends without TRLR: it may have been cut")
+        notes.add(found[-1].number, "the file ends without TRLR, so it may be incomplete")
     for record in found:
         if record.tag not in KNOWN_RECORDS:
             notes.count_unread(record)
@@ -218,7 +222,7 @@ def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
     people = {one for pair in turned for one in pair}
     for record in file.records.values() if people else ():
         if record.tag == "INDI" and file.id_of("person", record.xref) in people:
-            file.notes.add(record.number, f"{record.xref!r} is told to descend from itself, which cannot be")
+            file.notes.add(record.number, f"{record.xref!r} is listed as their own ancestor, which is impossible")
 
 
 def _in_or_below_circles(pairs: set[tuple[PersonId, PersonId]]) -> set[tuple[PersonId, PersonId]]:
@@ -245,4 +249,6 @@ def _note_one_sided(file: GedcomFile) -> None:
             family = file.record(line, "FAM")
             tags = ("CHIL",) if line.tag == "FAMC" else ("HUSB", "WIFE")
             if family and not any(member.points_to == record.xref for member in family.all(*tags)):
-                file.notes.add(line.number, f"{family.xref!r} does not know {record.xref!r}; the tie is left out")
+                file.notes.add(
+                    line.number, f"{family.xref!r} does not list {record.xref!r}; this relationship was skipped"
+                )

@@ -30,7 +30,7 @@ PARTNERS = "Partners"
 """The event type for a couple who lived together, married or not."""
 UNION_ENDED = "End of the union"
 """The event type for the end of a union other than a divorce."""
-NO_UNION = "Whether the parents were a couple is not told."
+NO_UNION = "The file does not say whether the parents were a couple."
 """The note of a family record that only says who the parents of a child are."""
 SIBLING = "Sibling"
 DEATHS = ("DEAT", "BURI", "CREM", "PROB")
@@ -49,8 +49,8 @@ OTHER_QUALIFIERS: tuple[Qualifier, ...] = ("step", "half", "illegitimate", "disp
 """Qualifiers that GEDCOM cannot express, written as notes."""
 NOT_MARRIED = frozenset({"partners", "unmarried", "not married", "never married", "common law", "unknown", "friends"})
 
-MARRIAGE_NOT_STATED = "A family record that tells of no marriage."
-SOURCE_WITHOUT_TEXT = "The file names this source without its words."
+MARRIAGE_NOT_STATED = "A family record without a marriage."
+SOURCE_WITHOUT_TEXT = "The file names this source without quoting it."
 """Rationales of evidence that must not be upgraded when written."""
 
 QUALITY = {"3": 0.85, "2": 0.65, "1": 0.4, "0": 0.2}

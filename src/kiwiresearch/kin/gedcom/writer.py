@@ -37,7 +37,7 @@ def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCo
     for at, couple in enumerate(couples):
         for person in couple.members if couple.union else ():
             unions[person].append(at)
-    told: dict[int, list[Fact]] = defaultdict(list)
+    facts_at: dict[int, list[Fact]] = defaultdict(list)
     alone: MarriagesOfSingles = {}
     for person in sorted(tree.persons):
         facts = [fact for fact in included_facts(tree.facts_of(person)) if fact.field in MARRIAGE]
@@ -45,11 +45,11 @@ def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCo
         for fact in facts:
             about = _unions(fact, unions.get(person, ()), couples, facts)
             for at, share in about.items():
-                if all((fact.field, fact.value) != (other.field, other.value) for other in told[at]):
-                    told[at].append(replace(fact, evidence=share))
+                if all((fact.field, fact.value) != (other.field, other.value) for other in facts_at[at]):
+                    facts_at[at].append(replace(fact, evidence=share))
             rest.extend(() if about else (fact,))
         alone[person] = tuple(event_versions(rest, MARRIAGE))
-    return {at: tuple(event_versions(_in_order(facts, couples[at]), MARRIAGE)) for at, facts in told.items()}, alone
+    return {at: tuple(event_versions(_in_order(facts, couples[at]), MARRIAGE)) for at, facts in facts_at.items()}, alone
 
 
 def _in_order(facts: list[Fact], couple: Couple) -> list[Fact]:
@@ -92,7 +92,7 @@ def write_family(
     couple: Couple,
     xref: str,
     xrefs: Mapping[PersonId, str],
-    told: Sequence[EventVersion],
+    marriages: Sequence[EventVersion],
     sources: CitedSources,
 ) -> None:
     out.record(xref, "FAM")
@@ -102,7 +102,7 @@ def write_family(
     for child in couple.children:
         out.pointer(1, "CHIL", xrefs[child.person])
     parts: list[tuple[str, Sequence[Evidence]]] = []
-    if couple.union and _write_union(out, couple.union, told, sources):
+    if couple.union and _write_union(out, couple.union, marriages, sources):
         parts.append((partners_scope(xrefs[couple.husband], xrefs[couple.wife]), couple.union.evidence))
     elif len(couple.members) == 2 and not couple.union:
         out.line(1, "NOTE", NO_UNION)
@@ -112,11 +112,13 @@ def write_family(
     write_citations(out, 1, sources, [*parts, ("", ())])
 
 
-def _write_union(out: GedcomWriter, tie: Relationship, told: Sequence[EventVersion], sources: CitedSources) -> bool:
+def _write_union(
+    out: GedcomWriter, tie: Relationship, marriages: Sequence[EventVersion], sources: CitedSources
+) -> bool:
     """Write the marriage and its end; returns whether the family itself must cite, since no event of it can."""
-    untold = not told and tie.start is None and all(MARRIAGE_NOT_STATED in one.rationale for one in tie.evidence)
+    untold = not marriages and tie.start is None and all(MARRIAGE_NOT_STATED in one.rationale for one in tie.evidence)
     is_untold = untold and bool(tie.evidence) and tie.kind == "spouse_of"
-    first, *others = (*told, *([] if told else [EventVersion()]))
+    first, *others = (*marriages, *([] if marriages else [EventVersion()]))
     if tie.kind == "partner_of":
         write_event(out, 1, "EVEN", first, sources, kind=PARTNERS, union=tie.evidence, start=tie.start)
     elif not is_untold:
@@ -142,10 +144,12 @@ SUBMITTER = "U1"
 def tree_gedcom(tree: RedactedTree, version: Version, *, head: Mapping[str, str]) -> str:
     """The tree as the text of a GEDCOM file; the same tree gives the same bytes."""
     if version not in ("5.5.1", "7.0"):
-        raise BadUsage(f"GEDCOM {version!r} cannot be written.", remedy="Ask for '5.5.1' or '7.0'.")
+        raise BadUsage(f"GEDCOM {version!r} cannot be written.", remedy="Use '5.5.1' or '7.0'.")
     unknown = sorted(set(head) - set(HEAD_KEYS))
     if unknown:
-        raise BadUsage(f"A GEDCOM file has no place for {unknown[0]!r}.", remedy=f"Use {', '.join(HEAD_KEYS)}.")
+        raise BadUsage(
+            f"The header of a GEDCOM file has no field {unknown[0]!r}.", remedy=f"Use only: {', '.join(HEAD_KEYS)}."
+        )
     out = GedcomWriter(version)
     tree = with_stable_ids(tree)
     sources = CitedSources(tree.sources)
@@ -153,7 +157,7 @@ def tree_gedcom(tree: RedactedTree, version: Version, *, head: Mapping[str, str]
     xrefs = {person: f"I{at}" for at, person in enumerate(sorted(tree.persons), 1)}
     _write_head(out, head)
     places = _family_links(couples)
-    told, alone = marriage_facts(tree, couples)
+    marriages, alone = marriage_facts(tree, couples)
     siblings = _siblings(tree)
     for person, xref in xrefs.items():
         place = places.get(person, FamilyLinks())
@@ -161,7 +165,7 @@ def tree_gedcom(tree: RedactedTree, version: Version, *, head: Mapping[str, str]
         for tie in siblings.get(person, ()):
             _write_sibling(out, tie, xrefs, sources)
     for at, couple in enumerate(couples):
-        write_family(out, couple, f"F{at + 1}", xrefs, told.get(at, ()), sources)
+        write_family(out, couple, f"F{at + 1}", xrefs, marriages.get(at, ()), sources)
     write_sources(out, sources)
     out.rows.append("0 TRLR")
     return out.content()

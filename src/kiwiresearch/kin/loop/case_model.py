@@ -54,7 +54,7 @@ def verify_by_model(
     try:
         reply = ask(model, messages, VerifierOut, extraction(max_tokens=REPLY_TOKENS))
     except ModelError as problem:
-        return ModelReview(flags=(f"{model_label(model)} did not help to verify: {printable(problem.message)}",))
+        return ModelReview(flags=(f"{model_label(model)} could not check the facts: {printable(problem.message)}",))
     confirmed, flags = [], list(map(printable, reply.hallucination_flags))
     for result in reply.verification_results:
         fact = next((one for one in facts if (one.field, one.value) == (result.field, result.value)), None)
@@ -64,7 +64,7 @@ def verify_by_model(
             if quoted := _with_quote(fact, result, text, passes):
                 confirmed.append(quoted)
             else:
-                flags.append(f"A quote that does not bear out its value: {result.field}.")
+                flags.append(f"A quote that does not support its value: {result.field}.")
     return ModelReview(tuple(confirmed), _hypotheses(reply, text), tuple(flags))
 
 

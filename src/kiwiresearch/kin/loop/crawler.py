@@ -11,7 +11,14 @@ from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.decisions import update_living_status
 from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, age_term, clue_items, query_key, relative_items
+from kiwiresearch.kin.loop.queries import (
+    QueryOrigin,
+    TreePosition,
+    clue_items,
+    query_key,
+    queue_order_term,
+    relative_items,
+)
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,
@@ -36,6 +43,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.sources import BookSource, EvidenceSource, Fetched, PersonQuery
 from kiwiresearch.kin.store import CaseStore, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import Person, PersonId
+from kiwiresearch.text import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Crawler:
 
     def seed(self, name: str) -> tuple[CheckedRecord, EvidenceSource]:
         """The record a case starts with: the page of the person the user means, or else the first one found."""
-        problem: KiwiError = NothingFound(f"No source of this case has a page about {name!r}.")
+        problem: KiwiError = NothingFound(f"No page about {name!r} was found.")
         for source in self.sources:
             try:
                 found = (
@@ -105,7 +113,7 @@ class Crawler:
             original = next(found, None)
         if original is None:
             self._store.queues.finish(item, "dropped")
-            return StepResult(what, "What it looks for is no longer there.")
+            return StepResult(what, "No longer needed.")
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
             return self._drop_duplicate(item)
         target, is_meant = self._target(item, original)
@@ -130,8 +138,8 @@ class Crawler:
         """Store a record, and queue the relatives it names and the clues it gives."""
         stored = store_record(self._store, record, self._located)
         name = record.read.name or record.read.title
-        age = age_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
-        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, age))
+        queue_order = queue_order_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
+        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, queue_order))
         for clue in clue_items(record.hypotheses, stored.person, position):
             self._store.queues.push("clue", clue)
         return stored.person
@@ -185,7 +193,7 @@ class Crawler:
         with self._store.step("crawler"):
             self._store.queues.finish(item, "dropped")
             CaseProgress.load(self._store).after_step().save(self._store)
-        return StepResult("fetch", "Searched already for somebody who turned out to be the same.")
+        return StepResult("fetch", "Already searched for: this person was merged with another.")
 
     def _postpone(
         self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, retry_after_s: float
@@ -193,10 +201,12 @@ class Crawler:
         """Requeue the item until a resting source may be asked again."""
         later = to_utc_text(self._store.now(), later_s=retry_after_s)
         with self._store.step("crawler"):
-            self._store.queues.fail(item, "a source wants to be left alone", later)
+            self._store.queues.fail(item, "a source asked for a pause", later)
             self._log(item, target, result, 0)
             CaseProgress.load(self._store).after_step().save(self._store)
-        return StepResult("fetch", f"A source wants to be left alone for {round(retry_after_s)} seconds.")
+        return StepResult(
+            "fetch", f"A source is busy. It will be tried again in {count_of(round(retry_after_s) or 1, 'second')}."
+        )
 
     def _log(self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, new: int) -> None:
         """Log the search for each source, including those that were not asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.kin.conflict import Conflict, find_conflicts
+from kiwiresearch.kin.conflict import Conflict, find_tree_conflicts
 from kiwiresearch.kin.conflict_by_model import review_conflicts
 from kiwiresearch.kin.plausibility import find_implausible
 from kiwiresearch.kin.privacy import living_status
@@ -37,7 +37,7 @@ def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Mo
     with store.step("verifier"):
         _dispute_implausible(store, store.tree())
     tree = store.tree()
-    conflicts = find_conflicts(tree)
+    conflicts = find_tree_conflicts(tree)
     if model is not None:
         reviewed = review_conflicts(conflicts, tree, model)
         conflicts, notes = reviewed.conflicts, (*notes, *reviewed.notes)

@@ -72,6 +72,7 @@ def is_same_life(record: CheckedRecord, person: Person) -> bool:
 
 
 def _is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
+    """Whether both are one day. `resolve.is_same_day` also allows two calendars: what it finds is reviewed."""
     if one is None or other is None:
         return False
     return one.earliest == one.latest == other.earliest == other.latest
@@ -164,7 +165,7 @@ def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
         return False
     if mention.address and person.address:
         return mention.address == person.address
-    if any(_dates_exclude(mention, other) for other in person.mentions):
+    if any(_dates_exclude(mention, other) or _are_listed_together(mention, other) for other in person.mentions):
         return False
     return any(_is_same(mention.name, other.name, mention.kind) for other in person.mentions)
 
@@ -177,6 +178,13 @@ def _dates_exclude(one: Mention, other: Mention) -> bool:
         for fact in one.checked.details
         if fact.status != "rejected" and fact.fact.when and (when := dates.get(fact.fact.field))
     )
+
+
+def _are_listed_together(one: Mention, other: Mention) -> bool:
+    """Whether both are in one row of an infobox under different names: a list names nobody twice."""
+    fact, second = one.checked.fact, other.checked.fact
+    is_same_row = fact.method == second.method == "infobox" and fact.locator == second.locator
+    return is_same_row and fact.snippet.start == second.snippet.start and fold(fact.value) != fold(second.value)
 
 
 def _is_byname_against_surname(one: PersonName, other: PersonName) -> bool:

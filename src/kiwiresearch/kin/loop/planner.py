@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS, LoopState
 from kiwiresearch.kin.loop.queries import QueryKey, QueryOrigin, TreePosition, suggested_items
 from kiwiresearch.kin.loop.revisits import BetterQuery, FailedSearch, original_item_id, query_label
@@ -130,7 +131,7 @@ class Plan:
     from_model: tuple[Action | Expansion | Revisit, ...] = ()
     """The parts that a model proposed."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The plan as JSON; the specification has two names for revisits."""
         row = asdict(replace(self, from_model=()))
         del row["from_model"]
@@ -142,7 +143,7 @@ def plan_by_rules(given: PlannerInput) -> Plan:
     reason = next((name for name, holds in given.stop_conditions.items() if holds), None)
     if reason is not None:
         stop = Action("stop", priority=1.0)
-        return Plan(f"The condition {reason!r} holds.", (stop,), should_stop=True, stop_reason=reason)
+        return Plan(f"Stop condition reached: {reason}.", (stop,), should_stop=True, stop_reason=reason)
     ordered = sorted(given.pending_queries, key=lambda one: (one.source_tier, -one.priority, one.id))
     actions = [
         Action("fetch", one.id, _clamp(one.priority), one.query, one.source_tier) for one in ordered[:MAX_ACTIONS]
@@ -154,7 +155,7 @@ def plan_by_rules(given: PlannerInput) -> Plan:
     clues = sorted(given.pending_clues, key=lambda one: (-one.priority, one.id))
     expansions = [Expansion(one.person, query) for one in clues for query in one.suggested_queries]
     queries, looks = len(given.pending_queries), len(given.revisits)
-    left = f"{queries} queries, {len(given.pending_clues)} clues, {looks} second looks wait."
+    left = f"Waiting: {queries} searches, {len(given.pending_clues)} clues, {looks} repeat searches."
     return Plan(left, tuple(actions), tuple(expansions[:MAX_EXPANSIONS]), given.revisits)
 
 
@@ -220,7 +221,7 @@ def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mappi
     return found
 
 
-def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], age: float) -> None:
+def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], queue_order: float) -> None:
     """Carry out what a model proposed, within limits; what the rules plan is already in the queues."""
     frontier = {one.id: one for one in _frontier(store)}
     for action in (one for one in plan.from_model if isinstance(one, Action)):
@@ -236,7 +237,7 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
         if hints is None or store.canonical(person) not in tree.persons:
             continue
         name = tree.persons[store.canonical(person)].name
-        origin = QueryOrigin(person, name, TreePosition.from_context(hints), age=age)
+        origin = QueryOrigin(person, name, TreePosition.from_context(hints), queue_order=queue_order)
         for new in suggested_items(queries, origin, MAX_SUGGESTED, known):
             store.queues.push("frontier", new)
 

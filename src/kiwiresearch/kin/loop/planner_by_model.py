@@ -99,7 +99,7 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
         found = ask(model, messages, PlannerOut, extraction(max_tokens=REPLY_TOKENS))
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
-        return replace(rules, reasoning=f"{rules.reasoning} {model_label(model)} did not help to plan: {why}.")
+        return replace(rules, reasoning=f"{rules.reasoning} {model_label(model)} could not help with planning: {why}.")
     picked = tuple(
         dict.fromkeys(
             Action("fetch", query.id, row.priority)

@@ -60,15 +60,18 @@ STOP_CONDITIONS: Mapping[str, Callable[[LoopState], bool]] = {
     "max_iterations": lambda state: state.iteration_count >= state.max_iterations,
 }
 
+COMPLETE = frozenset({"confidence_achieved", "frontier_empty"})
+"""Conditions that end the research because nothing is left to do; the others are limits."""
+
 REASONS: Mapping[str, str] = {
-    "budget_exhausted": "The budget of {budget_limit} records is used up.",
+    "budget_exhausted": "The limit of {budget_limit} pages was reached.",
     "confidence_achieved": (
-        "The seed is as sure as these sources can make it, and nobody within "
-        "{target_generations} generations is left to be looked for."
+        "The facts about the starting person are as well supported as these sources allow, "
+        "and there is no one left to look for up to generation {target_generations}."
     ),
-    "diminishing_returns": "The last {queries_since_last_discovery} queries brought nothing new.",
-    "frontier_empty": "Nothing is left to look for: no page, no clue, no second look.",
-    "max_iterations": "The limit of {max_iterations} steps is reached.",
+    "diminishing_returns": "The last {queries_since_last_discovery} searches found nothing new.",
+    "frontier_empty": "There are no pages or clues left to follow.",
+    "max_iterations": "The limit of {max_iterations} steps was reached.",
 }
 
 

@@ -74,7 +74,7 @@ class Priority:
     clue: float = 0.0
     """The priority of the clue that led here."""
     age: float = 0.0
-    """Items queued early come before later ones, so nothing waits forever."""
+    """The share of the loop that was to come when it was queued: early items come first, so none waits forever."""
     tier: int = 0
 
     @property
@@ -91,8 +91,8 @@ class Priority:
         return f"{self.total:g} ({terms or 'nothing'})"
 
 
-def age_term(step: int, last_step: int) -> float:
-    """The age term of an item queued at a step; it falls as the case proceeds.
+def queue_order_term(step: int, last_step: int) -> float:
+    """The term `age` of an item queued at a step; it falls as the case proceeds.
 
     Raising all waiting items at every step would give the same order, but write them all each time.
     """
@@ -143,7 +143,7 @@ class QueryOrigin:
     position: TreePosition
     source: str = ""
     tier: int = 0
-    age: float = 0.0
+    queue_order: float = 0.0
 
 
 def relative_items(
@@ -175,7 +175,7 @@ def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, 
         closeness=place.closeness,
         gain=LINKED_GAIN if relative.address else SEARCHED_GAIN,
         reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
-        age=origin.age,
+        age=origin.queue_order,
         tier=tier,
     )
     context = _context(relative.name, relative.field, origin, place)
@@ -228,10 +228,12 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: Tre
 
 
 def items_for_clue(
-    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], age: float = 0.0
+    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], queue_order: float = 0.0
 ) -> list[FrontierItem]:
     """The new queries that a clue suggests, a few at most."""
-    origin = QueryOrigin(clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), age=age)
+    origin = QueryOrigin(
+        clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), queue_order=queue_order
+    )
     return suggested_items(clue.suggested_queries, origin, settings.clue_queries, known, clue=clue)
 
 
@@ -251,7 +253,7 @@ def suggested_items(
             gain=SEARCHED_GAIN / 2,
             reliability=RELIABILITY["lead"],
             clue=clue.priority if clue else 0.0,
-            age=origin.age,
+            age=origin.queue_order,
         )
         context = _context(query, "clue", origin, origin.position)
         found.append(
@@ -269,11 +271,11 @@ def suggested_items(
 
 def imported_items(
     tree: Tree,
-    homes: Sequence[PersonId],
+    imported_people: Sequence[PersonId],
     settings: CaseSettings,
     known: Sequence[QueryKey],
     taken: Collection[PersonId],
-    age: float = 0.0,
+    queue_order: float = 0.0,
 ) -> list[FrontierItem]:
     """Queries for everybody within reach of the home persons who has no page yet, without those in `taken`."""
     found: list[FrontierItem] = []
@@ -281,22 +283,22 @@ def imported_items(
     def is_wanted(person: PersonId) -> bool:
         return person not in taken and "record" not in tree.persons[person].external
 
-    for home in filter(is_wanted, homes):
+    for home in filter(is_wanted, imported_people):
         name = tree.persons[home].name
         if not is_full_name(name):
             continue
-        origin = QueryOrigin("", "", TreePosition(), age=age)
+        origin = QueryOrigin("", "", TreePosition(), queue_order=queue_order)
         key = query_key(name, relatives_scope(home))
         found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
-    for person, position, relatives in _within_reach(tree, homes, settings):
+    for person, position, relatives in _within_reach(tree, imported_people, settings):
         wanted = [one for one in relatives if is_wanted(one.person)]
-        origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
+        origin = QueryOrigin(person, tree.persons[person].name, position, queue_order=queue_order)
         found += relative_items(wanted, origin, settings, known)
     return found
 
 
 def _within_reach(
-    tree: Tree, homes: Sequence[PersonId], settings: CaseSettings
+    tree: Tree, imported_people: Sequence[PersonId], settings: CaseSettings
 ) -> Iterator[tuple[PersonId, TreePosition, list[Relative]]]:
     """Everybody within reach, with their position and the relatives not reached before."""
     ways: tuple[tuple[FieldName, Callable[[PersonId], Sequence[PersonId]]], ...] = (
@@ -305,7 +307,7 @@ def _within_reach(
         ("spouse", tree.spouses),
         ("sibling", tree.siblings),
     )
-    places = {home: TreePosition() for home in homes}
+    places = {home: TreePosition() for home in imported_people}
     queue = deque(places)
     while queue:
         person = queue.popleft()

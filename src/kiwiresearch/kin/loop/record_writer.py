@@ -116,10 +116,10 @@ class _RecordWriter:
         if start < 0:
             return
         snippet = Snippet(start, start + len(name), name)
-        because = "the name that the record begins with"
+        because = "the name at the start of the record"
         fact = ExtractedFact("name", name, snippet, "lead", SURE_OF_NAME, rationale=because)
         said = self.store.assert_fact(person, fact, self.source, status="verified", information=self.information)
-        self.store.prefer(said, "the name of their own record")
+        self.store.prefer(said, "the name in their own record")
 
     def store_fact(self, person: PersonId, one: CheckedFact) -> None:
         self.store.assert_fact(

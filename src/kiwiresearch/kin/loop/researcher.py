@@ -12,7 +12,7 @@ from kiwiresearch.kin.loop.decisions import decide
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.progress import CaseProgress, LoopState, attainable_confidence, stop_reason, stop_sentence
-from kiwiresearch.kin.loop.queries import TreePosition, age_term, imported_items, items_for_clue
+from kiwiresearch.kin.loop.queries import TreePosition, imported_items, items_for_clue, queue_order_term
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.revisits import (
     BetterQuery,
@@ -28,9 +28,17 @@ from kiwiresearch.kin.sources import EvidenceSource
 from kiwiresearch.kin.store import ABANDONED, CaseStore, ClueItem, QueueName, RevisitItem
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm import Model
+from kiwiresearch.text import count_of
 
 DECIDE_EVERY = 8
 """The steps between two decisions; more as the case grows."""
+FOLLOWED = {
+    "parental_discovery": "Followed a clue to the parents",
+    "child_discovery": "Followed a clue to the children",
+    "sibling_discovery": "Followed a clue to brothers and sisters",
+    "birth_family": "Followed a clue to the family by birth",
+}
+"""What a followed clue may lead to, by its kind; a model may name other kinds."""
 QUEUE_ORDER: tuple[QueueName, ...] = ("frontier", "revisit", "clue")
 
 
@@ -100,7 +108,7 @@ class Researcher:
         if item is None:
             # The remaining items are not due yet, so there is nothing to do now.
             left = sum(self._store.queues.sizes().values())
-            words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
+            words = f"Nothing can be done for now. Searches waiting for a source: {left}."
             return self._stop("frontier_empty", words, self.state())
         try:
             if isinstance(item, ClueItem):
@@ -123,10 +131,12 @@ class Researcher:
         if not self._store.state("imported"):
             return
         with self._store.step("orchestrator"):
-            homes = dict.fromkeys(self._store.canonical(one) for one in self._store.state("imported") or ())
+            imported_people = dict.fromkeys(self._store.canonical(one) for one in self._store.state("imported") or ())
             taken = {self._store.canonical(one.target_entity_id) for one in frontier_items(self._store)}
             known = known_queries(self._store, self.settings)
-            for item in imported_items(self._store.tree(), tuple(homes), self.settings, known, taken, self._age()):
+            for item in imported_items(
+                self._store.tree(), tuple(imported_people), self.settings, known, taken, self._queue_order()
+            ):
                 self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])
             self._store.set_state("stop", {})
@@ -137,7 +147,7 @@ class Researcher:
         abandoned = sum(item.last_error == ABANDONED for item in failed)
         if abandoned:
             was, it = ("was", "it") if abandoned == 1 else ("were", "them")
-            words += f" {abandoned} of the queries {was} set aside: the program ended each time it worked on {it}."
+            words += f" {abandoned} of the searches {was} skipped: the program crashed each time it tried {it}."
         with self._store.step("orchestrator"):
             self._store.set_state("stop", {"reason": reason, "words": words, "state": plain(state)})
         return StepResult("stop", words, reason=reason)
@@ -147,10 +157,11 @@ class Researcher:
         with self._store.step("orchestrator"):
             self._store.queues.finish(clue)
             known = known_queries(self._store, self.settings)
-            items = items_for_clue(clue, name, self.settings, known, self._age())
+            items = items_for_clue(clue, name, self.settings, known, self._queue_order())
             pushed = sum(self._store.queues.push("frontier", item) for item in items)
             CaseProgress.load(self._store).after_step().save(self._store)
-        return StepResult("clue", f"A clue of the kind {clue.hypothesis_type!r} gave {pushed} new queries.")
+        followed = FOLLOWED.get(clue.hypothesis_type, "Followed a clue")
+        return StepResult("clue", f"{followed}: {count_of(pushed, 'new search', 'new searches')}.")
 
     def _decide(self) -> None:
         """Merge people, rank competing values, queue revisits, then plan."""
@@ -165,7 +176,7 @@ class Researcher:
             self._store.set_state("plan", planned.record())
             self._store.set_state("model_notes", list(decided.notes))
             if planned.decided_by != "rules":
-                apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._age())
+                apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._queue_order())
         if planned.decided_by != "rules":
             self._queue_revisits(tree, failed, requested_revisits(planned, self._case_model.names_no_living_person))
 
@@ -189,8 +200,8 @@ class Researcher:
             for item in found:
                 self._store.queues.push("revisit", item)
 
-    def _age(self) -> float:
-        return age_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
+    def _queue_order(self) -> float:
+        return queue_order_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
 
 
 def is_time_to_decide(step: int) -> bool:

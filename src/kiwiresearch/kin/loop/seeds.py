@@ -107,8 +107,8 @@ def find_seed_page(books: BookSource, name: str) -> Fetched:
         several = "; ".join(one.label for one in fitting[:MAX_LISTED])
         more = f"; and {len(fitting) - MAX_LISTED} more" if len(fitting) > MAX_LISTED else ""
         raise BadUsage(
-            f"{name!r} may be {len(fitting)} people: {several}{more}.",
-            remedy=f"Give the title of one, such as: kiwiresearch kin start {fitting[0].read.title!r}",
+            f"{name!r} could be {len(fitting)} people: {several}{more}.",
+            remedy=f"Use the page title of one of them, for example: kiwiresearch kin start {fitting[0].read.title!r}",
         )
     return fitting[0].fetched
 
@@ -228,17 +228,19 @@ def _not_found(name: str, candidates: Sequence[SeedCandidate]) -> NothingFound:
     page = next((one for one in candidates if one.fit == EXACT_TITLE), None)
     if page:
         return NothingFound(
-            f"The page {page.read.title!r} is not about one person: {page.read.why}.",
-            remedy="A case begins with a person: give a name, or the title of the person's page.",
+            f"The page {page.read.title!r} cannot be used: {page.read.why}.",
+            remedy="Use the name of one person, or the title of their page.",
         )
-    what = f"No source of this case has a page about {name!r}."
+    what = f"No page about {name!r} was found."
     if KINSHIP_WORDS & set(_words(name)):
-        return NothingFound(what, remedy="Begin with somebody by name: the case looks for the relatives.")
+        return NothingFound(what, remedy="Use the name of one person. Research then finds their relatives.")
     near = _near_fits(name, candidates)
     if near:
         people = ", ".join(one.label for one in near[:MAX_LISTED])
-        return NothingFound(what, remedy=f"Perhaps you mean {people}: give the title of the page.")
-    return NothingFound(what, remedy="Look for the person with `kiwiresearch search` and give the title of the page.")
+        return NothingFound(what, remedy=f"Did you mean {people}? Use the title of the page.")
+    return NothingFound(
+        what, remedy="Search for the person with 'kiwiresearch search', then use the title of the page."
+    )
 
 
 def _is_near(typed: TypedName, read: PersonReading) -> bool:

@@ -47,7 +47,7 @@ class CaseScope:
         for name, (least, most) in BOUNDS.items():
             value = getattr(self, name)
             if not least <= value <= most:
-                raise BadSettings(f"{name!r} is {value!r}.", remedy=f"Give a number from {least} to {most}.")
+                raise BadSettings(f"{name!r} cannot be {value!r}.", remedy=f"Use a number from {least} to {most}.")
 
 
 @dataclass(frozen=True, slots=True)

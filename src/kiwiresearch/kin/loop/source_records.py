@@ -14,6 +14,7 @@ from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.sources import BookSource, EvidenceSource, Fetched, PersonQuery
 from kiwiresearch.kin.tree import FieldName, Method, Person, Status
+from kiwiresearch.text import count_of
 from kiwiresearch.text.dates import DateRange
 
 RELIABILITY: Mapping[Method, float] = {
@@ -151,8 +152,8 @@ class SearchResult:
     def summary(self, new: int) -> str:
         """The result in a sentence that names no person."""
         if self.record:
-            return f"1 record, {new} new statements."
-        return "Known already." if self.is_known else "Searched, not found."
+            return f"1 record, {count_of(new, 'new fact')}."
+        return "Already known." if self.is_known else "No results."
 
     @property
     def sources_without_hit(self) -> tuple[str, ...]:
@@ -214,7 +215,7 @@ def _ask_source(
     if target.address:
         if not is_local(source) and (target.person is None or target.person.living != "deceased"):
             raise SourceRefused(
-                f"The source {source.id!r} is not asked about somebody who may be alive.", rule="privacy"
+                f"The source {source.id!r} is never searched for people who may be living.", rule="privacy"
             )
         fetched: Sequence[Fetched] = [source.fetch(target.address)]
     else:

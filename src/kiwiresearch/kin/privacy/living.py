@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.kin.plausibility import YOUNGEST_PARENT, YOUNGEST_SPOUSE
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
 from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
 from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange, day_at
 
-YOUNGEST_PARENT = 12
-YOUNGEST_SPOUSE = 12
 OLDEST_MOTHER = 58
 OLDEST_FATHER = 90
 MAX_SPOUSE_GAP = 60
@@ -22,10 +21,10 @@ MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 MAX_TIES_AWAY = 24
 """How many ties a date is passed along; further away it is of little use, and a wrong tie would mislead."""
 BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
-BY_SIBLING = Message("a sibling", "ground.sibling")
-BY_SPOUSE = Message("a spouse", "ground.spouse")
-BY_PARENT = Message("a parent", "ground.parent")
-BY_CHILD = Message("a child", "ground.child")
+BY_SIBLING = Message("a sibling's dates", "ground.sibling")
+BY_SPOUSE = Message("a spouse's dates", "ground.spouse")
+BY_PARENT = Message("a parent's dates", "ground.parent")
+BY_CHILD = Message("a child's dates", "ground.child")
 OPEN_END_DAY = 10**14
 """A later day marks the end of an open range."""
 
@@ -232,7 +231,7 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
 
 
 MAX_AGE = 110
-"""Anyone born longer ago counts as dead."""
+"""Anyone born longer ago counts as dead; `plausibility.OLDEST_AGE` says how the top ages differ."""
 MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
 SEED_YEARS = 100
@@ -265,16 +264,16 @@ def living_status(
     """
     if years_after_death < 0:
         raise BadSettings(
-            f"years_after_death is {years_after_death!r}, and cannot be less than nothing.",
-            remedy="Give 0 or a number of years.",
+            f"The setting 'years_after_death' cannot be {years_after_death!r}.",
+            remedy="Use 0 or more years.",
         )
-    told = overrides or {}
+    stated = overrides or {}
     dates = own_dates(tree)
     bounds = latest_births(tree, dates)
-    by_user = Message("the user says so", "living.user_says")
+    by_user = Message("set by hand", "living.user_says")
     return {
-        person.id: LivingVerdict(told[person.id], by_user, _year_of(bounds.get(person.id)))
-        if person.id in told
+        person.id: LivingVerdict(stated[person.id], by_user, _year_of(bounds.get(person.id)))
+        if person.id in stated
         else _verdict(tree, person, dates[person.id], bounds.get(person.id), year, years_after_death)
         for person in tree.persons.values()
     }
@@ -292,16 +291,16 @@ def _verdict(
     if _is_death_stated(tree, person, own, year):
         passed = _years_since(tree, person, year)
         if not grace or (passed is not None and passed >= grace) or (age is not None and age > MAX_AGE + grace):
-            return LivingVerdict("deceased", Message("a source tells of the death", "living.death_told"), born)
-        why = Message(f"dead, but not known to be so for {grace} years", "living.lately_dead", n=grace)
+            return LivingVerdict("deceased", Message("a source mentions their death", "living.death_told"), born)
+        why = Message(f"died, possibly less than {grace} years ago", "living.lately_dead", n=grace)
         return LivingVerdict("living", why, born)
     if age is None or bound is None:
-        return LivingVerdict("unknown", Message("no date says how old the person would be", "living.no_date"))
+        return LivingVerdict("unknown", Message("no date shows how old the person would be", "living.no_date"))
     limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + grace
     if age > limit:
         english = f"born more than {limit} years ago, judging by {bound.ground}"
         return LivingVerdict("deceased", Message(english, "living.long_ago", n=limit, ground=bound.ground), born)
-    english = f"born {limit} years ago or less, as far as {bound.ground} tells"
+    english = f"born {limit} years ago or less, judging by {bound.ground}"
     return LivingVerdict("living", Message(english, "living.not_long_ago", n=limit, ground=bound.ground), born)
 
 
@@ -339,10 +338,10 @@ def _years_since(tree: Tree, person: Person, year: int) -> int | None:
 
 
 def is_likely_living(person: Person, year: int, *, texts: Iterable[str] = ()) -> bool:
-    """The original check: of one person alone, and not living if nothing is known.
+    """The check that the specification names: of one person alone, and not living if nothing is known.
 
     It counts people without dates as dead, unless `texts` (what sources say about them) has
-    an e-mail address or the like. Exports use `living_status`.
+    an e-mail address or the like. Only evaluations use it; exports use `living_status`.
     """
     if person.living == "living":
         return True

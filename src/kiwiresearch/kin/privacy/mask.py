@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from kiwiresearch.kin.privacy.redaction import Mode, check_mode
+from kiwiresearch.kin.privacy.redaction import PrivacyMode, check_mode
 from kiwiresearch.kin.privacy.text_parts import contacts_in
 from kiwiresearch.kin.privacy.withheld_people import WithheldPeople
 from kiwiresearch.kin.tree import PersonId
@@ -27,7 +27,7 @@ class Replacement(NamedTuple):
 class Mask:
     """Replaces withheld people in texts by '[LIVING-n]', with the number that the redacted tree gives them."""
 
-    def __init__(self, withheld: WithheldPeople, mode: Mode) -> None:
+    def __init__(self, withheld: WithheldPeople, mode: PrivacyMode) -> None:
         check_mode(mode)
         self._mode = mode
         self._withheld = withheld

@@ -258,16 +258,16 @@ def _anonymous_source(source: Source, name: SourceId) -> Source:
     )
 
 
-Mode = Literal["owner", "private", "public", "exclude"]
+PrivacyMode = Literal["owner", "private", "public", "exclude"]
 """From showing everything to leaving withheld people out; exports are `public` unless another mode is chosen."""
-MODES: tuple[Mode, ...] = get_args(Mode)
+PRIVACY_MODES: tuple[PrivacyMode, ...] = get_args(PrivacyMode)
 
 
 @dataclass(frozen=True)
 class RedactedTree(Tree):
     """A tree that may leave the program: writers take this type, so that they cannot be given an unredacted one."""
 
-    mode: Mode = "public"
+    mode: PrivacyMode = "public"
     year: int = 0
     withheld: tuple[PersonId, ...] = ()
     """The withheld people, by the ids they have in this tree."""
@@ -278,7 +278,7 @@ class RedactedTree(Tree):
         return frozenset(self.withheld) if self.mode == "public" else frozenset()
 
 
-def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
+def redact(tree: Tree, mode: PrivacyMode, year: int) -> RedactedTree:
     """The tree redacted for a mode, as of a year.
 
     | mode    | shown of people who may be living                                         |
@@ -290,7 +290,7 @@ def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
     """
     check_mode(mode)
     if isinstance(tree, RedactedTree) and tree.mode != "owner":
-        if MODES.index(tree.mode) >= MODES.index(mode):
+        if PRIVACY_MODES.index(tree.mode) >= PRIVACY_MODES.index(mode):
             return tree
         # A redacted tree no longer shows why a person counts as dead, so the earlier verdicts stay.
         why, withheld = Message("as found before"), set(tree.withheld)
@@ -299,7 +299,7 @@ def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
     return redact_withheld(find_withheld(tree, year), mode)
 
 
-def redact_withheld(withheld: WithheldPeople, mode: Mode) -> RedactedTree:
+def redact_withheld(withheld: WithheldPeople, mode: PrivacyMode) -> RedactedTree:
     """The same for a tree whose withheld people are known."""
     check_mode(mode)
     tree, ids = withheld.tree, [one for one in sorted(withheld.tree.persons) if withheld.withholds(one)]
@@ -312,5 +312,5 @@ def redact_withheld(withheld: WithheldPeople, mode: Mode) -> RedactedTree:
 
 
 def check_mode(mode: str) -> None:
-    if mode not in MODES:
-        raise BadSettings(f"{mode!r} is no privacy mode.", remedy=f"Use one of {', '.join(MODES)}.")
+    if mode not in PRIVACY_MODES:
+        raise BadSettings(f"{mode!r} is not a privacy mode.", remedy=f"Use one of: {', '.join(PRIVACY_MODES)}.")

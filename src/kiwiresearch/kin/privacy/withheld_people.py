@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
 from kiwiresearch.kin.privacy.living import (
     MAX_AGE,
     MAX_SIBLING_GAP,
     MAX_SPOUSE_GAP,
     OLDEST_FATHER,
     OLDEST_MOTHER,
-    YOUNGEST_PARENT,
     LivingVerdict,
     living_status,
 )
@@ -35,7 +35,7 @@ from kiwiresearch.text.dates import DateRange
 
 LIVING_NAME = Message("Living", "person.living")
 """The name of an anonymous person."""
-WITHHELD = Message("[withheld: it speaks of living people]", "person.withheld")
+WITHHELD = Message("[withheld: mentions people who may be living]", "person.withheld")
 """Replaces words that would reveal a withheld person."""
 MARRIAGE_FIELDS: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
 """Shared by both spouses: a dead person's marriage is also the living spouse's."""

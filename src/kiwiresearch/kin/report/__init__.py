@@ -29,13 +29,12 @@ if TYPE_CHECKING:
         FIELD_LABELS,
         METHOD_LABELS,
         STATUS_LABELS,
-        evidence_phrase,
         field_noun,
         lifespan,
         year_phrase,
     )
     from kiwiresearch.kin.report.lineage import people_in_order
     from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, pedigree_layout, tie_note
-    from kiwiresearch.kin.report.report import family_markdown, family_page
+    from kiwiresearch.kin.report.report import family_document, family_markdown, family_page
 else:
     __getattr__ = lazy_exports(__name__)

@@ -115,8 +115,8 @@ def _folded(name: str) -> list[str]:
 
 def _same_subject(mine: CutSentence, said: CutSentence) -> bool:
     """Whether the sentence is about the people of its source, or the first of them."""
-    subject, told = mine.words[""], said.words[""]
-    return bool(subject) and subject == told[: len(subject)] and not mine.dates[""]
+    subject, written = mine.words[""], said.words[""]
+    return bool(subject) and subject == written[: len(subject)] and not mine.dates[""]
 
 
 def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool:
@@ -198,7 +198,7 @@ def write_summary(case: ReportInput, model: Model, *, temperature: float = 0.4) 
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
         return WordedSummary(
-            rules, note=f"{model_label(model)} did not help, and the summary is in the words of the rules: {why}."
+            rules, note=f"{model_label(model)} could not write the summary, so it was written by rules: {why}."
         )
     return _merge_sentences(case, rules, given, proposed[: 2 * MAX_SENTENCES])
 

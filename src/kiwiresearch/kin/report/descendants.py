@@ -69,11 +69,11 @@ def descendants(
         return ""
     people = len({box.person for box in layout.boxes}) - 1
     counted = count_of(people, "descendant or partner", "descendants and their partners")
-    told = f"{display_name(tree, root)} with {counted}, "
-    told += "from left to right. Partners stand below each other, their children to the right of them."
+    description = f"{display_name(tree, root)} with {counted}, "
+    description += "from left to right. Partners are below each other, with their children to the right."
     if layout.left_out:
-        told += f" {count_of(layout.left_out, 'known person', 'known people')} had no room."
-    return picture(layout, tree, anchors, name, f"Descendants of {display_name(tree, root)}", told)
+        description += f" {count_of(layout.left_out, 'known person', 'known people')} did not fit."
+    return picture(layout, tree, anchors, name, f"Descendants of {display_name(tree, root)}", description)
 
 
 def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
@@ -243,10 +243,10 @@ def _labels(node: DescendantNode) -> list[Label]:
             hidden.setdefault(union.y, []).append(union)
     for y, unions in hidden.items():
         left_out, elsewhere = (sum(counts) for counts in zip(*((u.left_out, u.elsewhere) for u in unions), strict=True))
-        told = [f"{count_of(left_out, 'person', 'people')} not drawn"] if left_out else []
-        told += [f"{count_of(elsewhere, 'child', 'children')} drawn elsewhere"] if elsewhere else []
+        notes = [f"{count_of(left_out, 'person', 'people')} not shown"] if left_out else []
+        notes += [f"{count_of(elsewhere, 'child', 'children')} shown elsewhere"] if elsewhere else []
         edge, count = x + BOX_WIDTH + (INDENT if unions[0].partner else 0), left_out + elsewhere
-        found.append(Label(edge + 5, y + BOX_HEIGHT / 2 + 4, f"+{count}", "more", ", ".join(told), count))
+        found.append(Label(edge + 5, y + BOX_HEIGHT / 2 + 4, f"+{count}", "more", ", ".join(notes), count))
     return found
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from html import escape
 
 from kiwiresearch.document import FAMILY_FONT, is_rtl, svg_number, svg_picture
-from kiwiresearch.kin.report.labels import display_name, lifespan, one_line
+from kiwiresearch.kin.report.labels import display_name, lifespan
 from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.text import one_line
 
 BOX_WIDTH, BOX_HEIGHT = 188.0, 56.0
 PADDING = 9.0
@@ -115,10 +116,10 @@ def _tie(tie: Tie) -> str:
 
 
 def _label(label: Label) -> str:
-    told = f"<title>{escape(one_line(label.tooltip))}</title>" if label.tooltip else ""
+    title = f"<title>{escape(one_line(label.tooltip))}</title>" if label.tooltip else ""
     size = HEAD_SIZE if label.role == "head" else DATE_SIZE
     at = f'x="{number(label.x)}" y="{number(label.y)}" font-size="{number(size)}"'
-    return f'<text class="{label.role}" {at}>{told}{escape(one_line(label.text))}</text>'
+    return f'<text class="{label.role}" {at}>{title}{escape(one_line(label.text))}</text>'
 
 
 def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]:
@@ -131,8 +132,8 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     below = " · ".join(part for part in (dates, *box.notes) if part)
     anchor = anchors.get(box.person)
     opened, closed = (f'<a href="#{escape(anchor)}"', "</a>") if anchor else ("<g", "</g>")
-    told = ", ".join(part for part in (name, dates, " · ".join(box.notes)) if part)
-    yield f'{opened} class="{" ".join(roles)}"><title>{escape(told)}</title>'
+    title = ", ".join(part for part in (name, dates, " · ".join(box.notes)) if part)
+    yield f'{opened} class="{" ".join(roles)}"><title>{escape(title)}</title>'
     size = f'width="{number(BOX_WIDTH)}" height="{number(BOX_HEIGHT)}"'
     corner = CORNERS[person.sex if person else ""]
     yield f'<rect class="box" x="{number(box.x)}" y="{number(box.y)}" {size} rx="{corner}"/>'

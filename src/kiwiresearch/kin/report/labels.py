@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from kiwiresearch.kin.timeline import birth_of, death_of
 from kiwiresearch.kin.tree import (
-    Directness,
-    Evidence,
     Fact,
     FieldName,
-    InformationKind,
     LivingStatus,
     PersonId,
-    Source,
-    SourceForm,
     Status,
     Tree,
 )
 from kiwiresearch.messages import Message
-from kiwiresearch.text import printable
+from kiwiresearch.text import one_line
 from kiwiresearch.text.dates import DateRange
 
-UNNAMED = "Name not known"
+UNNAMED = "Name unknown"
 
 FIELD_LABELS: dict[FieldName, str] = {
     "name": "Name",
@@ -70,8 +65,8 @@ STATUS_LABELS: dict[Status, str] = {
     "conflicting": "sources disagree",
     "disputed": "doubtful",
     "rejected": "rejected",
-    "hypothesis": "hypothesis, no fact",
-    "superseded": "replaced by a later reading",
+    "hypothesis": "hypothesis, not a fact",
+    "superseded": "replaced by newer evidence",
 }
 PARENT_LABELS = {"male": "Father", "female": "Mother", "": "Parent"}
 SPOUSE_LABELS = {"male": "Husband", "female": "Wife", "": "Spouse"}
@@ -79,20 +74,15 @@ CHILD_LABELS = {"male": "Son", "female": "Daughter", "": "Child"}
 SIBLING_LABELS = {"male": "Brother", "female": "Sister", "": "Sibling"}
 
 METHOD_LABELS = {
-    "infobox": "read from the box of facts",
-    "lead": "read from the opening sentences",
-    "prose": "read from running text",
-    "plugin": "read by a source plugin",
+    "infobox": "read from the infobox",
+    "lead": "read from the introduction",
+    "prose": "read from the article text",
+    "plugin": "read from another source",
     "wikidata": "read from Wikidata",
     "gedcom": "read from a GEDCOM file",
-    "model": "proposed by a model and found in the source",
-    "user": "given by the user",
+    "model": "suggested by a model and found in the source",
+    "user": "entered by hand",
 }
-
-
-def one_line(text: str) -> str:
-    """Words of a source in one line, without control characters."""
-    return " ".join(printable(text).split())
 
 
 def display_name(tree: Tree, person: PersonId) -> str:
@@ -130,7 +120,7 @@ def lifespan(tree: Tree, person: PersonId) -> Message:
         return Message(f"{born}{dash}{died}")  # numerals read the same in every language
     found = tree.persons.get(person)
     if born and found and found.is_dead:
-        return Message(f"b. {born}, dead", "life.born_dead", year=born)
+        return Message(f"b. {born}, deceased", "life.born_dead", year=born)
     if born:
         return Message(f"b. {born}", "life.born", year=born)
     return Message(f"d. {died}", "life.died", year=died) if died else Message("")
@@ -141,38 +131,8 @@ def value_phrase(fact: Fact) -> str:
     return fact.when.words() if fact.when and fact.field.endswith("_date") else one_line(fact.value)
 
 
-FORM_PHRASES: dict[SourceForm, Message] = {
-    "original": Message("original source", "evidence.original"),
-    "derivative": Message("derivative source", "evidence.derivative"),
-    "authored": Message("authored source", "evidence.authored"),
-}
-INFORMATION_PHRASES: dict[InformationKind, Message] = {
-    "primary": Message("primary information", "evidence.primary"),
-    "secondary": Message("secondary information", "evidence.secondary"),
-    "undetermined": Message("undetermined information", "evidence.undetermined"),
-}
-DIRECTNESS_PHRASES: dict[Directness, Message] = {
-    "direct": Message("direct evidence", "evidence.direct"),
-    "indirect": Message("indirect evidence", "evidence.indirect"),
-    "negative": Message("negative evidence", "evidence.negative"),
-}
-
-
-def evidence_phrase(evidence: Evidence, source: Source | None, *, with_author: bool = False) -> Message:
-    """The class of evidence: the form of the source, the kind of information, how directly it bears on the fact.
-
-    `with_author` adds who wrote the source, for readers who do not see it elsewhere.
-    """
-    parts = [FORM_PHRASES[source.form]] if source else []
-    parts += [INFORMATION_PHRASES[evidence.information], DIRECTNESS_PHRASES[evidence.directness]]
-    if source and with_author:
-        parts += [Message("official", "evidence.official")] if source.official else []
-        parts += [Message("written by contributors", "evidence.contributed")] if source.user_contributed else []
-    return Message(", ".join(parts), "evidence.class", parts=tuple(parts))
-
-
 LIVING_NOTES: dict[LivingStatus, str] = {
-    "living": "Living, so little or nothing is shown.",
-    "unknown": "Perhaps living, and treated so.",
+    "living": "May be living, so little or nothing is shown.",
+    "unknown": "Not known to have died, so treated as living.",
     "deceased": "",
 }

@@ -135,4 +135,4 @@ def _line(tree: Tree, person: PersonId, note: str, *, again: bool) -> Line:
 
 
 def _left_out_note(left: int) -> tuple[Branch, ...]:
-    return (Branch(0, line_of(f"{left:,} more lines of the family are left out here.")),) if left else ()
+    return (Branch(0, line_of(f"{left:,} more people are not listed here.")),) if left else ()

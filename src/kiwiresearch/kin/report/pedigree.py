@@ -63,12 +63,14 @@ def pedigree(
     layout = pedigree_layout(tree, root, generations=generations)
     people = len({box.person for box in layout.boxes})
     depth = round((max(box.x for box in layout.boxes) - EDGE) / (BOX_WIDTH + GUTTER))
-    told = f"{count_of(people - 1, 'ancestor')} of {display_name(tree, root)} in {count_of(depth, 'generation')}, "
-    told += "from left to right, fathers above mothers. A broken line is not by blood or in doubt; "
-    told += "a broken box is a person drawn elsewhere too."
+    description = (
+        f"{count_of(people - 1, 'ancestor')} of {display_name(tree, root)} in {count_of(depth, 'generation')}, "
+    )
+    description += "from left to right, fathers above mothers. A dashed line is uncertain or not biological. "
+    description += "A dashed box is a person who also appears elsewhere."
     if layout.left_out:
-        told += f" {count_of(layout.left_out, 'known parent')} had no room."
-    return picture(layout, tree, anchors, name, f"Ancestors of {display_name(tree, root)}", told)
+        description += f" {count_of(layout.left_out, 'known parent')} did not fit."
+    return picture(layout, tree, anchors, name, f"Ancestors of {display_name(tree, root)}", description)
 
 
 def parents_in_order(tree: Tree, person: PersonId) -> tuple[PersonId, ...]:
@@ -171,8 +173,8 @@ def elbow(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _more(node: AncestorNode) -> Label:
-    told = f"{count_of(node.left_out, 'known parent')} not drawn"
-    return Label(_x(node.depth) + BOX_WIDTH + 4, node.middle + 4, f"+{node.left_out}", "more", told, node.left_out)
+    tooltip = f"{count_of(node.left_out, 'known parent')} not shown"
+    return Label(_x(node.depth) + BOX_WIDTH + 4, node.middle + 4, f"+{node.left_out}", "more", tooltip, node.left_out)
 
 
 def _generation(depth: int) -> str:

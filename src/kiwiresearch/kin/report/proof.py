@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.document import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
+from kiwiresearch.kin.evidence_phrases import evidence_phrase
 from kiwiresearch.kin.report.family_case import Disagreement, ReportInput
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
@@ -17,8 +18,6 @@ from kiwiresearch.kin.report.labels import (
     SPOUSE_LABELS,
     STATUS_LABELS,
     display_name,
-    evidence_phrase,
-    one_line,
     value_phrase,
 )
 from kiwiresearch.kin.timeline import birth_of
@@ -35,7 +34,7 @@ from kiwiresearch.kin.tree import (
     Status,
     Tree,
 )
-from kiwiresearch.text import count_of, fold
+from kiwiresearch.text import count_of, fold, one_line
 from kiwiresearch.text.dates import ENDLESS
 
 SOURCE_ANCHOR = "source"
@@ -65,7 +64,7 @@ class QuoteBuilder:
         """The title of the source, the position in it, and a link to the list of sources."""
         source = self._sources.get(evidence.source)
         if source is None:
-            return line_of("a source that is not shown")
+            return line_of("a hidden source")
         number = self._numbers[evidence.source]
         where = f", at “{one_line(evidence.locator)}”" if evidence.locator else ""
         return line_of(
@@ -129,7 +128,7 @@ def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_
     if status in UNSETTLED or is_contested:
         return Support(STATUS_LABELS[status] if status in UNSETTLED else STATUS_LABELS["conflicting"], "bad")
     if not evidence:
-        return Support("no evidence shown", "bad")
+        return Support("no evidence to show", "bad")
     groups = origins(tree, evidence)
     unverified = "" if status == "verified" else ", not verified"
     forms = {source.form for one in evidence if (source := tree.sources.get(one.source))}
@@ -139,7 +138,7 @@ def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_
     if len(groups) >= MIN_ORIGINS:
         return Support(f"{len(groups)} independent sources{unverified}", "weak" if unverified else "fair")
     several = len({one.source for one in evidence}) > 1
-    return Support(f"{'sources of one origin' if several else 'one source'}{unverified}", "weak")
+    return Support(f"{'several sources with the same origin' if several else 'one source'}{unverified}", "weak")
 
 
 class Proofs:
@@ -202,7 +201,7 @@ class Proofs:
         return [
             FactEntry(
                 line_of(Span(FIELD_LABELS[field], strong=True), ": ", Span(value, foreign=True)),
-                "no evidence shown",
+                "no evidence to show",
                 "bad",
             )
         ]
@@ -222,12 +221,12 @@ class Proofs:
         found = self.disagreement(fact.person, fact.field)
         notes = list(_reasons(found)) if found else []
         if others and not (found and found.rationale):
-            reason = "it is preferred" if fact.preferred else "it is the best supported one"
-            notes.insert(0, line_of(Span("Why this value: ", emphasis=True), f"{reason}; nothing was overwritten."))
+            reason = "it is preferred" if fact.preferred else "it has the best evidence"
+            notes.insert(0, line_of(Span("Why this value: ", emphasis=True), f"{reason}. The other values are kept."))
         return notes
 
     def _other(self, fact: Fact) -> Line:
-        kept = STATUS_LABELS[fact.status] if fact.status in DISCARDED else "kept beside it"
+        kept = STATUS_LABELS[fact.status] if fact.status in DISCARDED else "kept as an alternative"
         cites = [plain_text(self.quoting.cite(one)) for one in fact.evidence]
         said = f" ({'; '.join(cites)})" if cites else ""
         value = Span(value_phrase(fact), foreign=True)
@@ -274,8 +273,8 @@ class Proofs:
     def _evidence(self, tie: Relationship) -> list[Evidence]:
         """The evidence of a tie, including that of facts which state it."""
         facts = [fact for one in (tie.first, tie.second) for fact in self.tree.facts_of(one)]
-        told = [fact for fact in facts if fact.field in RELATION_FIELDS and self._tie_states(tie, fact)]
-        return [*tie.evidence, *(one for fact in told for one in fact.evidence)]
+        stating = [fact for fact in facts if fact.field in RELATION_FIELDS and self._tie_states(tie, fact)]
+        return [*tie.evidence, *(one for fact in stating for one in fact.evidence)]
 
     def _tie(self, person: PersonId, tie: Relationship) -> FactEntry:
         """A tie; its proof is shown with the first of the two people only."""
@@ -352,8 +351,8 @@ def count_by_tone(proofs: Proofs) -> dict[Tone, int]:
 TONE_PHRASES: dict[Tone, tuple[str, str]] = {
     "good": ("is proved", "are proved"),
     "fair": ("is supported by independent sources", "are supported by independent sources"),
-    "weak": ("rests on one origin", "rest on one origin"),
-    "bad": ("is unsettled or without evidence", "are unsettled or without evidence"),
+    "weak": ("has only one independent origin", "have only one independent origin"),
+    "bad": ("is disputed or has no evidence", "are disputed or have no evidence"),
 }
 
 

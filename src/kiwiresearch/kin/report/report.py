@@ -32,7 +32,6 @@ from kiwiresearch.kin.report.labels import (
     field_noun,
     join_names,
     lifespan,
-    one_line,
     value_phrase,
 )
 from kiwiresearch.kin.report.lineage import ancestors_in_words, descendants_in_words, people_in_order
@@ -41,11 +40,11 @@ from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers,
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId
-from kiwiresearch.text import count_of
+from kiwiresearch.text import count_of, encodable, one_line
 
 ABSENCE = (
-    "What was searched for and not found is listed too. It is no evidence of absence: "
-    "a source that is silent about somebody says nothing about them."
+    "Searches without results are listed too. Finding nothing does not prove that there is nothing: "
+    "it only means that these sources do not mention it."
 )
 
 
@@ -61,17 +60,12 @@ def style() -> str:
 
 def family_page(document: Document) -> str:
     """The report as one self-contained HTML page."""
-    return _encodable(html_page(document, style(), POLICY, title_direction="auto"))
+    return encodable(html_page(document, style(), POLICY, title_direction="auto"))
 
 
 def family_markdown(document: Document) -> str:
     """The report as Markdown."""
-    return _encodable(markdown(document, breaks_autolinks=True))
-
-
-def _encodable(text: str) -> str:
-    """Text that any file can contain: an unpaired surrogate, which JSON allows, becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return encodable(markdown(document, breaks_autolinks=True))
 
 
 def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, role: str = "") -> Table:
@@ -82,9 +76,9 @@ def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, 
 def conflicts_section(proofs: Proofs) -> Iterator[Block]:
     yield Heading(line_of("Conflicts"), anchor="conflicts")
     if not proofs.case.disagreements:
-        yield Paragraph(line_of("No two sources were found to disagree."))
+        yield Paragraph(line_of("No conflicts: the sources do not contradict each other."))
         return
-    yield Paragraph(line_of("Values that cannot all be right, side by side. None was thrown away."))
+    yield Paragraph(line_of("Values that cannot all be right, side by side. All of them are kept."))
     for one in proofs.case.disagreements:
         if one.person in proofs.tree.persons:
             yield from _conflict(proofs, one)
@@ -94,11 +88,11 @@ def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
     yield Heading(line_of(proofs.person_link(one.person), f": {field_noun(one.field)}"), 3)
     rows = [row for ranked in one.ranking if (row := _value(proofs, ranked, is_held=one.recommended in ranked.facts))]
     if rows:
-        header = ("Value", "Sources", "Confidence", "Held", "Why it ranks here")
+        header = ("Value", "Sources", "Confidence", "Preferred", "Why it ranks here")
         yield _table(header, tuple(rows), f"Values of {field_noun(one.field)}", "sides")
-    told = "Settled." if one.status == "resolved" else "Settled for now." if one.status == "tentative" else ""
+    outcome = "Settled." if one.status == "resolved" else "Settled for now." if one.status == "tentative" else ""
     rationale = one_line(one.rationale)
-    yield Paragraph(line_of(rationale or told if told else f"Not settled. {rationale}".strip()))
+    yield Paragraph(line_of(rationale or outcome if outcome else f"Not settled. {rationale}".strip()))
     if one.next_actions:
         yield Paragraph(line_of("What would settle it:"))
         yield LineList(tuple(line_of(one_line(action)) for action in one.next_actions))
@@ -117,7 +111,7 @@ def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line,
         place = proofs.quoting.cite(evidence)
         places += ["; " if places else "", *place] if not set(place) <= set(places) else []
     confidence = max([*(fact.confidence for fact in facts), *(tie.confidence for tie in ties)])
-    mark = "held for the most likely" if is_held else ""
+    mark = "most likely" if is_held else ""
     return (
         line_of(value),
         line_of(*places),
@@ -130,50 +124,50 @@ def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line,
 def merges_section(proofs: Proofs) -> Iterator[Block]:
     if not proofs.case.merges:
         return
-    yield Heading(line_of("Records taken for one person"), anchor="merges")
-    yield Paragraph(line_of("Each of these can be undone."))
+    yield Heading(line_of("Merged records"), anchor="merges")
+    yield Paragraph(line_of("Each merge can be undone."))
     for one in proofs.case.merges:
         shown = proofs.person_link(one.person) if one.person in proofs.tree.persons else Span("A person")
         spans: list[str | Span] = [shown]
         names = [name for name in dict.fromkeys(map(one_line, one.names)) if name and name != shown.text]
         for number, name in enumerate(names):
-            spans += [", also called " if not number else ", ", Span(f"“{name}”", foreign=True)]
+            spans += [", also known as " if not number else ", ", Span(f"“{name}”", foreign=True)]
         decided = f"score {one.score:.2f}" + (f", decided by {one_line(one.decided_by)}" if one.decided_by else "")
-        state = "; undone since" if one.reverted else ""
+        state = "; later undone" if one.reverted else ""
         yield Paragraph(line_of(*spans, f" ({decided}{state})"))
-        lines = [line_of(Span("Why: ", emphasis=True), one_line(one.why))]
-        lines.append(line_of(Span("Why perhaps not: ", emphasis=True), one_line(one.why_not) or "nothing was noted."))
+        lines = [line_of(Span("For: ", emphasis=True), one_line(one.why))]
+        lines.append(line_of(Span("Against: ", emphasis=True), one_line(one.why_not) or "nothing noted."))
         yield LineList(tuple(lines))
 
 
 def log_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("Research log"), anchor="log")
     if not case.searches:
-        yield Paragraph(line_of("Nothing was searched."))
+        yield Paragraph(line_of("No searches yet."))
         return
     vain = sum(one.negative for one in case.searches)
     yield Paragraph(
-        line_of(f"{count_of(len(case.searches), 'search', 'searches')}, {vain:,} without result. {ABSENCE}")
+        line_of(f"{count_of(len(case.searches), 'search', 'searches')}, {vain:,} without results. {ABSENCE}")
     )
-    header = ("Search", "Source", "Result", "New facts", "When")
+    header = ("Search", "Source", "Result", "New facts", "Date")
     rows = [
         (
             line_of(Span(one_line(one.query), foreign=True)),
             line_of(one_line(one.source)),
-            line_of("searched, not found" if one.negative else f"{one.hits:,} found"),
+            line_of("no results" if one.negative else f"{one.hits:,} found"),
             line_of(f"{one.new_facts:,}"),
             line_of(one_line(one.at)),
         )
         for one in case.searches
     ]
     kept = len(header) if any(row[-1] for row in rows) else len(header) - 1
-    yield _table(header[:kept], tuple(row[:kept] for row in rows), "All searches in their order", "log")
+    yield _table(header[:kept], tuple(row[:kept] for row in rows), "All searches in order", "log")
 
 
 def sources_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("Sources"), anchor="sources")
     if not case.tree.sources:
-        yield Paragraph(line_of("No source has been read."))
+        yield Paragraph(line_of("No sources have been read yet."))
         return
     lines = []
     for source in (case.tree.sources[one] for one in source_numbers(case.tree.sources)):
@@ -190,47 +184,50 @@ def sources_section(case: ReportInput) -> Iterator[Block]:
 
 def ending_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("How the research ended"), anchor="end")
-    reason = one_line(case.stop.reason)
-    told = one_line(case.stop.detail) or "It stopped."
-    yield Paragraph(line_of(f"{told} ({reason})" if reason else "The research goes on."))
+    detail = one_line(case.stop.detail) or "The research stopped."
+    yield Paragraph(line_of(detail if case.stop.reason else "The research is not finished."))
     if case.settings:
         lines = tuple(line_of(f"{one_line(key)}: {one_line(value)}") for key, value in sorted(case.settings.items()))
         yield LineList(lines, "settings")
     if case.audit_head:
-        yield Paragraph(line_of("Head of the audit log, which proves that nothing before it was changed:"))
+        yield Paragraph(line_of("Log fingerprint, which shows whether anything before it was changed:"))
         yield Paragraph(line_of(one_line(case.audit_head)), "hash")
 
 
 MAX_GENERATIONS = 8
 """Generations of ancestors in a picture; the list below it has more."""
 ANCESTORS_CAPTION = (
-    "Each name leads to its person. A broken line is not by blood, or in doubt; a broken box is a person drawn twice."
+    "Select a name to see that person. A dashed line is uncertain or not biological. "
+    "A dashed box is a person who appears more than once."
 )
 DESCENDANTS_CAPTION = (
-    "Couples stand one below the other, their children to the right of them; "
-    "beside one parent alone stand children of whom no other is told."
+    "Partners are below each other, with their children to the right. "
+    "Children next to one parent alone have no other known parent."
 )
 MODEL_MARK = " °"
-RULES_NOTE = "all other sentences are those of the rules"
-WHERE_PROOFS_ARE = "Below each value stands its proof. A tie of two people has it once, with the first of them."
+RULES_NOTE = "all other sentences were written by rules"
+WHERE_PROOFS_ARE = (
+    "Each fact is followed by its evidence. "
+    "The evidence for a relationship is shown once, with the first of the two people."
+)
 EVENTS = {
     "birth": "Birth",
     "baptism": "Baptism",
     "marriage": "Marriage",
     "partnership": "Partnership",
-    "separation": "End of the marriage",
+    "separation": "End of marriage",
     "death": "Death",
     "burial": "Burial",
 }
 
 
-def report(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
+def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
     """The report; `said` is a summary written by a model, and `note` says if that failed."""
     people = people_in_order(case.tree, case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
     seeds = [seed for seed in case.seeds if seed in case.tree.persons]
-    whose = one_line(case.title) or join_names([display_name(case.tree, one) for one in seeds]) or "nobody yet"
+    whose = one_line(case.title) or join_names([display_name(case.tree, one) for one in seeds]) or "no one yet"
     blocks = (
         *_opening(case),
         *_summary(summary(case, proofs) if said is None else said, note),
@@ -256,14 +253,14 @@ def _opening(case: ReportInput) -> Iterator[Block]:
 
 def _summary(said: Sequence[SummarySentence], note: str) -> Iterator[Block]:
     yield Heading(line_of("Summary"), anchor="summary")
-    told = [one for one in said if one.people]
-    if told:
-        yield Paragraph(line_of(Span(" ".join(f"{one.text}{_mark(one)}" for one in told), foreign=True)))
+    with_people = [one for one in said if one.people]
+    if with_people:
+        yield Paragraph(line_of(Span(" ".join(f"{one.text}{_mark(one)}" for one in with_people), foreign=True)))
     rest = [one.text for one in said if not one.people]
     if rest:
         yield Paragraph(line_of(Span(" ".join(rest), foreign=True)))
     if any(map(_mark, said)):
-        by_model = f"What ends in{MODEL_MARK} is in the words of a model, and was checked against its facts"
+        by_model = f"Sentences marked{MODEL_MARK} were written by a language model and checked against the facts"
         note = f"{by_model}; {RULES_NOTE}. {note}"
     if note:
         yield Paragraph(line_of(note.strip()), "origin")
@@ -297,7 +294,7 @@ def _pictures(case: ReportInput, seeds: Sequence[PersonId], anchors: dict[Person
 def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:
     yield Heading(line_of("People"), anchor="people")
     if not people:
-        yield Paragraph(line_of("Nobody has been found yet."))
+        yield Paragraph(line_of("No people have been found yet."))
     if len(people) > 1:
         yield Paragraph(line_of(WHERE_PROOFS_ARE), "origin")
         yield _people_table(proofs, people)
@@ -315,11 +312,11 @@ def _people_table(proofs: Proofs, people: Sequence[PersonId]) -> Table:
         )
         for one in people
     ]
-    label = "All people of this report"
+    label = "Everyone in this report"
     if not case.kinship:
         return _table(("Name", "Lived"), tuple(row[:2] for row in rows), label)
     seed = next((display_name(case.tree, one) for one in case.seeds if one in case.tree.persons), "")
-    return _table(("Name", "Lived", f"Relation to {seed}" if seed else "Relation"), tuple(rows), label)
+    return _table(("Name", "Lived", f"Relationship to {seed}" if seed else "Relationship"), tuple(rows), label)
 
 
 def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
@@ -330,7 +327,7 @@ def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
         yield Paragraph(line_of(" · ".join(about)), "who")
     others = [name for name in dict.fromkeys(map(one_line, person.names)) if name and name != one_line(person.name)]
     if others:
-        spans: list[str | Span] = ["Also called "]
+        spans: list[str | Span] = ["Also known as "]
         for number, name in enumerate(others):
             spans += [", " if number else "", Span(name, foreign=True)]
         yield Paragraph(line_of(*spans, "."), "who")
@@ -341,18 +338,18 @@ def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
         yield FactList(entries)
         lacking = open_points(case, one)
         if lacking:
-            yield Paragraph(line_of(Span("Open: ", emphasis=True), f"{lacking}."), "who")
+            yield Paragraph(line_of(Span("Missing or disputed: ", emphasis=True), f"{lacking}."), "who")
     elif not LIVING_NOTES[person.living]:
-        yield Paragraph(line_of("Nothing but the name is known."))
+        yield Paragraph(line_of("Only the name is known."))
 
 
 def _events(proofs: Proofs) -> Iterator[Block]:
     events = timeline(proofs.tree)
     if events:
-        yield Heading(line_of("Timeline of the family"), anchor="timeline")
+        yield Heading(line_of("Family timeline"), anchor="timeline")
         rows = tuple(_event(proofs, event) for event in events)
-        header = ("When", "What", "Who", "Where", "Ages", "How sure")
-        yield _table(header, rows, "Events of all people in the order of time", "events")
+        header = ("Date", "Event", "People", "Place", "Ages", "Evidence")
+        yield _table(header, rows, "Everyone's events in order", "events")
 
 
 def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:

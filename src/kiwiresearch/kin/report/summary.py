@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from kiwiresearch.kin.kinship import NOT_RELATED
 from kiwiresearch.kin.report.descendants import children_of_couple, couple_ties, partners_in_order
 from kiwiresearch.kin.report.family_case import ReportInput
-from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names, one_line
+from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names
 from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
 from kiwiresearch.kin.tree import DISCARDED, FieldName, Person, PersonId, Relationship, Tree
-from kiwiresearch.text import count_of
+from kiwiresearch.text import count_of, one_line
 from kiwiresearch.text.dates import DateRange
 
 MAX_NAMES = 12
@@ -108,8 +108,8 @@ def _life(case: ReportInput, person: Person) -> SummarySentence:
     contested = [
         field_noun(one.field) for one in case.disagreements if one.person == person.id and _is_open(one.status)
     ]
-    told = f"{name} {join_names(parts)}" if parts else f"Of the life of {name} no date is known"
-    text = f"{told}; sources disagree on the {join_names(contested)}." if contested else f"{told}."
+    sentence = f"{name} {join_names(parts)}" if parts else f"No dates are known for the life of {name}"
+    text = f"{sentence}; sources disagree on the {join_names(contested)}." if contested else f"{sentence}."
     return SummarySentence(text, facts, (person.id,))
 
 
@@ -172,7 +172,7 @@ def _children(
     who = join_names([display_name(tree, one) for one in parents])
     listed = f": {join_names(shown)}" if shown else ""
     more = "more " if besides else ""
-    unknown = ", the other parent of whom is not told" if besides else ""
+    unknown = " whose other parent is not known" if besides else ""
     text = f"{who} had {count_of(len(children), f'{more}known child', f'{more}known children')}{unknown}{listed}."
     return SummarySentence(text, ties, (*parents, *children))
 
@@ -180,10 +180,10 @@ def _children(
 def _extent_sentences(case: ReportInput) -> Iterator[str]:
     tree = case.tree
     back = max((_depth(tree, seed) for seed in case.seeds if seed in tree.persons), default=0)
-    told = f"The tree holds {count_of(len(tree.persons), 'person', 'people')}"
-    told += f" and goes back {count_of(back, 'generation')}" if back else ""
-    wanted = f" of the {case.generations} that were asked for" if case.generations > back > 0 else ""
-    yield f"{told}{wanted}."
+    sentence = f"The tree has {count_of(len(tree.persons), 'person', 'people')}"
+    sentence += f" and goes back {count_of(back, 'generation')}" if back else ""
+    wanted = f" of the {case.generations} requested" if case.generations > back > 0 else ""
+    yield f"{sentence}{wanted}."
 
 
 def _depth(tree: Tree, seed: PersonId) -> int:
@@ -200,20 +200,20 @@ def _evidence_sentences(case: ReportInput, proofs: Proofs) -> Iterator[str]:
     found = count_by_tone(proofs)
     total = sum(found.values())
     if not total:
-        yield "No fact has been found yet."
+        yield "No facts have been found yet."
         return
     evidence = [one for fact in case.tree.facts for one in fact.evidence]
     evidence += [one for tie in case.tree.relationships for one in tie.evidence]
     groups = origins(case.tree, evidence)
     if len(groups) != 1 or found["weak"] < total:
-        yield f"Of {total:,} facts and ties below, {join_names(tone_phrases(found))}."
+        yield f"Of the {total:,} facts and relationships below, {join_names(tone_phrases(found))}."
     if len(groups) == 1:
-        yield "All evidence goes back to one origin, so that sources agree proves nothing by itself."
+        yield "All evidence goes back to one origin, so agreement between sources proves nothing."
     elif groups:
         yield f"The evidence goes back to {len(groups)} independent origins."
     if not found["good"]:
         yield (
-            "Nothing is proved in the strict sense, which asks for two independent origins, "
+            "Nothing is proved in the strict sense, which needs two independent origins, "
             "an original record and primary information."
         )
 
@@ -222,9 +222,9 @@ def _conflict_sentences(case: ReportInput) -> Iterator[str]:
     settled = sum(one.status == "resolved" for one in case.disagreements)
     unsettled = len(case.disagreements) - settled
     if unsettled:
-        yield f"{count_of(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled; all values are kept."
+        yield f"{count_of(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled. All values are kept."
     if settled:
-        yield f"{count_of(settled, 'conflict')} {'was' if settled == 1 else 'were'} settled by the weight of evidence."
+        yield f"{count_of(settled, 'conflict')} {'was' if settled == 1 else 'were'} settled by the better evidence."
 
 
 def _gap_sentences(case: ReportInput) -> Iterator[str]:
@@ -266,8 +266,8 @@ def open_points(case: ReportInput, one: PersonId) -> str:
 
 def relation_to_seed(case: ReportInput, one: PersonId) -> str:
     """The kinship of a person to the first seed: 'grandfather of Charles Darwin'."""
-    told = one_line(case.kinship.get(one, ""))
+    kinship = one_line(case.kinship.get(one, ""))
     seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
-    if not told or not seed:
-        return told
-    return f"{told} to {seed}" if told == NOT_RELATED else f"{told} of {seed}"
+    if not kinship or not seed:
+        return kinship
+    return f"{kinship} to {seed}" if kinship == NOT_RELATED else f"{kinship} of {seed}"

@@ -37,7 +37,7 @@ class FeatureOpinion(BaseModel):
 
 def _require_reason(why: str) -> str:
     if fold(why) in EMPTY_ANSWERS:
-        raise ValueError("say what speaks against a merge, if only what is not known")
+        raise ValueError("give a reason against the merge, even if it is only what is not known")
     return why
 
 
@@ -82,7 +82,7 @@ def review_by_model(
                     proposal = apply_opinion(proposal, opinion, model.name, settings)
             except ModelError as problem:
                 why = printable(problem.message).rstrip(".")
-                notes = (f"{model_label(model)} did not help to resolve people: {why}.",)
+                notes = (f"{model_label(model)} could not help with matching people: {why}.",)
         found.append(proposal)
     return ReviewedProposals(tuple(found), notes, asked)
 

@@ -116,11 +116,11 @@ def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
         return (
             NO_POINTS
             if one.ordinals == other.ordinals
-            else FeaturePoints(0.0, 0.5, "only one is counted", is_different_name=True)
+            else FeaturePoints(0.0, 0.5, "only one has a number", is_different_name=True)
         )
     if one.ordinals == other.ordinals:
         return FeaturePoints(1.5, 0.8, f"both are number {', '.join(sorted(one.ordinals))}")
-    return FeaturePoints(-4.0, 0.2, "they are counted differently")
+    return FeaturePoints(-4.0, 0.2, "they have different numbers")
 
 
 def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
@@ -133,19 +133,19 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
     pair = f"{one.given!r} and {other.given!r}"
     if len(one.given) == 1 or len(other.given) == 1:
         if like:
-            return FeaturePoints(0.9, like, f"{pair} agree")
+            return FeaturePoints(0.9, like, f"first names match ({pair})")
         return FeaturePoints(-5.0, 0.0, f"first names differ ({pair})", is_different_name=True)
     for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
         if like >= least:
-            return FeaturePoints(part * weight, like, f"first names are alike ({pair})")
+            return FeaturePoints(part * weight, like, f"first names are similar ({pair})")
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
         if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
             return FeaturePoints(
-                0.35 * rarity.weight(given), 0.5, f"of one only the surname {given!r} is known", is_different_name=True
+                0.35 * rarity.weight(given), 0.5, f"only the surname {given!r} is known of one", is_different_name=True
             )
         if used >= 0.93:
-            return FeaturePoints(0.35 * rarity.weight(given), 0.7, f"{given!r} is among the other's names")
+            return FeaturePoints(0.35 * rarity.weight(given), 0.7, f"{given!r} is one of the other's names")
     return FeaturePoints(-4.0 if like >= 0.7 else -6.0, like, f"first names differ ({pair})", is_different_name=True)
 
 
@@ -171,7 +171,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     missed = min(len(left), len(right))
     value -= missed * (1.0 if is_woman else 1.6)
     share = alike / (len(met) + missed) if met or missed else 0.5
-    reason = f"they share {', '.join(met)}" if met else ""
+    reason = f"both are called {', '.join(met)}" if met else ""
     if missed:
         differ = f"{' '.join(left)!r} against {' '.join(right)!r}"
         reason = f"{reason}, but {differ}" if reason else f"other names differ ({differ})"
@@ -208,24 +208,24 @@ def _one_date(
 ) -> FeaturePoints | None:
     if one is None or other is None or first is None or second is None:
         return None
-    told = f"{what} {one.words()} and {other.words()}" if with_reason else ""
+    dates = f"{what} {one.words()} and {other.words()}" if with_reason else ""
     gap = max(first[0] - second[1], second[0] - first[1], 0)
     if gap == 0 and _are_days(one, other):
         if is_same_day(one, other):
-            return FeaturePoints(SAME_DAY, 1.0, f"{what} on the same day ({told})")
+            return FeaturePoints(SAME_DAY, 1.0, f"{what} on the same day ({dates})")
         if one.first_day.month == other.first_day.month:
-            return FeaturePoints(SAME_MONTH, 0.9, f"{what} in the same month ({told})")
-        return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in one year, on different days ({told})")
+            return FeaturePoints(SAME_MONTH, 0.9, f"{what} in the same month ({dates})")
+        return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in the same year, on different days ({dates})")
     if gap == 0:
         width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
         value = GAP_POINTS[0][1] * max(1 - width / MAX_INFORMATIVE_YEARS, 0.1)
-        return FeaturePoints(value, probability(value), f"{what} at the same time ({told})")
+        return FeaturePoints(value, probability(value), f"{what} at the same time ({dates})")
     value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
-    return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")
+    return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({dates})")
 
 
 def is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
-    """Whether two dates are the same day, possibly in two calendars."""
+    """Whether two dates are the same day, possibly in two calendars; `loop.person_match` allows only one."""
     return bool(one and other and _are_days(one, other) and date_relation(one, other) in ("same", "calendar"))
 
 

@@ -51,7 +51,7 @@ class Vetoes:
     def _by_ties(self, a: Profile, b: Profile) -> Iterator[str]:
         pair = ordered_pair(a.id, b.id)
         if pair in self._forbidden:
-            yield "they were told apart before"
+            yield "they were kept separate before"
         if pair in self._direct_ties:
             is_sibling = self._direct_ties[pair] == "sibling_of"
             yield f"one is the other's {'brother or sister' if is_sibling else 'husband, wife or partner'}"
@@ -75,9 +75,9 @@ class Vetoes:
 
     def _by_sources(self, a: Profile, b: Profile) -> Iterator[str]:
         if not a.sources.isdisjoint(b.sources):
-            yield f"{self._called(min(a.sources & b.sources))} tells of both, as two people"
+            yield f"{self._called(min(a.sources & b.sources))} mentions both as two people"
         if are_different_pages(a.external.get("record", ""), b.external.get("record", "")):
-            yield "each has a page of their own in the same book"
+            yield "each has their own page in the same book"
         items = [one.external.get("wikidata", "") for one in (a, b)]
         if all(items) and items[0] != items[1]:
             yield f"Wikidata has them as {items[0]!r} and {items[1]!r}"
@@ -98,9 +98,9 @@ class Vetoes:
                 continue
             last, born = dead.death_years[1], other.birth_years
             if born and born[0] > last + SLACK_YEARS:
-                yield f"one was born in {born[0]}, when the other was dead since {last}"
+                yield f"one was born in {born[0]}, after the other had died in {last}"
             elif born and born[0] > last and _died_young(dead) and _is_name_reused(dead, other):
-                yield f"one died as a child in {last}, and the other, born in {born[0]}, was given the name anew"
+                yield f"one died as a child in {last}, and the other, born in {born[0]}, was given the same name"
             if _died_young(dead) and not self._has_family(dead.id) and self._has_family(other.id):
                 yield f"one died as a child in {last}, and the other had a family"
             yield from self._after_death(last, other)
@@ -117,7 +117,7 @@ class Vetoes:
             born = years_of(self._tree.persons[child].birth) if child in self._tree.persons else None
             if born and born[0] > latest:
                 name = self._tree.persons[child].name
-                yield f"one was dead since {last}, when the other's child {name!r} was born in {born[0]}"
+                yield f"one died in {last}, before the other's child {name!r} was born in {born[0]}"
                 return
 
 
@@ -137,8 +137,8 @@ def _by_names(a: Profile, b: Profile) -> Iterator[str]:
     if a.sex and b.sex and a.sex != b.sex:
         yield f"one is {a.sex}, the other {b.sex}"
     if a.numerals and b.numerals and a.numerals.isdisjoint(b.numerals):
-        told = " and ".join("/".join(map(str, sorted(one.numerals))) for one in (a, b))
-        yield f"their numbers differ ({told})"
+        numerals = " and ".join("/".join(map(str, sorted(one.numerals))) for one in (a, b))
+        yield f"their numbers differ ({numerals})"
     if a.generations and b.generations and a.generations.isdisjoint(b.generations):
         yield f"one is called {min(a.generations)}, the other {min(b.generations)}"
 

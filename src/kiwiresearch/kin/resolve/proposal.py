@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.tree import PersonId
 
@@ -30,12 +31,12 @@ class ResolveSettings:
         if list(marks) != sorted(marks):
             raise BadSettings(
                 f"The thresholds {marks[1:-1]!r} are not in order.",
-                remedy="Give shown_at, review_at, review_merge_at and merge_at from low to high, between 0 and 1.",
+                remedy="Set shown_at, review_at, review_merge_at and merge_at in ascending order, from 0 to 1.",
             )
         if self.rounds < 0 or self.min_groups < 1:
             raise BadSettings(
-                f"{self.rounds!r} rounds and {self.min_groups!r} kinds of evidence make no sense.",
-                remedy="Allow no fewer than 0 rounds and 1 kind of evidence.",
+                f"Cannot match people in {self.rounds!r} rounds with {self.min_groups!r} kinds of evidence.",
+                remedy="Use 0 or more rounds and 1 or more kinds of evidence.",
             )
 
 
@@ -85,7 +86,7 @@ class MergeProposal:
 
     def __post_init__(self) -> None:
         if not self.why_not_merge:
-            raise ValueError("a proposal always says what speaks against it")
+            raise ValueError("a proposal always needs a reason against it")
 
     @property
     def matching_features(self) -> dict[Feature, float]:
@@ -103,7 +104,7 @@ class MergeProposal:
         """How certain the recommendation is, in either direction."""
         return round(max(self.similarity_score, 1 - self.similarity_score), 4)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The proposal as data, with the keys of both agent contracts."""
         return {
             "candidate_pair": list(self.candidate_pair),

@@ -25,7 +25,7 @@ STRIKING_SCORE = 5.0
 """Name and dates that agree this well need an explanation, even if a merge is ruled out."""
 MAX_SHOWN = 10
 """Nobody reviews every pair of hundreds of namesakes, so each person is shown only with the best matches."""
-GENERAL_DOUBT = "nothing in the records speaks against it, but few sources were compared"
+GENERAL_DOUBT = "nothing in the records contradicts it, but only a few sources were compared"
 
 
 def propose(
@@ -35,27 +35,27 @@ def propose(
 
     A person has at most one record in each source: the best pair wins, and pairs it rules out say so.
     """
-    rounds = PairScores(tree, cannot_link, settings)
-    rounds.run()
-    groups = PersonGroups(rounds)
+    scores = PairScores(tree, cannot_link, settings)
+    scores.run()
+    groups = PersonGroups(scores)
     shown: Counter[PersonId] = Counter()
     proposals: list[MergeProposal] = []
-    for pair in sorted(rounds.beliefs, key=lambda one: (-rounds.beliefs[one], -rounds.scores[one], one)):
-        score = probability(rounds.beliefs[pair])
+    for pair in sorted(scores.beliefs, key=lambda one: (-scores.beliefs[one], -scores.scores[one], one)):
+        score = probability(scores.beliefs[pair])
         if score < settings.shown_at:
             break
         if score < settings.merge_at and max(shown[one] for one in pair) >= MAX_SHOWN:
             continue
         shown.update(pair)
         against = groups.objections(pair) if score >= settings.review_at else ()
-        proposals.append(_proposal(rounds, pair, score, against))
+        proposals.append(_proposal(scores, pair, score, against))
         if score >= settings.review_at and not against:
             groups.join(pair)
-    proposals += _ruled_out(rounds)
+    proposals += _ruled_out(scores)
     return tuple(sorted(proposals, key=lambda one: (-one.similarity_score, one.candidate_pair)))
 
 
-def compare(
+def compare_people(
     tree: Tree,
     one: PersonId,
     other: PersonId,
@@ -63,25 +63,25 @@ def compare(
     cannot_link: Collection[Pair] = (),
     settings: ResolveSettings = DEFAULT_SETTINGS,
 ) -> MergeProposal:
-    """The proposal for two given records."""
+    """The proposal for two given records, even if nobody would propose it: shows what each rule says."""
     for person in (one, other):
         if person not in tree.persons:
-            raise BadUsage(f"There is no person {person!r} in this tree.", remedy="Name two people by their ids.")
+            raise BadUsage(f"This tree has no person with the ID {person!r}.", remedy="Use the IDs of two people.")
     if one == other:
-        raise BadUsage(f"{one!r} is one record.", remedy="Name two different people.")
-    rounds = PairScores(tree, cannot_link, settings)
-    rounds.run()
+        raise BadUsage(f"Both IDs are {one!r}.", remedy="Choose two different people.")
+    scores = PairScores(tree, cannot_link, settings)
+    scores.run()
     pair = ordered_pair(one, other)
-    against = rounds.vetoes_of(pair)
-    score = probability(rounds.beliefs[pair]) if pair in rounds.beliefs else probability(rounds.base(pair).total)
-    return _proposal(rounds, pair, min(score, 0.01) if against else score, against)
+    against = scores.vetoes_of(pair)
+    score = probability(scores.beliefs[pair]) if pair in scores.beliefs else probability(scores.base(pair).total)
+    return _proposal(scores, pair, min(score, 0.01) if against else score, against)
 
 
 class PersonGroups:
     """Groups of records already joined; a veto between two records applies to their groups."""
 
-    def __init__(self, rounds: PairScores) -> None:
-        self._rounds = rounds
+    def __init__(self, scores: PairScores) -> None:
+        self._scores = scores
         self._head: dict[PersonId, PersonId] = {}
         self._members: dict[PersonId, tuple[PersonId, ...]] = {}
 
@@ -103,13 +103,13 @@ class PersonGroups:
             for other in second:
                 if one == other or ordered_pair(one, other) == pair:
                     continue
-                reasons = self._rounds.vetoes_of(ordered_pair(one, other))
+                reasons = self._scores.vetoes_of(ordered_pair(one, other))
                 if reasons:
                     kept = one if one not in pair else other
-                    name = self._rounds.tree.persons[kept].name
-                    return (f"one of them fits {name!r} better, and {reasons[0]}",)
+                    name = self._scores.tree.persons[kept].name
+                    return (f"one of them matches {name!r} better, and {reasons[0]}",)
         if self._would_loop(pair):
-            return ("somebody would become an ancestor of himself or herself",)
+            return ("a person would become their own ancestor",)
         return ()
 
     def join(self, pair: Pair) -> None:
@@ -129,70 +129,70 @@ class PersonGroups:
         waiting = [self.head(person)]
         while waiting:
             for member in self.members(waiting.pop()):
-                for parent in map(self.head, self._rounds.tree.parents(member)):
+                for parent in map(self.head, self._scores.tree.parents(member)):
                     if parent not in found:
                         found.add(parent)
                         waiting.append(parent)
         return found
 
 
-def _ruled_out(rounds: PairScores) -> list[MergeProposal]:
+def _ruled_out(scores: PairScores) -> list[MergeProposal]:
     """Similar pairs that cannot be the same person, with the reasons, since a reader will ask."""
     found = []
     shown: Counter[PersonId] = Counter()
-    for pair, base in rounds.vetoed_lookalikes(STRIKING_SCORE):
-        reasons = rounds.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
+    for pair, base in scores.vetoed_lookalikes(STRIKING_SCORE):
+        reasons = scores.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
         if reasons:
             shown.update(pair)
-            found.append(_proposal(rounds, pair, min(probability(base.total), 0.01), reasons))
+            found.append(_proposal(scores, pair, min(probability(base.total), 0.01), reasons))
     return found
 
 
-def _proposal(rounds: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
-    base, kin = rounds.base(pair), rounds.kin.get(pair, NO_KIN)
-    features = _features(rounds, pair, base, kin)
-    speaking = [one for one in features if one.points >= MIN_SUPPORT]
-    action: Action = "separate" if vetoes else action_for(score, len(speaking), rounds.settings)
+def _proposal(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
+    base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
+    features = _features(scores, pair, base, kin)
+    supporting = [one for one in features if one.points >= MIN_SUPPORT]
+    action: Action = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
     against = [*vetoes, *(one.reason for one in features if one.points < 0)]
-    if not vetoes and len(speaking) < rounds.settings.min_groups:
-        against.append("only one kind of evidence speaks for it" if speaking else "no evidence speaks for it")
+    if not vetoes and len(supporting) < scores.settings.min_groups:
+        against.append("only one kind of evidence supports it" if supporting else "no evidence supports it")
     if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.unmatched)}")
-    if rounds.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
-        are_twins = is_same_day(*(rounds.profiles[one].birth for one in pair))
+    if scores.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
+        are_twins = is_same_day(*(scores.profiles[one].birth for one in pair))
         against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
     reasons = [one.reason for one in features if one.points > 0]
     return MergeProposal(
         pair,
         round(score, 4),
         features,
-        _sentence(reasons) or "Nothing speaks for it.",
+        _sentence(reasons) or "No reasons.",
         _sentence(against) or _sentence([GENERAL_DOUBT]),
         action,
         vetoes,
     )
 
 
-def _features(rounds: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
-    dates = date_points(*(rounds.profiles[one] for one in pair))
+def _features(scores: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
+    dates = date_points(*(scores.profiles[one] for one in pair))
     found = [
         FeatureScore("name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason),
         FeatureScore("date_overlap", dates.value, round(probability(dates.value), 3), dates.reason),
         FeatureScore("place_match", base.places.value, round(probability(base.places.value), 3), base.places.reason),
-        FeatureScore("relationship_consistency", kin.value, round(probability(kin.value), 3), _kin_reason(rounds, kin)),
+        FeatureScore("relationship_consistency", kin.value, round(probability(kin.value), 3), _kin_reason(scores, kin)),
     ]
     if base.same_id:
-        found.append(FeatureScore("external_id", 20.0, 1.0, f"{base.same_id} has both under one name"))
+        found.append(FeatureScore("external_id", 20.0, 1.0, f"{base.same_id} has one entry for both"))
     return tuple(found)
 
 
-def _kin_reason(rounds: PairScores, kin: KinPoints) -> str:
+def _kin_reason(scores: PairScores, kin: KinPoints) -> str:
     if not kin.matched and not kin.unmatched:
         return "no relatives to compare"
     by_role: dict[str, list[str]] = defaultdict(list)
     for role, pair in kin.matched:
-        by_role[role].append(repr(rounds.tree.persons[pair[0]].name))
-    same = [f"the same {role} {', '.join(names[:3])}" for role, names in sorted(by_role.items())]
+        by_role[role].append(repr(scores.tree.persons[pair[0]].name))
+    same = [f"both have the {role} {', '.join(names[:3])}" for role, names in sorted(by_role.items())]
     missed = [f"no match among their {_listed(kin.unmatched)}"] if kin.unmatched else []
     return ", ".join([*same, *missed])
 

@@ -287,8 +287,8 @@ class PairScores:
         if known is None:
             base = self.base(pair)
             return LOWEST if base.vetoed else base.total
-        told = self.kin.get(pair, NO_KIN).shares.get(asking, 0.0)
-        return known - max(told, 0.0)
+        from_kin = self.kin.get(pair, NO_KIN).shares.get(asking, 0.0)
+        return known - max(from_kin, 0.0)
 
     def _score(self) -> None:
         self.scores = {

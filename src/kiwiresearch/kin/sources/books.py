@@ -12,7 +12,7 @@ from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import fold
-from kiwiresearch.zim import hidden_at
+from kiwiresearch.zim import hidden_page_error
 
 MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
@@ -84,8 +84,10 @@ class BookSource:
             if wanted in ("", book.book.id) and book.resolve(path) is not None:
                 return self._fetched(book, open_page(book.archive, path))
         archives = [book.archive for book in self._books if wanted in ("", book.book.id)]
-        hidden = next(filter(None, (hidden_at(archive, path) for archive in archives)), None)
-        raise hidden or PageNotFound(f"No book of this case has a page {locator!r}.", remedy="Add the book it is from.")
+        hidden = next(filter(None, (hidden_page_error(archive, path) for archive in archives)), None)
+        raise hidden or PageNotFound(
+            f"No book of this case has the page {locator!r}.", remedy="Add the book that has this page."
+        )
 
     def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
         """Pages and the names that led to them: exact titles of all books first, then what a search finds."""

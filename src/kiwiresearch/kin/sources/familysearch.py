@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import PageNotFound, SourceRefused, SourceUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
@@ -52,11 +53,11 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        raise SourceUnreachable(f"The record of {person!r} is no GEDCOM X.") from problem
+        raise SourceUnreachable(f"The record of {person!r} is not valid GEDCOM X.") from problem
     people = {str(one.get("id")): one for one in _rows(document, "persons")}
     subject = people.get(person)
     if subject is None:
-        raise SourceUnreachable(f"The record does not tell of {person!r}.")
+        raise SourceUnreachable(f"The record does not mention {person!r}.")
     name = name_of(subject)
     sex = sex_of(subject)
     lines: dict[str, int] = {}
@@ -157,7 +158,7 @@ def _id_in(value: Any) -> str:
     return str(value.get("resourceId") or str(value.get("resource") or "").rpartition("#")[2].rpartition("/")[2])
 
 
-def _rows(value: Any, key: str) -> list[dict[str, Any]]:
+def _rows(value: object, key: str) -> list[JsonDict]:
     found = value.get(key) if isinstance(value, dict) else None
     return [row for row in found[:MAX_ROWS] if isinstance(row, dict)] if isinstance(found, list) else []
 
@@ -187,7 +188,7 @@ class FamilySearchSource(PluginSource):
             return []
         page = self._get(f"{self._api}{search.endpoint}?{urlencode(params)}", ATOM)
         if page.status not in (200, 204):
-            raise SourceUnreachable(f"The source {self.id!r} answers with an error ({page.status}).")
+            raise SourceUnreachable(f"The source {self.id!r} returned an error ({page.status}).")
         found = []
         for person in _entries(page):
             try:
@@ -201,18 +202,20 @@ class FamilySearchSource(PluginSource):
         """A person by id, such as 'KWZ1-2AB'; refused unless the tree says that they are dead."""
         self._gate.check_allowed(self.plugin)
         if not PERSON.fullmatch(locator):
-            raise PageNotFound(f"{locator!r} is no person of {self.id!r}.", remedy="Ids look like 'KWZ1-2AB'.")
+            raise PageNotFound(
+                f"{locator!r} is not a person ID in the source {self.id!r}.", remedy="Use an ID such as 'KWZ1-2AB'."
+            )
         page = self._get(f"{self._api}{PERSON_PATH}{locator}?relatives=true", RECORD)
         if page.status in GONE:
-            raise PageNotFound(f"The source {self.id!r} has no person {locator!r}.")
+            raise PageNotFound(f"The source {self.id!r} has no person with the ID {locator!r}.")
         if page.status != 200:
-            raise SourceUnreachable(f"The source {self.id!r} answers with an error ({page.status}).")
+            raise SourceUnreachable(f"The source {self.id!r} returned an error ({page.status}).")
         record = read_gedcomx(page.content, locator, self.id, self.plugin.reliability.base_weight)
         if record.is_living is not False:
             raise SourceRefused(
-                f"The source {self.id!r} does not say that {locator!r} is dead.",
+                f"The source {self.id!r} does not say that {locator!r} has died.",
                 rule="privacy",
-                remedy="Nothing about people who may be alive is taken over.",
+                remedy="People who may be living are never imported.",
             )
         shown = FetchedPage(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
         source = source_record(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.read.title)
@@ -223,7 +226,7 @@ class FamilySearchSource(PluginSource):
         if page.status == SIGNED_OUT:
             self._sign_in.end()
             raise SourceRefused(
-                f"The sign-in to {self.id!r} has ended.",
+                f"Your sign-in to {self.id!r} has expired.",
                 rule="credentials",
                 remedy=f"Sign in again: kiwiresearch kin run --sign-in {self.id}",
             )

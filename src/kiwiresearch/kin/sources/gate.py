@@ -138,35 +138,35 @@ class Gate:
         name = plugin.plugin_id
         if name not in self.permissions.enabled:
             raise SourceRefused(
-                f"The source {name!r} is switched off in this case.",
+                f"The source {name!r} is turned off for this case.",
                 rule="switched off",
-                remedy=f"Switch it on for this case: kiwiresearch kin plugins on {name}",
+                remedy=f"To turn it on: kiwiresearch kin plugins on {name}",
             )
         if plugin.compliance.requires_auth and not self.permissions.credentials.key(name):
             raise SourceRefused(
-                f"The source {name!r} wants a key of your own.",
+                f"The source {name!r} needs your own key.",
                 rule="credentials",
-                remedy=f"Put it into the environment variable {key_variable(name)}.",
+                remedy=f"Set the environment variable {key_variable(name)}.",
             )
         terms = plugin.compliance.tos_automation
         if terms == "forbidden":
             what, rest = "forbid", "."
         elif terms == "unknown" and name not in self.permissions.terms_acknowledged:
-            what = "are not known to allow"
-            rest = f"; if you have its leave, say so: kiwiresearch kin plugins on {name} --terms-ok"
+            what = "may not allow"
+            rest = f". If you have permission, run: kiwiresearch kin plugins on {name} --terms-ok"
         else:
             return
         remedy = f"Read {plugin.compliance.tos_url}{rest}"
-        raise SourceRefused(f"The terms of {name!r} {what} programs.", rule="terms", remedy=remedy)
+        raise SourceRefused(f"The terms of {name!r} {what} automated access.", rule="terms", remedy=remedy)
 
     def check_query_allowed(self, plugin: Plugin, query: PersonQuery) -> None:
         """The same for a person, who must be dead: living people are not searched for outside the books."""
         self.check_allowed(plugin)
         if query.living != "deceased":
             raise SourceRefused(
-                f"The source {plugin.plugin_id!r} is not asked about somebody who may be alive.",
+                f"The source {plugin.plugin_id!r} is never searched for people who may be living.",
                 rule="privacy",
-                remedy="Find out from your books that the person died, or say so yourself.",
+                remedy="If you know that the person has died: kiwiresearch kin living NAME --set deceased --why REASON",
             )
 
     def get(self, plugin: Plugin, request: Request) -> FetchedPage:
@@ -196,19 +196,24 @@ class Gate:
             method, form = (asked.method, asked.form) if answer.status in (307, 308) else ("GET", {})
             asked = Request(target, method, form, asked.accept, secrets)
             url = target
-        raise SourceUnreachable(f"The source {display_url(request.url)!r} only redirects, {MAX_HOPS} times and more.")
+        raise SourceUnreachable(f"The source {display_url(request.url)!r} redirected more than {MAX_HOPS} times.")
 
     def _send_politely(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> HttpAnswer:
         """The answer to one request at the host's rate; a busy host is asked again later."""
         robots = self._robots(plugin, reach, request.url)
         if not robots.allows(request.url):
-            why = "does not answer for its robots.txt" if robots.denies_all else "forbids this by its robots.txt"
+            why = (
+                "did not send its robots.txt, so this page is not read"
+                if robots.denies_all
+                else "does not allow programs to read this page (robots.txt)"
+            )
             raise SourceRefused(
                 f"The host {_host(request.url)!r} {why}: {display_url(request.url)!r}.",
                 rule="robots.txt",
-                remedy=f"Ask an endpoint of your own: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
+                remedy=f"Use your own endpoint: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
                 if plugin.kind == "sparql"
-                else "Save the page yourself, or leave it.",
+                else "Read the page in your browser. To add what it says, enter it in a family tree program "
+                "and import its GEDCOM file: kiwiresearch kin import FILE",
             )
         for attempt in range(1, MAX_TRIES + 1):
             answer = self._send_paced(plugin, reach, request, robots.gap_s())
@@ -218,7 +223,7 @@ class Gate:
             wait = DEFAULT_REST_S * 2 ** (attempt - 1) if rest is None else rest
             self._limiter.rest(_host(request.url), wait)
             if wait > MAX_WAIT_S or attempt == MAX_TRIES:
-                raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", retry_after_s=wait)
+                raise SourceResting(f"The host {_host(request.url)!r} is too busy.", retry_after_s=wait)
         raise AssertionError("unreachable")
 
     def _send_paced(self, plugin: Plugin, reach: AllowedHosts, request: Request, asked_gap_s: float) -> HttpAnswer:

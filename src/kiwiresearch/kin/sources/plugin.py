@@ -22,7 +22,7 @@ def checked_pattern(pattern: str) -> str:
     try:
         regex.compile(pattern)
     except (regex.error, RecursionError, OverflowError) as problem:
-        raise ValueError(f"it is no regular expression: {problem}") from problem
+        raise ValueError(f"not a valid regular expression: {problem}") from problem
     return pattern
 
 
@@ -62,7 +62,7 @@ class PluginPart(BaseModel):
 def _https(address: str) -> str:
     parts = urlsplit(address)
     if parts.scheme != "https" or not parts.hostname or parts.username or parts.password:
-        raise ValueError("give an address that begins with https:// and a host")
+        raise ValueError("use an address that starts with https:// and a host name")
     return address
 
 
@@ -79,7 +79,7 @@ def _template(text: str) -> str:
     unknown = sorted({name for name in names if name not in PLACEHOLDERS})
     if unknown or not plain:
         known = ", ".join(f"{{{name}}}" for name in sorted(PLACEHOLDERS))
-        raise ValueError(f"it has a placeholder nobody knows; there are {known}")
+        raise ValueError(f"unknown placeholder; use {known}")
     return text
 
 
@@ -157,11 +157,11 @@ class ExtractionRules(PluginPart):
         for name, rule in self.person.items():
             wanted: RuleType | None = "date" if name in DATE_FIELDS else "relation" if name in RELATION_FIELDS else None
             if wanted and rule.type != wanted:
-                raise ValueError(f"{name!r} wants 'type: {wanted}'")
+                raise ValueError(f"{name!r} needs 'type: {wanted}'")
             if not wanted and rule.type in ("date", "relation"):
-                raise ValueError(f"{name!r} is no {rule.type}")
+                raise ValueError(f"{name!r} is not a {rule.type}")
             if rule.type == "place" and name not in PLACE_FIELDS:
-                raise ValueError(f"{name!r} is no place")
+                raise ValueError(f"{name!r} is not a place")
             if rule.relation and rule.relation != name:
                 raise ValueError(f"{name!r} says 'relation: {rule.relation}'")
         return self
@@ -229,17 +229,17 @@ class Plugin(PluginPart):
         if (self.kind == "books") != (self.base_url == "zim://"):
             raise ValueError("'base_url: zim://' and 'kind: books' go together")
         if self.enabled and self.kind != "books":
-            raise ValueError("'enabled: true' is for books; what needs the network is switched on for each case")
+            raise ValueError("'enabled: true' is for books; network sources are turned on for each case")
         if self.tier == 2 and not self.compliance.requires_auth:
-            raise ValueError("tier 2 is for sources that want a login: set 'requires_auth: true' in 'compliance'")
+            raise ValueError("tier 2 is for sources that need a login: set 'requires_auth: true' in 'compliance'")
         if self.tier < 2 and self.compliance.requires_auth:
-            raise ValueError("a source that wants a login is of tier 2")
+            raise ValueError("a source that needs a login must be tier 2")
         if self.kind == "familysearch" and self.auth is None:
-            raise ValueError("'kind: familysearch' wants 'auth'")
+            raise ValueError("'kind: familysearch' needs 'auth'")
         if self.kind == "sparql" and self.search is None:
-            raise ValueError("'kind: sparql' wants 'search' with its 'endpoint'")
+            raise ValueError("'kind: sparql' needs 'search' with an 'endpoint'")
         if self.kind == "html" and "name" not in self.extraction_rules.person:
-            raise ValueError("'extraction_rules.person' wants a rule for 'name'")
+            raise ValueError("'extraction_rules.person' needs a rule for 'name'")
         return self
 
     def hosts(self) -> frozenset[str]:

@@ -61,7 +61,7 @@ class Robots:
     def is_fresh(self, now: float) -> bool:
         return self.read_at <= now < self.read_at + (FAILED_S if self.denies_all else DAY_S)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, str | bool | float]:
         return {"text": self.text, "all": self.allows_all, "none": self.denies_all, "read_at": self.read_at}
 
 
@@ -115,11 +115,11 @@ class Limiter:
     def __init__(self, memory: PluginMemory, clock: Clock) -> None:
         self._memory = memory
         self._clock = clock
-        self._turn = threading.Lock()
+        self._send_lock = threading.Lock()
 
     def take(self, host: str, pace: Pace) -> None:
         """Take a token from the host's bucket, waiting for it if necessary."""
-        with self._turn:
+        with self._send_lock:
             self._take(host, pace)
 
     def _take(self, host: str, pace: Pace) -> None:
@@ -133,7 +133,7 @@ class Limiter:
             waits.append(last + pace.min_gap_s - now)
         wait = max(0.0, *waits)
         if wait > MAX_WAIT_S:
-            raise SourceResting(f"The host {host!r} wants to be left alone.", retry_after_s=wait)
+            raise SourceResting(f"The host {host!r} limits how often it can be queried.", retry_after_s=wait)
         if wait > 0:
             self._clock.wait(wait)
         left = min(float(pace.burst), tokens + wait / pace.gap_s) - 1.0

@@ -25,24 +25,25 @@ def read_yaml(path: Path) -> Any:
         if path.stat().st_size > MAX_YAML_BYTES:
             raise BadSettings(
                 f"The file {str(path)!r} is larger than {MAX_YAML_BYTES // 1024} KiB.",
-                remedy="A plugin needs far less.",
+                remedy="Check that this is a plugin file.",
             )
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
         raise BadSettings(
-            f"The file {str(path)!r} cannot be read: {problem.strerror}.", remedy="Check its place and permissions."
+            f"The file {str(path)!r} cannot be read: {problem.strerror}.",
+            remedy="Check that it exists and that you have permission to read it.",
         ) from problem
     except UnicodeDecodeError as problem:
-        raise BadSettings(f"The file {str(path)!r} is no text.", remedy="Save it as UTF-8.") from problem
+        raise BadSettings(f"The file {str(path)!r} is not a text file.", remedy="Save it as UTF-8.") from problem
     try:
         _check_yaml(text)
         return yaml.safe_load(text)
     except _ForbiddenYaml as problem:
         what = f"The file {str(path)!r} cannot be used: {problem}."
-        raise BadSettings(what, remedy="Write it out plainly.") from None
+        raise BadSettings(what, remedy="Remove aliases, duplicate keys and deep nesting.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        what = f"The file {str(path)!r} is no YAML: {_yaml_problem(problem)}."
-        raise BadSettings(what, remedy="Mend that line.") from problem
+        what = f"The file {str(path)!r} is not valid YAML: {_yaml_problem(problem)}."
+        raise BadSettings(what, remedy="Correct that line.") from problem
 
 
 class _ForbiddenYaml(Exception):
@@ -54,13 +55,13 @@ def _check_yaml(text: str) -> None:
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         nodes += isinstance(event, yaml.NodeEvent)
         if isinstance(event, yaml.AliasEvent):
-            raise _ForbiddenYaml(f"line {_line_number(event)} repeats another part by '*{event.anchor}'")
+            raise _ForbiddenYaml(f"line {_line_number(event)} repeats another part with the alias '*{event.anchor}'")
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > MAX_DEPTH or nodes > MAX_NODES:
-            raise _ForbiddenYaml(f"at line {_line_number(event)} it is nested too deep or too long")
+            raise _ForbiddenYaml(f"at line {_line_number(event)} it is nested too deeply or too long")
     waiting = [yaml.compose(text, Loader=yaml.SafeLoader)]
     while waiting:
         node = waiting.pop()
@@ -68,7 +69,7 @@ def _check_yaml(text: str) -> None:
             names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             again = sorted({name for name in names if names.count(name) > 1})
             if again:
-                raise _ForbiddenYaml(f"the key {again[0]!r} is there twice, below line {node.start_mark.line + 1}")
+                raise _ForbiddenYaml(f"the key {again[0]!r} appears twice, below line {node.start_mark.line + 1}")
             waiting += [value for _, value in node.value]
         elif isinstance(node, yaml.SequenceNode):
             waiting += node.value
@@ -81,7 +82,7 @@ def _line_number(event: Any) -> int:
 def _yaml_problem(problem: Exception) -> str:
     if isinstance(problem, yaml.MarkedYAMLError) and problem.problem_mark:
         return f"line {problem.problem_mark.line + 1}: {problem.problem or problem.context}"
-    return " ".join(str(problem).split())[:120] or "it is nested too deep"
+    return " ".join(str(problem).split())[:120] or "it is nested too deeply"
 
 
 MAX_FILES = 200
@@ -125,7 +126,7 @@ class Plugins:
             if one.plugin.plugin_id == plugin_id:
                 return one
         names = ", ".join(one.plugin.plugin_id for one in self.known)
-        raise BadSettings(f"There is no plugin {plugin_id!r}.", remedy=f"There are: {names}.")
+        raise BadSettings(f"The plugin {plugin_id!r} was not found.", remedy=f"Available plugins: {names}.")
 
 
 def load_plugins(own: Path | None = None) -> Plugins:
@@ -139,8 +140,8 @@ def load_plugins(own: Path | None = None) -> Plugins:
             problems.append(problem)
             continue
         if plugin.plugin_id in {other.plugin.plugin_id for other in known}:
-            what = f"The file {str(file)!r}, 'plugin_id': another plugin is called {plugin.plugin_id!r} already."
-            problems.append(BadSettings(what, remedy="Give it another 'plugin_id'."))
+            what = f"The file {str(file)!r}, 'plugin_id': another plugin already has the ID {plugin.plugin_id!r}."
+            problems.append(BadSettings(what, remedy="Choose another 'plugin_id'."))
         else:
             known.append(KnownPlugin(plugin, file))
     ordered = sorted(known, key=lambda one: (one.plugin.tier, one.plugin.plugin_id))
@@ -159,15 +160,16 @@ def read_registry(file: Path, *, shipped: bool = False) -> list[KnownPlugin]:
         target = (file.parent.parent / row.config).resolve()
         if target.parent != file.parent.resolve():
             raise BadSettings(
-                f"The file {str(file)!r}, 'config' of {row.id!r}: {row.config!r} is not beside it.",
-                remedy=f"Write '{file.parent.name}/NAME.yaml'.",
+                f"The file {str(file)!r}, 'config' of {row.id!r}: {row.config!r} is not in the same folder.",
+                remedy=f"Set 'config' to '{file.parent.name}/NAME.yaml'.",
             )
         plugin = read_plugin(target)
         said = (row.id, row.tier, row.requires_credentials)
         if said != (plugin.plugin_id, plugin.tier, plugin.compliance.requires_auth):
             raise BadSettings(
-                f"The file {str(file)!r}, {row.id!r}: id, tier or requires_credentials differ from {target.name!r}.",
-                remedy="Make them agree.",
+                f"The file {str(file)!r}, {row.id!r}: "
+                f"'id', 'tier' or 'requires_credentials' does not match {target.name!r}.",
+                remedy="Use the same values in both files.",
             )
         found.append(KnownPlugin(plugin, target, shipped))
     return found
@@ -183,7 +185,7 @@ def _shaped(shape: type[Shape], value: Any, file: Path) -> Shape:
         return shape.model_validate(value)
     except ValidationError as problem:
         raise BadSettings(
-            f"The file {str(file)!r} cannot be used: {_problems(problem)}.", remedy="Mend these keys."
+            f"The file {str(file)!r} cannot be used: {_problems(problem)}.", remedy="Correct these keys."
         ) from problem
 
 
@@ -196,9 +198,9 @@ def _problems(problem: ValidationError) -> str:
 
 def _words(row: Any) -> str:
     if row["type"] == "extra_forbidden":
-        return "there is no such key"
+        return "unknown key"
     if row["type"] == "missing":
-        return "it is missing"
+        return "missing"
     return str(row["msg"]).removeprefix("Value error, ").rstrip(".")
 
 
@@ -210,8 +212,8 @@ def _files(folder: Path, problems: list[BadSettings]) -> list[Path]:
     except OSError as problem:
         problems.append(
             BadSettings(
-                f"The folder of plugins {str(folder)!r} cannot be read: {problem.strerror}.",
-                remedy="Check its place and permissions.",
+                f"The plugin folder {str(folder)!r} cannot be read: {problem.strerror}.",
+                remedy="Check that it exists and that you have permission to read it.",
             )
         )
         return []
@@ -244,7 +246,7 @@ def _fixture_problems(known: KnownPlugin, fixture: Fixture) -> list[str]:
     folder = known.file.parent.resolve()
     file = (folder / fixture.html).resolve()
     if not file.is_relative_to(folder):
-        return [f"{fixture.html!r} is not below the folder of the plugin"]
+        return [f"{fixture.html!r} is not in the folder of the plugin"]
     try:
         content = file.read_bytes()[:MAX_FIXTURE_BYTES]
     except OSError as problem:

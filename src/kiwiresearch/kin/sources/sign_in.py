@@ -22,7 +22,7 @@ from kiwiresearch.network import is_loopback
 SIGN_IN_TIMEOUT_S = 300.0
 READ_S = 10.0
 """The limit for one request, so that an idle connection does not delay the user."""
-DONE = b"You may close this page and go back to kiwiresearch.\n"
+DONE = b"You are signed in. You can close this page and go back to kiwiresearch.\n"
 
 
 class SignInCallback:
@@ -31,13 +31,16 @@ class SignInCallback:
     def __init__(self, redirect_uri: str) -> None:
         parts = urlsplit(redirect_uri)
         if parts.scheme != "http" or not is_loopback(parts.hostname or "") or not parts.port:
-            raise BadUsage(f"{redirect_uri!r} is no address of this machine with a port.", remedy="Mend the plugin.")
+            raise BadUsage(
+                f"{redirect_uri!r} is not an http address on this computer with a port.",
+                remedy="Correct the address in the plugin.",
+            )
         try:
             self._server = _Server(("127.0.0.1", parts.port), _Answer)
         except OSError as problem:
             raise BadUsage(
-                f"Port {parts.port} is taken, and the sign-in needs it: {problem.strerror}.",
-                remedy="End what uses it, then try again.",
+                f"The sign-in needs port {parts.port}, which is in use: {problem.strerror}.",
+                remedy="Close the program that uses the port, then try again.",
             ) from problem
         self._server.path = parts.path or "/"
 
@@ -48,7 +51,9 @@ class SignInCallback:
         while not self._server.answered:
             self._server.timeout = until - time.monotonic()
             if self._server.timeout <= 0:
-                raise SourceRefused("Nobody signed in.", rule="credentials", remedy="Begin again when you are ready.")
+                raise SourceRefused(
+                    "The sign-in timed out.", rule="credentials", remedy="Run the command again when you are ready."
+                )
             self._server.handle_request()
         return self._server.answered
 
@@ -135,7 +140,7 @@ class SignIn:
         params = parse_qs(urlsplit(answered).query)
         state, code = (params.get(name, [""])[0] for name in ("state", "code"))
         if not code or not secrets.compare_digest(state.encode("utf-8", "replace"), pending.state.encode()):
-            raise BadUsage("That is not the address the sign-in led to.", remedy="Begin the sign-in again.")
+            raise BadUsage("This address is not from the sign-in that was started.", remedy="Start the sign-in again.")
         rules = self._rules()
         form = {
             "grant_type": "authorization_code",
@@ -153,8 +158,8 @@ class SignIn:
             token = ""
         if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
             raise SourceUnreachable(
-                f"The source {self._plugin.plugin_id!r} gave no token ({page.status}).",
-                remedy="Begin the sign-in again.",
+                f"The source {self._plugin.plugin_id!r} did not accept the sign-in ({page.status}).",
+                remedy="Start the sign-in again.",
             )
         self._token = Secret(token)
 
@@ -164,7 +169,7 @@ class SignIn:
             raise SourceRefused(
                 f"You are not signed in to {self._plugin.plugin_id!r}.",
                 rule="credentials",
-                remedy=f"Sign in as you go on: kiwiresearch kin run --sign-in {self._plugin.plugin_id}",
+                remedy=f"Sign in: kiwiresearch kin run --sign-in {self._plugin.plugin_id}",
             )
         return {"Authorization": f"Bearer {self._token.reveal()}"}
 
@@ -176,5 +181,5 @@ class SignIn:
 
     def _rules(self) -> SignInRules:
         if self._plugin.auth is None:
-            raise BadUsage(f"The plugin {self._plugin.plugin_id!r} knows no sign-in.")
+            raise BadUsage(f"The plugin {self._plugin.plugin_id!r} has no sign-in.")
         return self._plugin.auth

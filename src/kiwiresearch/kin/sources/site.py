@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from kiwiresearch.errors import SourceError, SourceRefused, SourceUnreachable
@@ -22,6 +22,13 @@ WINDOW = 10
 MAX_BAD_PAGES = 3
 
 
+class PagesRead(NamedTuple):
+    """The required fields that each of the last pages lacked, and why the plugin is in quarantine."""
+
+    missing: Sequence[list[str]] = ()
+    quarantine: str = ""
+
+
 class PluginHealth:
     """How well the last pages of each plugin could be read; a changed plugin starts afresh."""
 
@@ -33,30 +40,31 @@ class PluginHealth:
         why = self.quarantine(plugin)
         if why:
             raise SourceRefused(
-                f"The plugin {plugin.plugin_id!r} has been put aside: {why}.",
+                f"The plugin {plugin.plugin_id!r} is paused: {why}.",
                 rule="quarantine",
-                remedy=f"Mend its rules and try them with 'kiwiresearch kin plugins check {plugin.plugin_id}'.",
+                remedy=f"Correct its rules, then test them: kiwiresearch kin plugins check {plugin.plugin_id}",
             )
 
     def quarantine(self, plugin: Plugin) -> str:
         """Why the plugin is in quarantine; empty if it is not."""
-        return str(self._state(plugin).get("quarantine", ""))
+        return self._pages(plugin).quarantine
 
     def note(self, plugin: Plugin, missing: Sequence[str]) -> None:
         """Remember which required fields a page lacked."""
-        state = self._state(plugin)
-        pages = [[str(name) for name in row] for row in state.get("pages", [])]
-        pages = [*pages, list(missing)][-WINDOW:]
+        before = self._pages(plugin)
+        pages = [*before.missing, list(missing)][-WINDOW:]
         bad = [row for row in pages if row]
-        why = str(state.get("quarantine", ""))
+        why = before.quarantine
         if len(bad) >= MAX_BAD_PAGES:
             names = sorted({name for row in bad for name in row})
             why = f"{len(bad)} of the last {len(pages)} pages had no {' or '.join(map(repr, names))}"
         self._memory.set(_key(plugin), {"rules": rules_of(plugin), "pages": pages, "quarantine": why})
 
-    def _state(self, plugin: Plugin) -> dict[str, Any]:
+    def _pages(self, plugin: Plugin) -> PagesRead:
         found = self._memory.get(_key(plugin))
-        return found if isinstance(found, dict) and found.get("rules") == rules_of(plugin) else {}
+        if not isinstance(found, dict) or found.get("rules") != rules_of(plugin):
+            return PagesRead()
+        return PagesRead([list(map(str, row)) for row in found.get("pages", [])], str(found.get("quarantine", "")))
 
 
 def rules_of(plugin: Plugin) -> str:
@@ -187,7 +195,7 @@ def search_params(search: SearchRule, query: PersonQuery) -> dict[str, str]:
 
 def _require_ok(page: FetchedPage) -> FetchedPage:
     if page.status != 200:
-        raise SourceUnreachable(f"The source {display_url(page.url)!r} answers with an error ({page.status}).")
+        raise SourceUnreachable(f"The source {display_url(page.url)!r} returned an error ({page.status}).")
     return page
 
 

@@ -28,7 +28,7 @@ def checked_selector(selector: str) -> str:
     try:
         EMPTY.css(selector)
     except SelectolaxError as problem:
-        raise ValueError("it is no CSS selector") from problem
+        raise ValueError("not a valid CSS selector") from problem
     return selector
 
 

@@ -50,7 +50,7 @@ def read_site_page(content: bytes, plugin: Plugin, url: str) -> PageReading:
     read = {fact.field for fact in facts}
     missing = tuple(field for field in plugin.required() if field not in read)
     name = next((fact.value for fact in facts if fact.field == "name"), "")
-    why = f"the rules of {plugin.plugin_id!r}" if name else f"no {' or '.join(missing) or 'name'} where it should be"
+    why = f"the rules of {plugin.plugin_id!r}" if name else f"no {' or '.join(missing) or 'name'} found"
     person = PersonReading(
         ref=EntryRef(BookId(plugin.plugin_id), url),
         title=name,

@@ -53,17 +53,17 @@ class AllowedHosts:
             parts = urlsplit(url)
             netloc, port = parts.netloc.lower(), parts.port or PORTS.get(parts.scheme, 0)
         except ValueError as problem:
-            raise _refused(url, "is no address") from problem
+            raise _refused(url, "is not an address") from problem
         if len(url) > MAX_URL or not url.isascii() or any(char.isspace() or not char.isprintable() for char in url):
-            raise _refused(url, "is no address that can be asked")
+            raise _refused(url, "is not a valid web address")
         if "@" in netloc or not parts.hostname:
-            raise _refused(url, "has a user name in it, or no host")
+            raise _refused(url, "has a user name or no host name")
         if f"{parts.scheme}://{netloc}" in self.named:
             return url
         if parts.scheme != "https" or port != PORTS["https"]:
             raise _refused(url, "is not https")
         if netloc.removesuffix(":443") not in self.hosts:
-            raise _refused(url, f"is not at a host of the plugin ({', '.join(sorted(self.hosts))})")
+            raise _refused(url, f"is not on a host of this plugin ({', '.join(sorted(self.hosts))})")
         return url
 
     def pin(self, url: str) -> PinnedAddress:
@@ -77,14 +77,14 @@ class AllowedHosts:
             found = list(self.resolve(host, port))
         except (OSError, UnicodeError) as problem:
             raise SourceUnreachable(
-                f"The host {host!r} cannot be found.", remedy="Check the connection, then try again."
+                f"The host {host!r} was not found.", remedy="Check your connection, then try again."
             ) from problem
         numbers = [ip_address(one.partition("%")[0]) for one in found]
         if not numbers:
             raise SourceUnreachable(f"The host {host!r} has no address.")
         # One private address among public ones is an attack.
         if not may_be_private and not all(map(_is_public, numbers)):
-            raise _refused(url, "leads into a private network")
+            raise _refused(url, "points into a private network")
         number = f"[{numbers[0]}]" if numbers[0].version == 6 else str(numbers[0])
         path = parts.path or "/"
         query = f"?{parts.query}" if parts.query else ""
@@ -111,7 +111,7 @@ def _refused(url: str, why: str) -> SourceRefused:
     return SourceRefused(
         f"The address {display_url(url)!r} {why}.",
         rule="address",
-        remedy="If you mean it, name the place for this plugin as 'scheme://host:port'.",
+        remedy="To allow it, add it to this plugin as 'scheme://host:port'.",
     )
 
 
@@ -165,13 +165,15 @@ class Transport:
         except HttpFailure as failure:
             if failure.kind == "large":
                 raise SourceUnreachable(
-                    f"The answer of {display_url(place.url)!r} is larger than {self._max_bytes / 2**20:g} MiB.",
-                    remedy="A page about a person is never that large; the plugin asks for the wrong thing.",
+                    f"The reply from {display_url(place.url)!r} is larger than {self._max_bytes / 2**20:g} MiB.",
+                    remedy="Check the address in the plugin: a page about a person is much smaller.",
                 ) from failure
-            why = f"was not done after {self._timeout_s:g} seconds" if failure.kind == "late" else "does not answer"
+            why = (
+                f"did not finish within {self._timeout_s:g} seconds" if failure.kind == "late" else "is not responding"
+            )
             raise SourceUnreachable(
                 f"The source {display_url(place.url)!r} {why} ({type(failure.__cause__).__name__}).",
-                remedy="Check the connection, then try again.",
+                remedy="Check your connection, then try again.",
             ) from failure
 
     def close(self) -> None:

@@ -23,12 +23,12 @@ from kiwiresearch.text.dates import (
     Calendar,
     DateRange,
     Precision,
+    calendar,
     calendar_year,
     dates_in,
     day_number,
     month_length,
 )
-from kiwiresearch.text.dates import calendar as units
 from kiwiresearch.zim import EntryRef
 
 MOMENT = re.compile(r"([+-]?)(\d{4,9})-(\d\d)-(\d\d)T")
@@ -58,11 +58,11 @@ class Moment(NamedTuple):
             return None
         # Only days are converted: a year or a month has the same name in both calendars.
         is_julian = span.latest < FIRST_GREGORIAN_DAY or (precision == "day" and self.calendar == JULIAN)
-        calendar: Calendar = "julian" if is_julian else "gregorian"
-        return DateRange(span.earliest, span.latest, precision, "about" if about else "", calendar)
+        kind: Calendar = "julian" if is_julian else "gregorian"
+        return DateRange(span.earliest, span.latest, precision, "about" if about else "", kind)
 
 
-def _span(year: int, month: int, day: int, precision: Precision) -> units.DaySpan | None:
+def _span(year: int, month: int, day: int, precision: Precision) -> calendar.DaySpan | None:
     if precision in ("day", "month") and not 1 <= month <= 12:
         return None
     if precision == "day":
@@ -70,15 +70,15 @@ def _span(year: int, month: int, day: int, precision: Precision) -> units.DaySpa
             return None
         # Whatever the calendar, the endpoint gives days of the Gregorian one.
         number = day_number(year, month, day, "gregorian")
-        return units.DaySpan(number, number)
+        return calendar.DaySpan(number, number)
     if precision == "month":
-        return units.month_days(year, month)
+        return calendar.month_days(year, month)
     if precision == "year":
-        return units.years(year, year)
+        return calendar.years(year, year)
     if precision == "decade":
-        return units.years(*units.rounded(abs(year) // 10 * 10, 10, bc=year < 0))
+        return calendar.years(*calendar.rounded(abs(year) // 10 * 10, 10, bc=year < 0))
     size = 100 if precision == "century" else 1000
-    return units.years(*units.grouped(-(-abs(year) // size), size, bc=year < 0))
+    return calendar.years(*calendar.grouped(-(-abs(year) // size), size, bc=year < 0))
 
 
 ITEM = re.compile(r"Q[1-9]\d{0,11}")
@@ -96,7 +96,7 @@ SOURCED, UNSOURCED, PREFERRED = 0.60, 0.45, 0.05
 """The confidence of a statement with and without a reference, and what a preferred rank adds."""
 MAX_LABEL = 300
 ABOUT_PERSON = "an item of Wikidata about a person"
-NOT_A_PERSON = "the item is no person, or has no name in this language"
+NOT_A_PERSON = "the item is not a person, or has no name in this language"
 YEARS_APART = 3
 """How many years a query may be off: other sources differ by as much."""
 
@@ -157,7 +157,7 @@ class WikidataSource(PluginSource):
         self._gate.check_allowed(self.plugin)
         item = _item(locator)
         if not item:
-            raise SourceUnreachable(f"{locator!r} is no item of Wikidata.", remedy="Items are named like 'Q1035'.")
+            raise SourceUnreachable(f"{locator!r} is not a Wikidata item.", remedy="Use an ID such as 'Q1035'.")
         _, labels = self._endpoint.ask(queries.label(item, self._language))
         name = _plain(labels[0].get("label", "")) if labels and "person" in labels[0] else ""
         _, rows = self._endpoint.ask(queries.statements(item, self._language))

@@ -40,7 +40,7 @@ class Endpoint:
             request = Request(short, accept=ACCEPT)
         page = self._gate.get(self.plugin, request)
         if page.status != 200:
-            raise SourceUnreachable(f"The endpoint {self.url!r} answers with an error ({page.status}).")
+            raise SourceUnreachable(f"The endpoint {self.url!r} returned an error ({page.status}).")
         return page, rows_of(page)
 
 
@@ -51,8 +51,8 @@ def rows_of(page: FetchedPage) -> list[Row]:
         return [_row(row) for row in bindings[:MAX_ROWS] if isinstance(row, dict)]
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise SourceUnreachable(
-            f"The answer of {display_url(page.url)!r} is no result of a SPARQL query.",
-            remedy="Is this a SPARQL endpoint?",
+            f"The reply from {display_url(page.url)!r} is not a SPARQL result.",
+            remedy="Check that this is the address of a SPARQL endpoint.",
         ) from problem
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy import select
 
@@ -20,7 +19,7 @@ CHAIN = AuditChain(
     hashes_previous_twice=True,
     row_id=lambda seq, previous: row_id("audit", previous, str(seq)),
 )
-State = Mapping[str, Any]
+State = Mapping[str, object]
 UNREDACTED_FIELDS = frozenset(
     {"id", "ids", "entity_id", "field_name", "status", "preferred", "source_record_id", "state"}
 )
@@ -85,7 +84,9 @@ class AuditReader(StorePart):
     def audit(self) -> tuple[CaseAuditRow, ...]:
         """All logged actions, in order."""
         with self._db.reading():
-            return tuple(CaseAuditRow(**row) for row in self._db.rows(select(AUDIT_LOG).order_by(AUDIT_LOG.c.seq)))
+            return tuple(
+                CaseAuditRow(**row._asdict()) for row in self._db.rows(select(AUDIT_LOG).order_by(AUDIT_LOG.c.seq))
+            )
 
     def verify_audit(self, head: str = "") -> tuple[AuditProblem, ...]:
         """The rows of the audit log that were tampered with.
@@ -95,6 +96,6 @@ class AuditReader(StorePart):
         with self._db.reading(), self._db.errors():
             found = CHAIN.problems(self._db.connection, _read_end(self._db))
             if not found and not CHAIN.has_head(self._db.connection, head):
-                text = f"the log never had the head {head!r}: it was written anew"
+                text = f"the log never had the fingerprint {head!r}, so it was rewritten"
                 return (AuditProblem(0, "changed", text),)
             return found

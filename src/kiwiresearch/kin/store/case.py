@@ -7,13 +7,13 @@ log, copies of a case, and the check that nothing but this program changed its r
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Table, bindparam, func, insert, select, update
+from sqlalchemy import Row, Table, bindparam, func, insert, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import projection
@@ -21,7 +21,7 @@ from kiwiresearch.kin.store.audit import AuditReader, write_pending
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.facts import FactStore, claim_id, value_key
 from kiwiresearch.kin.store.merges import Merges
-from kiwiresearch.kin.store.projection import Row, wrong_rows
+from kiwiresearch.kin.store.projection import wrong_rows
 from kiwiresearch.kin.store.queues import Queues
 from kiwiresearch.kin.store.records import RecordStore, follow_merges
 from kiwiresearch.kin.store.tables import (
@@ -41,8 +41,6 @@ from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
 
-RowValues = dict[str, Any]
-
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
     """Write all rows of a case into another empty one, inside the target's transaction."""
@@ -50,7 +48,7 @@ def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
         for at in METADATA.sorted_tables:
             own = _self_references(at)
             for rows in _batches(source, at):
-                target.run(insert(at), [{**row, **dict.fromkeys(own)} for row in rows])
+                target.run(insert(at), [{**row._mapping, **dict.fromkeys(own)} for row in rows])
             if own:
                 _copy_self_references(source, target, at, own)
 
@@ -64,13 +62,13 @@ def _copy_self_references(source: CaseDatabase, target: CaseDatabase, at: Table,
     [key] = at.primary_key
     change = update(at).where(key == bindparam("this")).values({name: bindparam(f"new_{name}") for name in own})
     for rows in _batches(source, at):
-        tied = [row for row in rows if any(row[name] is not None for name in own)]
+        tied = [row._mapping for row in rows if any(getattr(row, name) is not None for name in own)]
         if tied:
             given = [{"this": row[key.name], **{f"new_{name}": row[name] for name in own}} for row in tied]
             target.run(change, given)
 
 
-def _batches(db: CaseDatabase, at: Table) -> Iterator[list[RowValues]]:
+def _batches(db: CaseDatabase, at: Table) -> Iterator[Sequence[Row[Any]]]:
     return db.batches(select(at).order_by(*at.primary_key).execution_options(yield_per=BATCH))
 
 
@@ -82,28 +80,28 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
         members[follow_merges(db, row.id)].append(row.id)
     found = db.rows(select(ASSERTION).order_by(ASSERTION.c.id))
     for one in found:
-        if not _id_matches(one, members.get(one["entity_id"], [one["entity_id"]])):
-            yield f"statement {one['id']}: it no longer says what it said."
-        elif one["id"] not in logged:
-            yield f"statement {one['id']}: the audit log knows nothing of it."
-    for missing in sorted(logged - {one["id"] for one in found}):
+        if not _id_matches(one, members.get(one.entity_id, [one.entity_id])):
+            yield f"fact {one.id}: it was changed."
+        elif one.id not in logged:
+            yield f"statement {one.id}: it is not in the log."
+    for missing in sorted(logged - {one.id for one in found}):
         yield f"statement {missing}: it was removed."
 
 
-def _id_matches(row: Row, entities: list[str]) -> bool:
+def _id_matches(row: Row[Any], entities: list[str]) -> bool:
     """Whether the id of a statement matches its content, about one of the records its person was merged from."""
-    field, value = row["field_name"], row["field_value"]
+    field, value = row.field_name, row.field_value
     dates = [date for date in (value["when"], value["until"]) if date]
     if any((when := date_from_json(date)) is None or when.edtf() != date["edtf"] for date in dates):
         return False
     key = value_key(field, value)
-    return key == row["value_key"] and row["id"] in {row_id("assertion", one, field, key) for one in entities}
+    return key == row.value_key and row.id in {row_id("assertion", one, field, key) for one in entities}
 
 
 def _quotes(db: CaseDatabase) -> Iterator[str]:
     for row in db.rows(select(EVIDENCE_CLAIM).order_by(EVIDENCE_CLAIM.c.id)):
-        if row["id"] != claim_id(row):
-            yield f"evidence {row['id']}: it no longer says what it said."
+        if row.id != claim_id(row._asdict()):
+            yield f"evidence {row.id}: it was changed."
 
 
 class IntegrityChecker(StorePart):
@@ -141,7 +139,7 @@ class ResearchLog(StorePart):
     ) -> None:
         """Write a line of the research log. A search that found nothing is a line here and never a fact."""
         if negative and (hits or new_assertions):
-            raise BadUsage(f"The search {query!r} found something, so it is not negative.")
+            raise BadUsage(f"The search {query!r} has results, so it cannot be logged as negative.")
         with self._db.writing():
             seq = self._db.run(select(func.coalesce(func.max(QUERY_LOG.c.seq), 0) + 1)).scalar_one()
             at = at or self._db.now()
@@ -151,7 +149,7 @@ class ResearchLog(StorePart):
     def queries(self) -> tuple[QueryRow, ...]:
         with self._db.reading():
             rows = self._db.rows(select(QUERY_LOG).order_by(QUERY_LOG.c.seq))
-        return tuple(QueryRow(**row) for row in rows)
+        return tuple(QueryRow(**row._asdict()) for row in rows)
 
     def state(self, key: str) -> Any:
         """The value stored under that key; None if there is none."""
@@ -164,7 +162,7 @@ class ResearchLog(StorePart):
             # In a list, so that a state of None differs from a missing one.
             self._db.put(CASE_STATE, {"key": key, "value": [value]})
 
-    def plugin_state(self, plugin: str) -> Mapping[str, Any] | None:
+    def plugin_state(self, plugin: str) -> Mapping[str, object] | None:
         with self._db.reading():
             return self._db.run(select(PLUGIN_STATE.c.state).where(PLUGIN_STATE.c.plugin_id == plugin)).scalar()
 
@@ -197,13 +195,13 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
 
     @classmethod
     def open(
-        cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S, alone_s: float | None = None
+        cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S, lock_timeout_s: float | None = None
     ) -> Self:
         """Open a case; an older one is upgraded, a newer one refused.
 
-        With `alone_s`, nobody else may change the case until it is closed; it waits that many seconds for others.
+        With `lock_timeout_s`, nobody else may change the case until it is closed; others are waited for that long.
         """
-        return cls(CaseDatabase.open(where, now, busy_s=busy_s, alone_s=alone_s))
+        return cls(CaseDatabase.open(where, now, busy_s=busy_s, lock_timeout_s=lock_timeout_s))
 
     def close(self) -> None:
         self._db.close()
@@ -223,7 +221,7 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
         return self._db.now()
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> Mapping[str, object]:
         return self._db.settings
 
     @contextmanager

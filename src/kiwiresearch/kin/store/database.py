@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from sqlalchemy import Connection, CursorResult, Executable, Table, insert, select, text, update
+from sqlalchemy import Connection, CursorResult, Executable, Row, Table, insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged, RunNotFound
@@ -94,15 +94,19 @@ class CaseDatabase:
                 database.close()
 
     @classmethod
-    def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float, alone_s: float | None = None) -> Self:
-        """Open an existing case; with `alone_s`, lock it for changes after waiting up to that many seconds."""
+    def open(
+        cls, where: Path | str, now: Callable[[], str], *, busy_s: float, lock_timeout_s: float | None = None
+    ) -> Self:
+        """Open an existing case; with `lock_timeout_s`, lock it for changes after waiting up to that many seconds."""
         place = Address.parse(where, "case")
         if place.path is not None and not place.path.is_file():  # opening a missing file would create it
-            raise RunNotFound(f"There is no case at {place.name!r}.", remedy="Start one with 'kiwiresearch kin start'.")
+            raise RunNotFound(
+                f"No case was found at {place.name!r}.", remedy="Start one with 'kiwiresearch kin start'."
+            )
         database = cls(place, now, busy_s)
         try:
-            if alone_s is not None:
-                database._hold(alone_s)
+            if lock_timeout_s is not None:
+                database._hold(lock_timeout_s)
             database._load()
         except BaseException:
             database.close()
@@ -145,8 +149,8 @@ class CaseDatabase:
         tables = table_names(connection)
         if RESEARCH_CASE.name not in tables or not tables & {CASE_FORMAT.name, FIRST_VERSION}:
             raise RunDamaged(
-                f"{self.name!r} is no case: the tables of one are not in it.",
-                remedy="Name the file or address of a case.",
+                f"{self.name!r} is not a case: it does not have the tables of one.",
+                remedy="Enter the file or address of a case.",
             )
         if FIRST_VERSION in tables:
             found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
@@ -208,8 +212,8 @@ class CaseDatabase:
     def _check_not_broken(self) -> None:
         if self._broken:
             raise CannotWrite(
-                f"A write to the case {self.name!r} failed in this step, so nothing of it was kept.",
-                remedy="Do the step again.",
+                f"A write to the case {self.name!r} failed, so this step was not saved.",
+                remedy="Run the step again.",
             )
 
     def run_deferred(self) -> None:
@@ -221,18 +225,14 @@ class CaseDatabase:
         with self.errors():
             return self.connection.execute(statement, rows)
 
-    def rows(self, statement: Executable) -> list[dict[str, Any]]:
-        """All rows, by column name."""
+    def rows(self, statement: Executable) -> list[Row[Any]]:
         with self.errors():
-            found = self.connection.execute(statement)
-            names = list(map(str, found.keys()))
-            return [dict(zip(names, row, strict=True)) for row in found.all()]
+            return list(self.connection.execute(statement))
 
-    def batches(self, statement: Executable) -> Iterator[list[dict[str, Any]]]:
+    def batches(self, statement: Executable) -> Iterator[Sequence[Row[Any]]]:
         """Like `rows`, in batches."""
         with self.errors():
-            for rows in self.connection.execute(statement).mappings().partitions():
-                yield [{str(name): value for name, value in row.items()} for row in rows]
+            yield from self.connection.execute(statement).partitions()
 
     def insert_new(self, table: Table, row: Mapping[str, Any]) -> bool:
         """Insert a row unless its key is taken; returns whether it was new."""
@@ -326,7 +326,7 @@ def _building(place: Address) -> Iterator[Address]:
 
 def _taken_error(place: Address) -> FolderTaken:
     return FolderTaken(
-        f"There is something at {place.name!r} already.", remedy="Open it, or start the case at another place."
+        f"{place.name!r} already exists.", remedy="Open that case, or start the new one in another place."
     )
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from sqlalchemy import Row, delete, select, update
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_of
 from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, RELATIONSHIP
-from kiwiresearch.kin.store.values import ConflictRow, date_to_json
+from kiwiresearch.kin.store.values import ConflictRow, StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
     RELATION_FIELDS,
@@ -44,16 +45,17 @@ class Assessment:
 def _check(fact: ExtractedFact, grounds: Assessment) -> None:
     for number in (fact.confidence, grounds.confidence, grounds.reliability):
         if number is not None and not 0 <= number <= 1:
-            raise BadUsage(f"{number!r} is no confidence or reliability: they go from 0 to 1.")
+            raise BadUsage(f"{number!r} is not a valid confidence or reliability. Use a number from 0 to 1.")
     if grounds.directness == "negative":
         raise BadUsage(
-            f"That nothing was found is no evidence for {fact.field!r}.", remedy="Write it into the research log."
+            f"A search without results is not evidence for {fact.field!r}.",
+            remedy="Record it in the research log instead.",
         )
     if not fact.value.strip():
-        raise BadUsage(f"A fact of the field {fact.field!r} has no value.")
+        raise BadUsage(f"A fact for the field {fact.field!r} has no value.")
 
 
-def value_key(field: str, value: Mapping[str, Any]) -> str:
+def value_key(field: str, value: StoredValue) -> str:
     """A key that is equal for statements with the same meaning."""
     when, until = value["when"], value["until"]
     if field in DATE_FIELDS:
@@ -88,14 +90,14 @@ def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: Ext
         "changed_at": at,
     }
     claim = _claim(db, identity, fact, grounds, confidence)
-    told = {"entity_id": entity, "field_name": fact.field, "source_record_id": grounds.source}
+    details = {"entity_id": entity, "field_name": fact.field, "source_record_id": grounds.source}
     if db.insert_new(ASSERTION, row):
         db.insert_new(EVIDENCE_CLAIM, claim)
-        told |= {"value": fact.value, "status": grounds.status}
-        audit.record(db, "assert", identity, living=_living(db, ends, fact.field), after=told)
+        details |= {"value": fact.value, "status": grounds.status}
+        audit.record(db, "assert", identity, living=_living(db, ends, fact.field), after=details)
     elif db.insert_new(EVIDENCE_CLAIM, claim):
         _strengthen(db, identity, grounds.status, confidence)
-        audit.record(db, "add_evidence", identity, living=_living(db, ends, fact.field), after=told)
+        audit.record(db, "add_evidence", identity, living=_living(db, ends, fact.field), after=details)
     return identity
 
 
@@ -106,7 +108,7 @@ def _living(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> Li
     return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
 
 
-def _value(fact: ExtractedFact) -> dict[str, Any]:
+def _value(fact: ExtractedFact) -> StoredValue:
     return {
         "value": fact.value,
         "when": date_to_json(fact.when, fact.snippet.words if fact.field in DATE_FIELDS else ""),
@@ -116,11 +118,9 @@ def _value(fact: ExtractedFact) -> dict[str, Any]:
     }
 
 
-def _claim(
-    db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assessment, confidence: float
-) -> dict[str, Any]:
+def _claim(db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assessment, confidence: float) -> JsonDict:
     snippet = fact.snippet
-    row = {
+    row: JsonDict = {
         "assertion_id": identity,
         "source_record_id": grounds.source,
         "citation_snippet": snippet.words,
@@ -174,7 +174,7 @@ def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
         return list(db.run(select(rows).where(*alike).order_by(rows.c.id)).all())
     tie = db.run(select(RELATIONSHIP).where(RELATIONSHIP.c.id == identity)).one_or_none()
     if tie is None:
-        raise BadUsage(f"The case has no fact and no tie {identity!r}.", remedy="Take an id from the tree.")
+        raise BadUsage(f"The case has no fact or relationship {identity!r}.", remedy="Use an ID from the tree.")
     ties, ends = RELATIONSHIP, (tie.person1_id, tie.person2_id)
     same = [ties.c.relationship_type == tie.relationship_type, ties.c.person1_id.in_(ends), ties.c.person2_id.in_(ends)]
     if tie.relationship_type == "parent_of":  # the only kind with a direction
@@ -195,9 +195,9 @@ def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[st
     audit.record(db, action, row.id, living=living, before={**before, **shown}, after={**after, **shown})
 
 
-def _audit_state(row: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"field_name": row["field_name"], "entity_id": row["entity_id"], "ids": row["assertion_ids"]}
-    return told | {"status": row["resolution_status"], "recommended": row["recommended_assertion_id"]}
+def _audit_state(row: Mapping[str, object]) -> JsonDict:
+    details = {"field_name": row["field_name"], "entity_id": row["entity_id"], "ids": row["assertion_ids"]}
+    return details | {"status": row["resolution_status"], "recommended": row["recommended_assertion_id"]}
 
 
 class FactStore(StorePart):
@@ -255,7 +255,8 @@ class FactStore(StorePart):
             first, second = canonical_id(self._db, first), canonical_id(self._db, second)
             if first == second:
                 raise BadUsage(
-                    f"The person {first!r} cannot be {kind} of itself.", remedy="Check who was merged with whom."
+                    f"The person {first!r} cannot be their own relative ({kind}).",
+                    remedy="Check the merges of this person: kiwiresearch kin merges",
                 )
             if kind != "parent_of":
                 first, second = sorted((first, second))
@@ -314,7 +315,7 @@ class FactStore(StorePart):
             missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
             if missing:
                 raise BadUsage(
-                    f"A conflict about {conflict.field!r} names a fact that the case has not: {missing[0]!r}."
+                    f"A conflict about {conflict.field!r} refers to a fact that is not in the case: {missing[0]!r}."
                 )
             identity = conflict.id or row_id("conflict", root, conflict.field)
             row = {
@@ -330,7 +331,7 @@ class FactStore(StorePart):
                 "rationale": conflict.rationale,
                 "next_actions": list(conflict.next_actions),
             }
-            before = self._db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))
+            before = [one._asdict() for one in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))]
             if before != [row]:
                 self._db.put(CONFLICT, row)
                 shown, was = _audit_state(row), _audit_state(before[0]) if before else None
@@ -347,20 +348,20 @@ class FactStore(StorePart):
     def conflicts(self) -> tuple[ConflictRow, ...]:
         with self._db.reading():
             rows = self._db.rows(select(CONFLICT).order_by(CONFLICT.c.id))
-            roots = [canonical_id(self._db, row["entity_id"]) for row in rows]
+            roots = [canonical_id(self._db, row.entity_id) for row in rows]
         return tuple(
             ConflictRow(
-                row["id"],
+                row.id,
                 root,
-                row["field_name"],
-                tuple(row["assertion_ids"]),
-                tuple(row["ranking"]),
-                row["recommended_assertion_id"],
-                row["confidence"],
-                row["method"],
-                row["resolution_status"],
-                row["rationale"],
-                tuple(row["next_actions"]),
+                row.field_name,
+                tuple(row.assertion_ids),
+                tuple(row.ranking),
+                row.recommended_assertion_id,
+                row.confidence,
+                row.method,
+                row.resolution_status,
+                row.rationale,
+                tuple(row.next_actions),
             )
             for row, root in zip(rows, roots, strict=True)
         )

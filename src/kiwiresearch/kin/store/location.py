@@ -18,7 +18,7 @@ from kiwiresearch.store import BUSY_S, POOL_SIZE, Address, ErrorKinds, database_
 from kiwiresearch.system import FileLock
 
 LOCK = ".lock"
-WAIT_REMEDY = "Wait until it is done, or stop it."
+WAIT_REMEDY = "Wait until it finishes, or stop it."
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def create_schema(connection: Connection) -> None:
         return
     named = str(connection.execute(text("SHOW search_path")).scalar())
     if SCHEMA_NAME.fullmatch(named) is None:
-        raise BadUsage(f"There is no schema {named!r} on the server.", remedy="Name one that is there.")
+        raise BadUsage(f"The server has no schema {named!r}.", remedy="Use a schema that exists.")
     connection.execute(text(f"CREATE SCHEMA {named}"))
 
 

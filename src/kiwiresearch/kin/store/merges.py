@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Row, delete, func, insert, select, update
 
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
@@ -23,7 +23,6 @@ from kiwiresearch.kin.store.values import CannotLink, MergeCluster
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 
 UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": PERSON}
-Row = Mapping[str, Any]
 
 
 class Merges(StorePart):
@@ -47,12 +46,12 @@ class Merges(StorePart):
         A pair that must not be linked is refused unless `again`.
         """
         if not rationale.strip() or not why_not_merge.strip():
-            raise BadUsage("A merge needs a reason for it and what speaks against it.", remedy="Give both.")
+            raise BadUsage("A merge needs a reason for it and a reason against it.", remedy="Add both reasons.")
         db = self._db
         with db.writing():
             kept, gone = canonical_id(db, canonical), canonical_id(db, other)
             if kept == gone:
-                raise BadUsage(f"{canonical!r} and {other!r} are one person already.")
+                raise BadUsage(f"{canonical!r} and {other!r} are already merged.")
             if not again:
                 _check_allowed(db, kept, gone)
             seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
@@ -83,21 +82,17 @@ class Merges(StorePart):
             }
             db.run(insert(MERGE_CLUSTER).values(row))
             db.changed_people |= {kept, gone}
-            told = {"ids": [kept, gone], "rationale": rationale, "score": score}
-            audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=told)
+            details = {"ids": [kept, gone], "rationale": rationale, "score": score}
+            audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=details)
             return cluster
 
     def all(self) -> tuple[MergeCluster, ...]:
         """All merges, including undone ones, in the order they were made."""
         db = self._db
         with db.reading():
-            rows = db.rows(select(MERGE_CLUSTER).order_by(MERGE_CLUSTER.c.seq))
-        return tuple(
-            MergeCluster(
-                **{**{name: row[name] for name in row if name != "undo"}, "member_ids": tuple(row["member_ids"])}
-            )
-            for row in rows
-        )
+            columns = [column for column in MERGE_CLUSTER.c if column.name != "undo"]
+            rows = db.rows(select(*columns).order_by(MERGE_CLUSTER.c.seq))
+        return tuple(MergeCluster(**row._asdict() | {"member_ids": tuple(row.member_ids)}) for row in rows)
 
     def undo(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
         """Undo a merge and return what was undone, the latest first; the pair is not proposed again.
@@ -108,21 +103,22 @@ class Merges(StorePart):
         with db.writing():
             wanted = _merge_to_undo(db, cluster)
             rows = MERGE_CLUSTER
-            after = select(rows).where(rows.c.seq > wanted["seq"], rows.c.state == "merged").order_by(rows.c.seq)
+            after = select(rows).where(rows.c.seq > wanted.seq, rows.c.state == "merged").order_by(rows.c.seq)
             later = _dependent_merges(wanted, db.rows(after))
             if later and not cascade:
                 raise BadUsage(
-                    f"The merge {cluster!r} cannot be undone alone: the later merge {later[-1]['id']!r} of"
-                    f" {' and '.join(map(repr, later[-1]['member_ids']))} rests on it.",
-                    remedy="Undo that one first, or undo this one with all that rest on it.",
+                    f"The merge {cluster!r} cannot be undone on its own: the later merge {later[-1].id!r} of"
+                    f" {' and '.join(map(repr, later[-1].member_ids))} depends on it.",
+                    remedy="Undo the later merge first, "
+                    "or undo this merge together with every merge that depends on it.",
                 )
             undone = [*reversed(later), wanted]
             for row in undone:
                 _undo(db, row, why)
             # Only this one was found wrong: merges that depended on it may be proposed again.
-            kept, gone = wanted["member_ids"]
+            kept, gone = wanted.member_ids
             self.forbid(kept, gone, why or f"the merge {cluster} was undone", "undo")
-            return tuple(row["id"] for row in undone)
+            return tuple(row.id for row in undone)
 
     def forbidden(self) -> tuple[CannotLink, ...]:
         """The pairs that must not be merged."""
@@ -131,7 +127,7 @@ class Merges(StorePart):
     def forbid(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
         """Record that two people are not the same."""
         if first == second:
-            raise BadUsage(f"{first!r} cannot be kept apart from itself.")
+            raise BadUsage(f"{first!r} cannot be kept separate from itself.")
         db = self._db
         with db.writing():
             canonical_id(db, first), canonical_id(db, second)
@@ -147,9 +143,9 @@ class Merges(StorePart):
         db = self._db
         with db.writing():
             if not db.run(delete(CANNOT_LINK).where(*mine)).rowcount:
-                raise BadUsage(f"{low!r} and {high!r} are not kept apart.")
-            told = {"ids": [low, high], "why": why}
-            audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=told)
+                raise BadUsage(f"{low!r} and {high!r} are not kept separate.")
+            details = {"ids": [low, high], "why": why}
+            audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=details)
 
 
 def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
@@ -160,8 +156,8 @@ def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
     for pair in _cannot_links(db):
         if {canonical_id(db, pair.first), canonical_id(db, pair.second)} == {kept, gone}:
             raise BadUsage(
-                f"{kept!r} and {gone!r} must not be merged: {pair.reason}",
-                remedy="Merge them all the same only if there is new evidence, and say so.",
+                f"{kept!r} and {gone!r} cannot be merged, because they are kept separate: {pair.reason}",
+                remedy="To merge them, first undo the decision to keep them separate.",
             )
 
 
@@ -192,35 +188,35 @@ def _cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
     return tuple(CannotLink(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
 
-def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row:
+def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row[Any]:
     rows = db.rows(select(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == cluster))
     if not rows:
-        raise BadUsage(f"There is no merge {cluster!r}.", remedy="'kiwiresearch kin merges' shows them all.")
-    if rows[0]["state"] != "merged":
-        raise BadUsage(f"The merge {cluster!r} was undone already.")
+        raise BadUsage(f"The merge {cluster!r} was not found.", remedy="To list all merges: kiwiresearch kin merges")
+    if rows[0].state != "merged":
+        raise BadUsage(f"The merge {cluster!r} has already been undone.")
     return rows[0]
 
 
-def _dependent_merges(wanted: Row, later: Sequence[Row]) -> list[Row]:
+def _dependent_merges(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
     """Later merges of the same people or columns, and those that depend on them."""
-    people, columns = set(wanted["member_ids"]), _columns(wanted)
+    people, columns = set(wanted.member_ids), _columns(wanted)
     found = []
     for row in later:
-        if people & set(row["member_ids"]) or columns & _columns(row):
-            people |= set(row["member_ids"])
+        if people & set(row.member_ids) or columns & _columns(row):
+            people |= set(row.member_ids)
             columns |= _columns(row)
             found.append(row)
     return found
 
 
-def _columns(row: Row) -> set[tuple[str, str, str]]:
-    return {(name, identity, column) for name, identity, column, _, _ in row["undo"]}
+def _columns(row: Row[Any]) -> set[tuple[str, str, str]]:
+    return {(name, identity, column) for name, identity, column, _, _ in row.undo}
 
 
-def _undo(db: CaseDatabase, row: Row, why: str) -> None:
-    kept, gone = row["member_ids"]
+def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
+    kept, gone = row.member_ids
     changed: defaultdict[tuple[str, str, str | None, str], list[str]] = defaultdict(list)
-    for name, identity, column, old, new in row["undo"]:
+    for name, identity, column, old, new in row.undo:
         changed[name, column, old, new].append(identity)
     for (name, column, old, new), ids in changed.items():
         at = UNDO_TABLES[name]
@@ -228,12 +224,12 @@ def _undo(db: CaseDatabase, row: Row, why: str) -> None:
         if db.run(update(at).where(*as_left).values({column: old})).rowcount != len(ids):
             db.mark_broken()
             raise RunDamaged(
-                f"The merge {row['id']!r} cannot be undone: {column!r} of a {name} was changed since.",
-                remedy="Nothing was changed. Take the case from a backup.",
+                f"The merge {row.id!r} cannot be undone: {column!r} of a {name} was changed later.",
+                remedy="Nothing was changed. Restore the case from a backup.",
             )
     done = {"state": "reverted", "reverted_at": db.now()}
-    db.run(update(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == row["id"]).values(done))
+    db.run(update(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == row.id).values(done))
     db.merged_into = None
     db.changed_people |= {kept, gone}
-    told = {"ids": [kept, gone], "why": why}
-    audit.record(db, "unmerge", row["id"], living=living_of_all(db, kept, gone), after=told)
+    details = {"ids": [kept, gone], "why": why}
+    audit.record(db, "unmerge", row.id, living=living_of_all(db, kept, gone), after=details)

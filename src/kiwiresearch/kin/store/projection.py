@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Table, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Row, Table, bindparam, delete, insert, or_, select, update
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import follow_merges
 from kiwiresearch.kin.store.tables import (
@@ -19,49 +20,46 @@ from kiwiresearch.kin.store.tables import (
     PERSON_NAME,
     RELATIONSHIP,
 )
-from kiwiresearch.kin.store.values import STATUS_RANKS, best_by_field, date_bounds, rank_key
+from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_field, date_bounds, rank_key
 from kiwiresearch.kin.tree import DISCARDED, row_id
 
-StatementRow = Mapping[str, Any]
 PERSON_EVENTS = ("birth", "baptism", "death", "burial")
 
 
-def events_of_person(
-    person: str, best: Mapping[str, StatementRow], ties: Sequence[StatementRow]
-) -> list[dict[str, Any]]:
+def events_of_person(person: str, best: Mapping[str, Row[Any]], ties: Sequence[Row[Any]]) -> list[JsonDict]:
     """Events of one person; a marriage only if no spouse is known, since it belongs to the tie otherwise."""
-    married = any(tie["relationship_type"] == "spouse_of" and _counts(tie) for tie in ties)
+    married = any(tie.relationship_type == "spouse_of" and _counts(tie) for tie in ties)
     kinds = PERSON_EVENTS if married else (*PERSON_EVENTS, "marriage")
     found = []
     for kind in kinds:
         day, place = best.get(f"{kind}_date"), best.get(f"{kind}_place")
-        sure = [row["confidence"] for row in (day, place) if row is not None]
+        sure = [row.confidence for row in (day, place) if row is not None]
         if sure:
-            when = day["field_value"]["when"] if day is not None else None
-            where = place["field_value"]["value"] if place is not None else ""
+            when = day.field_value["when"] if day is not None else None
+            where = place.field_value["value"] if place is not None else ""
             people = [{"person_id": person, "role": "principal"}]
             found.append(_event(kind, person, people, when, where, max(sure)))
     return found
 
 
-def events_of_relationship(tie: StatementRow) -> list[dict[str, Any]]:
+def events_of_relationship(tie: Row[Any]) -> list[JsonDict]:
     """The marriage of a couple, and its legal end."""
-    if tie["relationship_type"] != "spouse_of" or not _counts(tie):
+    if tie.relationship_type != "spouse_of" or not _counts(tie):
         return []
-    people = [{"person_id": tie[end], "role": "spouse"} for end in ("person1_id", "person2_id")]
-    found = [_event("marriage", tie["id"], people, tie["start"], "", tie["confidence"])]
-    if tie["qualifier"] == "divorced":
-        found.append(_event("divorce", tie["id"], people, tie["end"], "", tie["confidence"]))
+    people = [{"person_id": end, "role": "spouse"} for end in _ends(tie)]
+    found = [_event("marriage", tie.id, people, tie.start, "", tie.confidence)]
+    if tie.qualifier == "divorced":
+        found.append(_event("divorce", tie.id, people, tie.end, "", tie.confidence))
     return found
 
 
-def _counts(tie: StatementRow) -> bool:
-    return not tie["shadowed_by"] and tie["status"] not in DISCARDED
+def _counts(tie: Row[Any]) -> bool:
+    return not tie.shadowed_by and tie.status not in DISCARDED
 
 
 def _event(
-    kind: str, owner: str, people: list[dict[str, str]], when: dict[str, Any] | None, place: str, confidence: float
-) -> dict[str, Any]:
+    kind: str, owner: str, people: list[dict[str, str]], when: StoredDate | None, place: str, confidence: float
+) -> JsonDict:
     days = date_bounds(when)
     return {
         "id": row_id("event", kind, owner),
@@ -76,69 +74,65 @@ def _event(
     }
 
 
-PersonaRow = Mapping[str, Any]
-
-
 @dataclass(frozen=True, slots=True)
 class MergedPeople:
     """Rows of some people and of everybody merged into them: the person first, then by id."""
 
-    people: Mapping[str, Sequence[PersonaRow]]
-    names: Mapping[str, Sequence[PersonaRow]]
-    externals: Mapping[str, Sequence[PersonaRow]]
+    people: Mapping[str, Sequence[Row[Any]]]
+    names: Mapping[str, Sequence[Row[Any]]]
+    externals: Mapping[str, Sequence[Row[Any]]]
 
     @classmethod
     def of(cls, db: CaseDatabase, people: Sequence[str]) -> Self:
-        found: dict[str, list[PersonaRow]] = {person: [] for person in people}
+        found: dict[str, list[Row[Any]]] = {person: [] for person in people}
         home = {person: person for person in people}
         ring = db.rows(select(PERSON).where(PERSON.c.id.in_(people)))
         while ring:
             for row in ring:
-                home.setdefault(row["id"], home.get(row["merged_into_id"], row["id"]))
-                found[home[row["id"]]].append(row)
-            inside = [row["id"] for row in ring]
+                home.setdefault(row.id, home.get(row.merged_into_id, row.id))
+                found[home[row.id]].append(row)
+            inside = [row.id for row in ring]
             merged = db.rows(select(PERSON).where(PERSON.c.merged_into_id.in_(inside)))
-            ring = [row for row in merged if row["id"] not in home]
+            ring = [row for row in merged if row.id not in home]
         ordered = {
-            person: sorted(rows, key=lambda row, first=person: (row["id"] != first, row["id"]))  # type: ignore[misc]
+            person: sorted(rows, key=lambda row, first=person: (row.id != first, row.id))  # type: ignore[misc]
             for person, rows in found.items()
         }
         return cls(ordered, _by_person(db, PERSON_NAME, home), _by_person(db, PERSON_EXTERNAL, home))
 
-    def variants(self, person: str, said: Sequence[PersonaRow], name: str) -> list[dict[str, str]]:
+    def variants(self, person: str, said: Sequence[Row[Any]], name: str) -> list[dict[str, str]]:
         """The other forms of the name, each with its kind."""
-        found = {row["told_name"]: "title" for row in self.people[person]}
-        asserted = (row for row in said if row["field_name"] == "name" and row["status"] not in DISCARDED)
-        found |= {row["field_value"]["value"]: "asserted" for row in asserted}
+        found = {row.told_name: "title" for row in self.people[person]}
+        asserted = (row for row in said if row.field_name == "name" and row.status not in DISCARDED)
+        found |= {row.field_value["value"]: "asserted" for row in asserted}
         for one in self.people[person]:
-            found |= {row["value"]: row["kind"] for row in self.names.get(one["id"], ())}
+            found |= {row.value: row.kind for row in self.names.get(one.id, ())}
         return [{"value": value, "type": kind} for value, kind in sorted(found.items()) if value != name]
 
-    def sex(self, person: str, best: PersonaRow | None) -> str:
+    def sex(self, person: str, best: Row[Any] | None) -> str:
         """The preferred sex, or else the one the person was added with, or else that of sources or merged people."""
-        told = [row["told_sex"] for row in self.people[person]]
-        asserted = [best["field_value"]["value"]] if best else []
-        ranked = [*asserted, *told] if best and best["preferred"] else [*told[:1], *asserted, *told[1:]]
+        sexes = [row.told_sex for row in self.people[person]]
+        asserted = [best.field_value["value"]] if best else []
+        ranked = [*asserted, *sexes] if best and best.preferred else [*sexes[:1], *asserted, *sexes[1:]]
         return next((sex for sex in ranked if sex), "")
 
     def external(self, person: str) -> dict[str, str]:
         """One id for each external key, the person's own before those of merged people."""
         found: dict[str, str] = {}
         for one in self.people[person]:
-            for row in self.externals.get(one["id"], ()):
-                found.setdefault(row["key"], row["value"])
+            for row in self.externals.get(one.id, ()):
+                found.setdefault(row.key, row.value)
         return found
 
 
-def _by_person(db: CaseDatabase, table: Table, people: Mapping[str, str]) -> dict[str, list[PersonaRow]]:
-    found: defaultdict[str, list[PersonaRow]] = defaultdict(list)
+def _by_person(db: CaseDatabase, table: Table, people: Mapping[str, str]) -> dict[str, list[Row[Any]]]:
+    found: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     chosen = select(table).where(table.c.person_id.in_(list(people)))
-    for row in sorted(db.rows(chosen), key=lambda row: [row[name] for name in sorted(row)]):
-        found[row["person_id"]].append(row)
+    for row in sorted(db.rows(chosen), key=lambda row: [getattr(row, name) for name in sorted(row._fields)]):
+        found[row.person_id].append(row)
     return found
 
 
-Row = Mapping[str, Any]
 Element = TypeVar("Element")
 CHUNK = 400
 CORE = ("birth_date", "birth_place", "death_date", "death_place")
@@ -163,10 +157,10 @@ def _chunks(some: Sequence[Element]) -> Iterator[Sequence[Element]]:
         yield some[at : at + CHUNK]
 
 
-def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {entity: [] for entity in entities}
+def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row[Any]]]:
+    found: dict[str, list[Row[Any]]] = {entity: [] for entity in entities}
     for row in db.rows(select(ASSERTION).where(ASSERTION.c.entity_id.in_(list(found)))):
-        found[row["entity_id"]].append(row)
+        found[row.entity_id].append(row)
     return found
 
 
@@ -174,10 +168,10 @@ def _refresh_relationships(db: CaseDatabase, ties: Sequence[str]) -> None:
     _update(db, RELATIONSHIP, [_relationship_values(tie, rows) for tie, rows in _assertions_of(db, ties).items()])
 
 
-def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
+def _relationship_values(tie: str, said: Sequence[Row[Any]]) -> JsonDict:
     ranked = sorted(said, key=rank_key)
-    living = [row for row in ranked if row["status"] not in DISCARDED] or ranked
-    values = [row["field_value"] for row in living]
+    living = [row for row in ranked if row.status not in DISCARDED] or ranked
+    values = [row.field_value for row in living]
     start = next((value["when"] for value in values if value["when"]), None)
     end = next((value["until"] for value in values if value["until"]), None)
     return {
@@ -187,8 +181,8 @@ def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
         "start_date": date_bounds(start).earliest,
         "end": end,
         "end_date": date_bounds(end).latest,
-        "status": living[0]["status"],
-        "confidence": living[0]["confidence"],
+        "status": living[0].status,
+        "confidence": living[0].confidence,
     }
 
 
@@ -196,17 +190,17 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
     """The people and ties whose rows differ from what their assertions imply."""
     people = db.rows(select(PERSON).where(PERSON.c.merged_into_id.is_(None)).order_by(PERSON.c.id))
     for some in _chunks(people):
-        said, around = _assertions_of(db, ids := [row["id"] for row in some]), MergedPeople.of(db, ids)
+        said, around = _assertions_of(db, ids := [row.id for row in some]), MergedPeople.of(db, ids)
         for row in some:
-            told = _person_values(row, said[row["id"]], best_by_field(said[row["id"]]), around)
-            if any(row[name] != value for name, value in told.items() if name != "of"):
-                yield f"person {row['id']}: it is not what is said of it."
+            values = _person_values(row, said[row.id], best_by_field(said[row.id]), around)
+            if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
+                yield f"person {row.id}: it does not match its facts."
     for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
-        said = _assertions_of(db, [row["id"] for row in some])
+        said = _assertions_of(db, [row.id for row in some])
         for row in some:
-            told = _relationship_values(row["id"], said[row["id"]]) if said[row["id"]] else {"status": "unsaid"}
-            if any(row[name] != value for name, value in told.items() if name != "of"):
-                yield f"tie {row['id']}: it is not what is said of it."
+            values = _relationship_values(row.id, said[row.id]) if said[row.id] else {"status": "unsaid"}
+            if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
+                yield f"relationship {row.id}: it does not match its facts."
 
 
 def _update(db: CaseDatabase, table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
@@ -219,62 +213,64 @@ def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
     rows = db.rows(select(PERSON).where(PERSON.c.id.in_(people)).order_by(PERSON.c.id))
     said = _assertions_of(db, people)
     ties = _shadowed(db, people)
-    around = MergedPeople.of(db, [row["id"] for row in rows if row["merged_into_id"] is None])
+    around = MergedPeople.of(db, [row.id for row in rows if row.merged_into_id is None])
     happened = []
     changes = []
     for person in rows:
-        if person["merged_into_id"] is None:
-            best = best_by_field(said[person["id"]])
-            changes.append(_person_values(person, said[person["id"]], best, around))
-            happened += events_of_person(person["id"], best, [tie for tie in ties if person["id"] in _ends(tie)])
+        if person.merged_into_id is None:
+            best = best_by_field(said[person.id])
+            changes.append(_person_values(person, said[person.id], best, around))
+            happened += events_of_person(person.id, best, [tie for tie in ties if person.id in _ends(tie)])
     for tie in ties:
         happened += events_of_relationship(tie)
     _update(db, PERSON, changes)
-    for owners in _chunks([*people, *(tie["id"] for tie in ties)]):
+    for owners in _chunks([*people, *(tie.id for tie in ties)]):
         db.run(delete(EVENT).where(EVENT.c.owner_id.in_(owners)))
     if happened:
         db.run(insert(EVENT), happened)
 
 
-def _ends(tie: Row) -> tuple[str, str]:
-    return tie["person1_id"], tie["person2_id"]
+def _ends(tie: Row[Any]) -> tuple[str, str]:
+    return tie.person1_id, tie.person2_id
 
 
-def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row]:
+def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
     """The ties of these people; of several between the same two, all but the best get `shadowed_by`."""
     ties = RELATIONSHIP
     touching = or_(ties.c.person1_id.in_(people), ties.c.person2_id.in_(people))
-    rows = db.rows(select(ties).where(touching).order_by(ties.c.id))
-    alike: defaultdict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+    chosen = select(ties).where(touching).order_by(ties.c.id)
+    rows = db.rows(chosen)
+    alike: defaultdict[tuple[str, str, str], list[Row[Any]]] = defaultdict(list)
     for row in rows:
-        first, second = follow_merges(db, row["person1_id"]), follow_merges(db, row["person2_id"])
-        ends = (first, second) if row["relationship_type"] == "parent_of" else tuple(sorted((first, second)))
-        alike[row["relationship_type"], ends[0], ends[1]].append(row)
+        first, second = follow_merges(db, row.person1_id), follow_merges(db, row.person2_id)
+        ends = (first, second) if row.relationship_type == "parent_of" else tuple(sorted((first, second)))
+        alike[row.relationship_type, ends[0], ends[1]].append(row)
     changes = []
     for (_, first, second), group in alike.items():
-        lead = min(group, key=lambda row: (STATUS_RANKS[row["status"]], row["id"]))
+        lead = min(group, key=lambda row: (STATUS_RANKS[row.status], row.id))
         for row in group:
-            shadow = row["id"] if first == second else "" if row is lead else lead["id"]
-            if row["shadowed_by"] != shadow:
-                row["shadowed_by"] = shadow
-                changes.append({"of": row["id"], "shadowed_by": shadow})
+            shadow = row.id if first == second else "" if row is lead else lead.id
+            if row.shadowed_by != shadow:
+                changes.append({"of": row.id, "shadowed_by": shadow})
     _update(db, ties, changes)
-    return list(rows)
+    return db.rows(chosen) if changes else rows
 
 
-def _person_values(person: Row, said: Sequence[Row], best: Mapping[str, Row], around: MergedPeople) -> dict[str, Any]:
+def _person_values(
+    person: Row[Any], said: Sequence[Row[Any]], best: Mapping[str, Row[Any]], around: MergedPeople
+) -> JsonDict:
     """The row of a person who was not merged into another."""
     named = best.get("name")
-    name = named["field_value"]["value"] if named and named["preferred"] else person["told_name"]
-    values = {field: row["field_value"] for field, row in best.items()}
+    name = named.field_value["value"] if named and named.preferred else person.told_name
+    values = {field: row.field_value for field, row in best.items()}
     birth = values["birth_date"]["when"] if "birth_date" in values else None
     death = values["death_date"]["when"] if "death_date" in values else None
-    core = [best[field]["confidence"] for field in CORE if field in best]
+    core = [best[field].confidence for field in CORE if field in best]
     return {
-        "of": person["id"],
+        "of": person.id,
         "canonical_name": name,
-        "name_variants": around.variants(person["id"], said, name),
-        "sex": around.sex(person["id"], best.get("sex")),
+        "name_variants": around.variants(person.id, said, name),
+        "sex": around.sex(person.id, best.get("sex")),
         "birth_date": birth,
         "birth_date_earliest": date_bounds(birth).earliest,
         "birth_date_latest": date_bounds(birth).latest,
@@ -283,7 +279,7 @@ def _person_values(person: Row, said: Sequence[Row], best: Mapping[str, Row], ar
         "death_date_earliest": date_bounds(death).earliest,
         "death_date_latest": date_bounds(death).latest,
         "death_place": values["death_place"]["value"] if "death_place" in values else "",
-        "external_ids": around.external(person["id"]),
+        "external_ids": around.external(person.id),
         "confidence": sum(core) / len(core) if core else 0.0,
-        "updated_at": max([person["created_at"], *(row["changed_at"] for row in said)]),
+        "updated_at": max([person.created_at, *(row.changed_at for row in said)]),
     }

@@ -21,7 +21,7 @@ def to_utc_text(text: str, *, later_s: float = 0.0) -> str:
     try:
         when = datetime.fromisoformat(text)
     except ValueError as problem:
-        raise BadUsage(f"{text!r} is no time.", remedy="Write it as 2026-01-31T12:00:00Z.") from problem
+        raise BadUsage(f"{text!r} is not a valid time.", remedy="Write it as 2026-01-31T12:00:00Z.") from problem
     when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     return (when + timedelta(seconds=later_s)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
@@ -105,7 +105,7 @@ COLUMN_FIELDS: frozenset[str] = frozenset(QueueItem.__dataclass_fields__)
 
 
 RETRIES = 3
-ABANDONED = "whoever worked on it never came back"
+ABANDONED = "the worker that had it disappeared"
 
 
 class Queues(StorePart):
@@ -114,7 +114,7 @@ class Queues(StorePart):
     def push(self, queue: QueueName, item: Item) -> bool:
         """Queue an item; False if the queue has or had the same one."""
         if not isinstance(item, ITEM_TYPES[queue]):
-            raise BadUsage(f"A {type(item).__name__} does not go into the queue {queue!r}.")
+            raise BadUsage(f"A {type(item).__name__} cannot be added to the queue {queue!r}.")
         fields = asdict(item)
         row = {name: fields[name] for name in COLUMN_FIELDS}
         row |= {
@@ -141,8 +141,8 @@ class Queues(StorePart):
             found = self._db.rows(best.limit(1))
             if not found:
                 return None
-            self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == found[0]["id"]).values(status="taken"))
-            return _item({**found[0], "status": "taken"})
+            self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == found[0].id).values(status="taken"))
+            return _item(found[0]._asdict() | {"status": "taken"})
 
     def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> None:
         self._update(item, {"status": status})
@@ -159,7 +159,7 @@ class Queues(StorePart):
     def _update(self, item: Item, values: Mapping[str, Any]) -> None:
         with self._db.writing():
             if not self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == item.id).values(values)).rowcount:
-                raise BadUsage(f"The queues have no item {item.id!r}.")
+                raise BadUsage(f"The item {item.id!r} is not in a queue.")
 
     def give_back(self) -> None:
         """Put back taken items, as if they had not been taken."""
@@ -193,7 +193,7 @@ class Queues(StorePart):
         if status is not None:
             chosen = chosen.where(QUEUE_ITEM.c.status == status)
         with self._db.reading():
-            return tuple(_item(row) for row in self._db.rows(chosen))
+            return tuple(_item(row._asdict()) for row in self._db.rows(chosen))
 
     def sizes(self) -> Mapping[QueueName, int]:
         """How many items of each queue wait or are being worked on."""

@@ -66,7 +66,9 @@ def source_text(db: CaseDatabase, source: SourceId) -> str:
     except zlib.error:
         body = b""
     if hashlib.sha256(body).hexdigest() != row.text_hash:
-        raise RunDamaged(f"The text of the source {source!r} is not as it was kept.", remedy="Take a backup.")
+        raise RunDamaged(
+            f"The saved text of the source {source!r} was changed.", remedy="Restore the case from a backup."
+        )
     while len(db.texts) >= MAX_CACHED_TEXTS:
         db.texts.pop(next(iter(db.texts)))
     db.texts[source] = body.decode("utf-8", "surrogatepass")
@@ -84,11 +86,11 @@ def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
     """Raise if the source does not have these words at that position; a source stored without text is trusted."""
     text = source_text(db, source)
     if not snippet.words:
-        raise QuoteNotFound(f"A fact of the source {source!r} has no words that say it.")
+        raise QuoteNotFound(f"A fact from the source {source!r} has no quote.")
     at_place = text[snippet.start : snippet.end] == snippet.words if snippet.start >= 0 else snippet.words in text
     if text and not at_place:
         raise QuoteNotFound(
-            f"The source {source!r} does not say {snippet.words[:60]!r} at {snippet.start} to {snippet.end}."
+            f"The source {source!r} does not say {snippet.words[:60]!r} at characters {snippet.start} to {snippet.end}."
         )
 
 
@@ -143,8 +145,8 @@ class RecordStore(StorePart):
             }
             if not self._db.insert_new(SOURCE_RECORD, row):
                 raise BadUsage(
-                    f"The id {identity!r} is that of another source already.",
-                    remedy="Leave the id of the source empty, so that it is made of its URL and content.",
+                    f"The ID {identity!r} already belongs to another source.",
+                    remedy="Leave the ID of the source empty. It is created from its URL and content.",
                 )
             # Titles and addresses of pages name people who may be living, so only the hash is logged.
             audit.record(self._db, "add_source", identity, living="deceased", after={"content_hash": content_hash})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, func, select
+from sqlalchemy import ColumnElement, Row, Table, func, select
 
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_from_flag
@@ -21,7 +21,6 @@ from kiwiresearch.kin.store.tables import (
 from kiwiresearch.kin.store.values import date_from_json, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
-Row = Mapping[str, Any]
 EVIDENCE_COLUMNS = {
     "source": "source_record_id",
     "snippet": "citation_snippet",
@@ -36,7 +35,7 @@ EVIDENCE_COLUMNS = {
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
-def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row]:
+def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
     return db.rows(select(table).where(*conditions).order_by(table.c.id))
 
 
@@ -44,8 +43,8 @@ def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
     """The evidence of each assertion."""
     found: defaultdict[str, list[Evidence]] = defaultdict(list)
     for row in db.rows(select(EVIDENCE_CLAIM.c.assertion_id, *_columns(EVIDENCE_CLAIM, Evidence, EVIDENCE_COLUMNS))):
-        rationale = row["rationale"].get("text", "")
-        found[row.pop("assertion_id")].append(Evidence(**{**row, "rationale": rationale}))
+        values = row._asdict() | {"rationale": row.rationale.get("text", "")}
+        found[values.pop("assertion_id")].append(Evidence(**values))
     return found
 
 
@@ -54,26 +53,26 @@ def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[Co
     return [table.c[names.get(one.name, one.name)].label(one.name) for one in fields(kind)]
 
 
-def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
+def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
     """The facts of a person; those that became equal by a merge are one, with the evidence of all."""
-    alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    alike: defaultdict[tuple[str, str], list[Row[Any]]] = defaultdict(list)
     for row in sorted(rows, key=rank_key):
-        alike[row["field_name"], row["value_key"]].append(row)
-    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DISCARDED}
+        alike[row.field_name, row.value_key].append(row)
+    preferred = {row.field_name for row in rows if row.preferred and row.status not in DISCARDED}
     found = []
     for (field, _), group in alike.items():
         lead = group[0]
-        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DISCARDED)
+        chosen = lead.preferred or (field not in preferred and lead.status not in DISCARDED)
         preferred.add(field)
         found.append(
             Fact(
-                lead["id"],
-                lead["entity_id"],
+                lead.id,
+                lead.entity_id,
                 field,  # type: ignore[arg-type]
-                lead["field_value"]["value"],
-                date_from_json(lead["field_value"]["when"]),
-                lead["status"],
-                lead["confidence"],
+                lead.field_value["value"],
+                date_from_json(lead.field_value["when"]),
+                lead.status,
+                lead.confidence,
                 chosen,
                 _evidence_of_group(group, evidence),
             )
@@ -81,49 +80,49 @@ def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[
     return found
 
 
-def _evidence_of_group(group: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:
-    found = [one for row in group for one in evidence.get(row["id"], ())]
+def _evidence_of_group(group: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:
+    found = [one for row in group for one in evidence.get(row.id, ())]
     return tuple(sorted(found, key=lambda one: one.id))
 
 
 def _ties(
-    rows: Sequence[Row], by_entity: Mapping[str, list[Row]], evidence: Mapping[str, list[Evidence]]
+    rows: Sequence[Row[Any]], by_entity: Mapping[str, list[Row[Any]]], evidence: Mapping[str, list[Evidence]]
 ) -> list[Relationship]:
-    shadows: defaultdict[str, list[Row]] = defaultdict(list)
+    shadows: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     for row in rows:
-        shadows[row["shadowed_by"] or row["id"]] += by_entity.get(row["id"], [])
+        shadows[row.shadowed_by or row.id] += by_entity.get(row.id, [])
     return [
         Relationship(
-            row["id"],
-            row["relationship_type"],
-            row["person1_id"],
-            row["person2_id"],
-            row["qualifier"],
-            date_from_json(row["start"]),
-            date_from_json(row["end"]),
-            row["status"],
-            row["confidence"],
-            _evidence_of_group(shadows[row["id"]], evidence),
+            row.id,
+            row.relationship_type,
+            row.person1_id,
+            row.person2_id,
+            row.qualifier,
+            date_from_json(row.start),
+            date_from_json(row.end),
+            row.status,
+            row.confidence,
+            _evidence_of_group(shadows[row.id], evidence),
         )
         for row in rows
-        if not row["shadowed_by"]
+        if not row.shadowed_by
     ]
 
 
-def _person(row: Row, *, is_dead: bool) -> Person:
+def _person(row: Row[Any], *, is_dead: bool) -> Person:
     return Person(
-        row["id"],
-        row["canonical_name"],
-        tuple(variant["value"] for variant in row["name_variants"]),
-        row["sex"],
-        date_from_json(row["birth_date"]),
-        row["birth_place"],
-        date_from_json(row["death_date"]),
-        row["death_place"],
+        row.id,
+        row.canonical_name,
+        tuple(variant["value"] for variant in row.name_variants),
+        row.sex,
+        date_from_json(row.birth_date),
+        row.birth_place,
+        date_from_json(row.death_date),
+        row.death_place,
         is_dead,
-        living_from_flag(row["is_living"]),
-        row["confidence"],
-        row["external_ids"],
+        living_from_flag(row.is_living),
+        row.confidence,
+        row.external_ids,
     )
 
 
@@ -139,19 +138,21 @@ class TreeReader(StorePart):
         with self._db.reading():
             people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
             ties = _rows(self._db, RELATIONSHIP)
-            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCARDED]
+            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row.status not in DISCARDED]
             evidence = _evidence(self._db)
             columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
-            sources = {row["id"]: Source(**row) for row in self._db.rows(select(*columns).order_by(SOURCE_RECORD.c.id))}
-        by_entity: defaultdict[str, list[Row]] = defaultdict(list)
+            sources = {
+                row.id: Source(**row._asdict()) for row in self._db.rows(select(*columns).order_by(SOURCE_RECORD.c.id))
+            }
+        by_entity: defaultdict[str, list[Row[Any]]] = defaultdict(list)
         for row in assertions:
-            by_entity[row["entity_id"]].append(row)
-        facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
+            by_entity[row.entity_id].append(row)
+        facts = [fact for row in people for fact in _facts(by_entity[row.id], evidence)]
         dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCARDED}
-        told = _ties(ties, by_entity, evidence)
+        related = _ties(ties, by_entity, evidence)
         return Tree(
-            {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
-            tuple(tie for tie in told if everything or tie.status not in DISCARDED),
+            {row.id: _person(row, is_dead=row.id in dead) for row in people},
+            tuple(tie for tie in related if everything or tie.status not in DISCARDED),
             tuple(sorted(facts, key=lambda fact: fact.id)),
             sources,
         )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from kiwiresearch.kin.tree import DISCARDED, PersonId
-from kiwiresearch.text.dates import ENDLESS, DateRange
+from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, Precision, Qualifier
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +102,17 @@ STATUS_RANKS: Mapping[str, int] = {
 }
 
 
-def rank_key(row: Mapping[str, Any]) -> tuple[bool, bool, int, float, str]:
+def rank_key(row: Row[Any]) -> tuple[bool, bool, int, float, str]:
     """The order of assertions: active before discarded, preferred first, then by status, confidence and id."""
-    return row["status"] in DISCARDED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
+    return row.status in DISCARDED, not row.preferred, STATUS_RANKS[row.status], -row.confidence, row.id
 
 
-def best_by_field(rows: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def best_by_field(rows: list[Row[Any]]) -> dict[str, Row[Any]]:
     """The statement to show for each field."""
-    best: dict[str, Mapping[str, Any]] = {}
+    best: dict[str, Row[Any]] = {}
     for row in sorted(rows, key=rank_key):
-        if row["status"] not in DISCARDED:
-            best.setdefault(row["field_name"], row)
+        if row.status not in DISCARDED:
+            best.setdefault(row.field_name, row)
     return best
 
 
@@ -120,8 +123,30 @@ class Bounds(NamedTuple):
     latest: int | None
 
 
-def date_to_json(when: DateRange | None, verbatim: str = "") -> dict[str, Any] | None:
+class StoredDate(TypedDict):
     """A date as JSON: its days, precision, calendar, EDTF, and the words of the source."""
+
+    earliest_jdn: int
+    latest_jdn: int
+    precision: Precision
+    qualifier: Qualifier
+    calendar: Calendar
+    lasts: bool
+    edtf: str
+    verbatim: str
+
+
+class StoredValue(TypedDict):
+    """The value of a statement as JSON."""
+
+    value: str
+    when: StoredDate | None
+    until: StoredDate | None
+    qualifier: str
+    target: str
+
+
+def date_to_json(when: DateRange | None, verbatim: str = "") -> StoredDate | None:
     if when is None:
         return None
     return {
@@ -136,7 +161,7 @@ def date_to_json(when: DateRange | None, verbatim: str = "") -> dict[str, Any] |
     }
 
 
-def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
+def date_from_json(row: StoredDate | None) -> DateRange | None:
     """The stored date."""
     if row is None:
         return None
@@ -150,7 +175,7 @@ def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
     )
 
 
-def date_bounds(row: dict[str, Any] | None) -> Bounds:
+def date_bounds(row: StoredDate | None) -> Bounds:
     """The days that agree with a stored date: 'before 1850' has no first day, 'about' extends further."""
     when = date_from_json(row)
     if when is None:

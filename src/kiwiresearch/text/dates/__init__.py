@@ -8,7 +8,10 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.text.dates.calendar import (
+        ENGLISH_MONTHS,
         FIRST_GREGORIAN_DAY,
+        FIRST_YEAR,
+        LAST_YEAR,
         Calendar,
         Day,
         DaySpan,
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
         usual_calendar,
         years,
     )
-    from kiwiresearch.text.dates.language import date_words
     from kiwiresearch.text.dates.mentions import DateMention, dates_in
     from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, DateText, Precision, Qualifier, date_relation
+    from kiwiresearch.text.dates.reading_words import date_words
 else:
     __getattr__ = lazy_exports(__name__)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiwiresearch.text.dates.calendar import AGO_FROM, PRESENT
-from kiwiresearch.text.dates.language import DateWords
-from kiwiresearch.text.dates.point import FIRST_YEAR, LAST_YEAR, DatePoint, read_era, with_leading_words, words_before
+from kiwiresearch.text.dates.calendar import AGO_FROM, FIRST_YEAR, LAST_YEAR, PRESENT, WHOLE
+from kiwiresearch.text.dates.point import DatePoint, read_era, with_leading_words, words_before
+from kiwiresearch.text.dates.reading_words import DateWords
 
 MAX_AGE_CHARS = 15
 OLDEST = 10**11
@@ -78,7 +78,7 @@ def _is_ad(text: str, point: DatePoint, found: re.Match[str]) -> bool:
 
 def _years_back(number: int, size: int, part: str, language: DateWords) -> tuple[int, int]:
     """How many years ago a century or millennium before present starts and ends."""
-    low, high = language.parts[part] if part else (0, 100)
+    low, high = language.parts[part] if part else WHOLE
     return number * size - size * low // 100, number * size - size * high // 100
 
 

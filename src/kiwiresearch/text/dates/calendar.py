@@ -9,6 +9,13 @@ Calendar = Literal["gregorian", "julian"]
 
 FIRST_GREGORIAN_DAY = 2299161
 """15 October 1582, the day after 4 October 1582 in the Julian calendar."""
+FIRST_YEAR, LAST_YEAR = 1000, 2100
+"""Numbers without an era that may be years."""
+WHOLE = (0, 100)
+"""All of a time, in percent."""
+ENGLISH_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+                  "November", "December")  # fmt: skip
+"""What rules for English look for; the forms that are read as dates are in `data/date_reading`."""
 MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -94,7 +101,7 @@ def share(count: int, percent: tuple[int, int]) -> tuple[int, int]:
     return (count - 1) * low // 100, (count - 1) * high // 100
 
 
-def month_days(year: int, month: int, percent: tuple[int, int] = (0, 100), calendar: Calendar | None = None) -> DaySpan:
+def month_days(year: int, month: int, percent: tuple[int, int] = WHOLE, calendar: Calendar | None = None) -> DaySpan:
     """A month, or a part of it."""
     kind = calendar or usual_calendar(year, month)
     low, high = share(month_length(year, month, kind), percent)
@@ -124,7 +131,7 @@ def season(year: int, name: str) -> DaySpan:
 
 
 @lru_cache(maxsize=4096)
-def years(first: int, last: int, percent: tuple[int, int] = (0, 100)) -> DaySpan:
+def years(first: int, last: int, percent: tuple[int, int] = WHOLE) -> DaySpan:
     """From the start of one year to the end of another, or a part of that time."""
     start = astronomical_year(first)
     low, high = share(astronomical_year(last) - start + 1, percent)

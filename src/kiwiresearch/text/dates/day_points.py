@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from kiwiresearch.text.dates.language import DateWords
+from kiwiresearch.text.dates.calendar import FIRST_YEAR, LAST_YEAR
 from kiwiresearch.text.dates.point import (
-    FIRST_YEAR,
-    LAST_YEAR,
+    DASHES,
     DatePoint,
     is_bound,
     is_counted,
@@ -17,12 +16,12 @@ from kiwiresearch.text.dates.point import (
     with_leading_words,
     words_before,
 )
+from kiwiresearch.text.dates.reading_words import DateWords
 
 DUAL = re.compile(r"/([0-9]{1,4})(?![0-9/])")
 """The second year of '1752/3', a dual date."""
 
 NO_LETTERS = re.compile(r"[\W\d_]")
-DASHES = "–—-"
 NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-9]{2})(?![0-9]|[./-][0-9])")
 SPACES = " \u00a0"
 
@@ -161,7 +160,6 @@ def follows(year: int, figures: str) -> bool:
 ISO = re.compile(r"([-/])(?P<month>[0-9]{2})\1(?P<day>[0-9]{2})(?![0-9/-])")
 """The month and day of '1803-05-13', after the year."""
 
-YEAR_DASHES = "–—-"
 MAX_YEAR_CHARS = 9
 MAX_LINK_CHARS = 6
 
@@ -229,7 +227,7 @@ def _full_year(text: str, point: DatePoint, language: DateWords, previous: DateP
     if (
         text[start] == "0"
         or (other and other["not"])
-        or (before and before[-1] in language.evidence.numbered and not is_bound(before, language))
+        or (before and before[-1] in language.evidence.before_serial_numbers and not is_bound(before, language))
     ):
         return None
     plausible = FIRST_YEAR <= number <= LAST_YEAR
@@ -257,7 +255,7 @@ def _continues(text: str, point: DatePoint, previous: DatePoint | None, language
     if point.end - point.start != 2 or previous.era or previous.number < FIRST_YEAR:
         return False
     number = previous.number // 100 * 100 + point.number
-    if number <= previous.number or gap.strip() not in tuple(YEAR_DASHES):
+    if number <= previous.number or gap.strip() not in DASHES:
         return False
     point.number = number
     return True

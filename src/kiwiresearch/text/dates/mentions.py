@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kiwiresearch.text.dates import calendar as units
+from kiwiresearch.text.dates import calendar
 from kiwiresearch.text.dates.age_points import MAX_AGE_CHARS, age, ages_in_words, centuries
 from kiwiresearch.text.dates.calendar import (
     FIRST_GREGORIAN_DAY,
+    LAST_YEAR,
+    WHOLE,
     Calendar,
     DaySpan,
     day_number,
@@ -18,9 +20,9 @@ from kiwiresearch.text.dates.calendar import (
     usual_calendar,
 )
 from kiwiresearch.text.dates.day_points import after_era, before_era, day, numeric, with_era, year
-from kiwiresearch.text.dates.language import DateWords, LeadPhrase, date_words
-from kiwiresearch.text.dates.point import DatePoint, is_counted, words_before
+from kiwiresearch.text.dates.point import DASHES, DatePoint, is_counted, words_before
 from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
+from kiwiresearch.text.dates.reading_words import DateWords, LeadPhrase, date_words
 
 FIGURES = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 SPACES = " \u00a0"
@@ -61,7 +63,7 @@ def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
     if text[start - 1] == "c" and end - start == 4:
         return start < 2 or not text[start - 2].isalnum()
     words = words_before(text, start) if text[start - 1] == "." else []
-    return bool(words) and (words[-1] in language.evidence.likely or words[-1] in language.evidence.glued)
+    return bool(words) and (words[-1] in language.evidence.circa or words[-1] in language.evidence.without_space)
 
 
 def _at_figures(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
@@ -111,7 +113,6 @@ def _has_any(text: str, signs: Iterable[str]) -> bool:
     return any(map(text.__contains__, signs))
 
 
-DASHES = frozenset("–—-")
 OTHER_END = re.compile(r"(?: ?[–—-] ?| (?P<word>[a-z]{2}) )(?P<number>[0-9]+(?:[.,][0-9]+)*)")
 MAX_GAP_CHARS = 12
 MAX_RANGE_YEARS = 1200
@@ -132,8 +133,7 @@ BEHIND: dict[str, tuple[Qualifier, bool]] = {
     "or_earlier": ("before", False),
 }
 """Words after a date that say how far it extends."""
-WHOLE = (0, 100)
-FILLER = LeadPhrase("filler")
+SKIPPABLE = LeadPhrase("skippable")
 
 
 def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange | None:
@@ -171,10 +171,10 @@ def _is_pair(point: DatePoint) -> bool:
 
 
 def _range(
-    span: DaySpan, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
+    span: DaySpan, precision: Precision, qualifier: Qualifier, kind: Calendar | None, *, lasts: bool
 ) -> DateRange:
     usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
-    return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)
+    return DateRange(span.earliest, span.latest, precision, qualifier, kind or usual, lasts)
 
 
 def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> DateRange | None:
@@ -182,8 +182,8 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
     if last.start - first.end > MAX_GAP_CHARS or first.opening == "list":
         return None
     link = text[first.end : last.start].strip().lower()
-    link, _, filler = link.partition(" ")
-    if filler and language.leads.get(filler) != FILLER:
+    link, _, skipped = link.partition(" ")
+    if skipped and language.leads.get(skipped) != SKIPPABLE:
         return None
     if not link and last.qualifier == "until":
         link = "–"
@@ -210,7 +210,7 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
 def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
     """The days of two points; of two numbers of years ago neither has leeway: '8000 BP – 7500 BP'."""
     if start.kind == end.kind == "age" and start.present == end.present and start.number > end.number:
-        span = units.ago(start.number, end.last, start.present)
+        span = calendar.ago(start.number, end.last, start.present)
         return span, span
     return _span(start, language), _span(end, language)
 
@@ -221,7 +221,7 @@ def _is_one_event(text: str, first: DatePoint, last: DatePoint, language: DateWo
         return False
     if not 0 < last.number - first.number <= MAX_EITHER_YEARS:
         return False
-    return not language.evidence.events.isdisjoint(words_before(text, first.start)[-3:])
+    return not language.evidence.life_events.isdisjoint(words_before(text, first.start)[-3:])
 
 
 def _coarser(one: DatePoint, other: DatePoint) -> Precision:
@@ -271,55 +271,55 @@ def _are_years(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
     bracketed = text[start.start - 1 : start.start] == "(" and text[end.end : end.end + 1] in ")],;"
     if start.number < 1000:
         return bracketed and start.number >= 100 and end.number - start.number >= 5
-    return end.number <= 2100 and (bracketed or start.number % 100 != 0 or end.number % 100 != 0)
+    return end.number <= LAST_YEAR and (bracketed or start.number % 100 != 0 or end.number % 100 != 0)
 
 
 def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
     """The days of one point; None if the day or month does not exist, or the year is missing."""
     percent = language.parts[point.part] if point.part else WHOLE
     if point.kind == "age":
-        return units.ago(point.number, point.last, point.present)
+        return calendar.ago(point.number, point.last, point.present)
     if point.number <= 0:
         return None
     if point.kind in ("century", "millennium"):
         return _group(point, percent, language)
     if point.kind == "decade":
-        return units.years(*units.rounded(point.number, 10, bc=point.era == "bc"), percent)
+        return calendar.years(*calendar.rounded(point.number, 10, bc=point.era == "bc"), percent)
     year = -point.number if point.era == "bc" else point.number
     if point.kind == "day":
         return _days(point, year)
     if point.kind == "month" and point.last_month:
-        return units.months(year, point.month, point.last_month)
+        return calendar.months(year, point.month, point.last_month)
     if point.kind == "month":
-        return units.month_days(year, point.month, percent)
+        return calendar.month_days(year, point.month, percent)
     if point.season:
-        return units.season(year, point.season)
+        return calendar.season(year, point.season)
     if point.part:
-        return units.part_of_year(year, percent)
-    return units.years(year, point.last or year)
+        return calendar.part_of_year(year, percent)
+    return calendar.years(year, point.last or year)
 
 
 def _days(point: DatePoint, year: int) -> DaySpan | None:
     last = point.last_day or point.day
     if not 1 <= point.month <= 12 or not 1 <= point.day <= last:
         return None
-    calendar = point.calendar or usual_calendar(year, point.month, point.day)
-    if last > month_length(year, point.month, calendar):
+    kind = point.calendar or usual_calendar(year, point.month, point.day)
+    if last > month_length(year, point.month, kind):
         return None
     end = day_number(year, point.month, last, point.calendar)
-    return DaySpan(day_number(year, point.month, point.day, calendar), end)
+    return DaySpan(day_number(year, point.month, point.day, kind), end)
 
 
 def _group(point: DatePoint, percent: tuple[int, int], language: DateWords) -> DaySpan:
     bc = point.era == "bc"
     if point.kind == "century" and point.present:
-        return units.years(*units.rounded(point.number, 100, bc=bc), percent)
+        return calendar.years(*calendar.rounded(point.number, 100, bc=bc), percent)
     size = 100 if point.kind == "century" else 1000
     if not point.last:
-        return units.years(*units.grouped(point.number, size, bc=bc), percent)
+        return calendar.years(*calendar.grouped(point.number, size, bc=bc), percent)
     ending = language.parts[point.last_part] if point.last_part else WHOLE
-    first = units.years(*units.grouped(point.number, size, bc=bc), percent)
-    last = units.years(*units.grouped(point.last, size, bc=bc), ending)
+    first = calendar.years(*calendar.grouped(point.number, size, bc=bc), percent)
+    last = calendar.years(*calendar.grouped(point.last, size, bc=bc), ending)
     return DaySpan(min(first.earliest, last.earliest), max(first.latest, last.latest))
 
 

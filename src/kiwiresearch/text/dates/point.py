@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.text.dates.calendar import Calendar
-from kiwiresearch.text.dates.language import DateWords
+from kiwiresearch.text.dates.calendar import FIRST_YEAR, LAST_YEAR, Calendar
 from kiwiresearch.text.dates.ranges import Precision
+from kiwiresearch.text.dates.reading_words import DateWords
 
 MAX_CONTEXT_CHARS = 48
 NEXT_WORD = re.compile(r"[ \u00a0-]([^\W\d_]+(?:['’][^\W\d_]+)?)(?:[ \u00a0]([^\W\d_]+))?")
@@ -21,7 +21,7 @@ EDGES = frozenset(".,;:)]}!?–—\n\t\"”»'’/|")
 EDGES_APART = frozenset((" –", " —", " -", " (", " |", " }"))
 OPENING_QUOTES = "\"“„«'‘"
 CLOSING_QUOTES = "\"”»'’"
-DASHES = "–—-"
+DASHES = frozenset("–—-")
 OPEN_START = re.compile(r"[(\[]\s?\??\s?[–—-]\s?$")
 """A range without a first year: '(–1803)', '(? – 1803)'."""
 
@@ -29,7 +29,6 @@ ENDS_RANGE = re.compile(r"(?<![0-9.,])(?<!/ )[0-9]{1,2} [–-] $")
 """'45 – 1050': a range whose first number is not a year is a range of counts, except 'Apollo 11 – 1969'."""
 AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
 MEASURES = frozenset("%‰°×+=*^$€£²³")
-FIRST_YEAR, LAST_YEAR = 1000, 2100
 FIRST_CLEAR_YEAR, CLEAR_YEAR = 1600, 1999
 """From here on, a number that is not round is rarely a count without a comma."""
 
@@ -57,9 +56,9 @@ def is_counted(text: str, end: int, year: int, language: DateWords) -> bool:
     if not found:
         return text[end] not in " \u00a0-"
     word = found[1].lower()
-    if word in language.evidence.counted:
+    if word in language.evidence.counted_nouns:
         return True
-    if word in language.evidence.follows or found[1][0].isupper():
+    if word in language.evidence.after or found[1][0].isupper():
         return False
     return not _is_clear(year) and (_is_plural(word) or _is_plural((found[2] or "").lower(), language))
 
@@ -69,7 +68,7 @@ def _is_clear(year: int) -> bool:
 
 
 def _is_plural(word: str, language: DateWords | None = None) -> bool:
-    if language and word in language.evidence.follows:
+    if language and word in language.evidence.after:
         return False
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
@@ -79,9 +78,9 @@ def is_year(text: str, start: int, end: int, before: Sequence[str], language: Da
     year = int(text[start:end])
     before = _without_doubt_words(before, language)
     last = before[-1] if before else ""
-    if last in language.evidence.certain and year <= LAST_YEAR:
+    if last in language.evidence.year_nouns and year <= LAST_YEAR:
         return True
-    if is_counted(text, end, CLEAR_YEAR if last in language.evidence.likely else year, language):
+    if is_counted(text, end, CLEAR_YEAR if last in language.evidence.circa else year, language):
         return False
     if year < FIRST_YEAR:
         return end - start == 3 and _is_small_year(text, start, end, before, language)
@@ -91,7 +90,7 @@ def is_year(text: str, start: int, end: int, before: Sequence[str], language: Da
 def _without_doubt_words(before: Sequence[str], language: DateWords) -> Sequence[str]:
     """The words before a number without those that only express doubt: 'born probably 1803', 'm. 1st 1803'."""
     words, left = language.evidence, len(before)
-    while left and (before[left - 1] in words.passed or before[left - 1] in words.estimated):
+    while left and (before[left - 1] in words.doubt_words or before[left - 1] in words.estimated):
         left -= 1
     # An estimate without any other sign of a year is more often a count.
     return before if not left and before and before[-1] in words.estimated else before[:left]
@@ -108,18 +107,18 @@ def _is_small_year(text: str, start: int, end: int, before: Sequence[str], langu
         return False
     lead = language.leads.get(before[-1])
     opens = lead is not None and lead.kind in ("from", "between")
-    if opens and not language.evidence.reigns.isdisjoint(before[-5:-1]):
+    if opens and not language.evidence.reign_words.isdisjoint(before[-5:-1]):
         return True
-    if before[-1] not in language.evidence.small:
+    if before[-1] not in language.evidence.before_three_digits:
         return False
-    if len(before) > 1 and before[-1] in language.evidence.weak and before[-2] in language.evidence.amounts:
+    if len(before) > 1 and before[-1] in language.evidence.weak_before and before[-2] in language.evidence.amounts:
         return False
     if len(before) > 1 and before[-2].isdigit():
         return False
     if _at_edge(text, end):
         return True
     found = NEXT_WORD.match(text, end)
-    return found is not None and (found[1].lower() in language.evidence.follows or found[1][0].isupper())
+    return found is not None and (found[1].lower() in language.evidence.after or found[1][0].isupper())
 
 
 def _at_edge(text: str, end: int) -> bool:
@@ -142,7 +141,7 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
     second = before[-2] if len(before) > 1 else ""
     if not last:
         return _at_edge(text, end)
-    if last in words.weak and (second in words.amounts or f"{second} {last}" in words.amounts):
+    if last in words.weak_before and (second in words.amounts or f"{second} {last}" in words.amounts):
         return False
     if last in words.before:
         return True
@@ -153,7 +152,7 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
         )
         return not (_at_edge(text, end) or ends_count)
     if last == "to":
-        return second in words.leading_to
+        return second in words.before_to
     if text[end : end + 1] == ")" and (second in words.authors or _opens_bracket(text, start, last)):
         return True
     return _after_comma(text, start, end, last) or _after_place(text, start, end, before, language)
@@ -161,10 +160,10 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
 
 def _after_place(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
     """'d. Paris 1803' and 'born at Upper Slaughter 1803;': only names are between the event and the number."""
-    if language.evidence.events.isdisjoint(before) or not _at_edge(text, end):
+    if language.evidence.life_events.isdisjoint(before) or not _at_edge(text, end):
         return False
     found = AT_PLACE.search(text, max(0, start - MAX_CONTEXT_CHARS), start)
-    return found is not None and found[0].strip(" (;,").split()[0].lower() in language.evidence.events
+    return found is not None and found[0].strip(" (;,").split()[0].lower() in language.evidence.life_events
 
 
 def _opens_bracket(text: str, start: int, last: str) -> bool:
@@ -177,7 +176,7 @@ def _opens_line(text: str, end: int, language: DateWords) -> bool:
     if _at_edge(text, end) or text[end] == "-":
         return True
     found = NEXT_WORD.match(text, end)
-    return found is not None and (found[1][0].isupper() or found[1].lower() in language.evidence.follows)
+    return found is not None and (found[1][0].isupper() or found[1].lower() in language.evidence.after)
 
 
 def _after_comma(text: str, start: int, end: int, last: str) -> bool:
@@ -254,19 +253,19 @@ def with_leading_words(text: str, point: DatePoint, before: Sequence[str], langu
         if not _apply(point, lead.kind, lead.value):
             break
         left -= size
-        if lead.kind != "filler":
+        if lead.kind != "skippable":
             point.opened = start_of(text, core, len(before) - left)
-        if lead.kind not in ("filler", "from", "between"):
+        if lead.kind not in ("skippable", "from", "between"):
             point.start = point.opened
     return point
 
 
 def _is_attributive(text: str, point: DatePoint, word: str, language: DateWords) -> bool:
     """'by the 18th century physician': the date only describes a noun."""
-    if word not in language.evidence.attributive or point.kind not in ("century", "millennium"):
+    if word not in language.evidence.before_attributes or point.kind not in ("century", "millennium"):
         return False
     found = NEXT_WORD.match(text, point.end)
-    return found is not None and found[1].lower() not in language.evidence.follows
+    return found is not None and found[1].lower() not in language.evidence.after
 
 
 def _apply(point: DatePoint, kind: str, value: str) -> bool:
@@ -287,7 +286,7 @@ def _apply(point: DatePoint, kind: str, value: str) -> bool:
         point.era = "ad"
     elif kind in ("from", "between"):
         point.opening = kind
-    elif kind != "filler":
+    elif kind != "skippable":
         if point.qualifier:
             return False
         point.qualifier = kind

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
-from kiwiresearch.text.dates import edtf, phrases
+from kiwiresearch.messages import LocalText
+from kiwiresearch.text.dates import edtf, writing
 from kiwiresearch.text.dates.calendar import (
     AGO_FROM,
     FIRST_GREGORIAN_DAY,
@@ -82,7 +83,7 @@ class DateRange:
 
     def words(self, language: str = "en") -> str:
         """The date as a reader of a language of the catalogue writes it: 'c. 1250', '12th century BC'."""
-        return phrases.date_in_words(self, language)
+        return writing.date_in_words(self, language)
 
     def reach(self) -> tuple[int, int]:
         """The first and last day that agree with it once the qualifier is taken into account."""
@@ -100,7 +101,7 @@ class DateRange:
         return exact if exact is not None else max(MIN_ABOUT_DAYS, passed // ABOUT_SHARE)
 
 
-class DateText(str):
+class DateText(LocalText):
     """A date in English that also has its days, so that pages can write it in another language.
 
     It is a `str` because JSON holds the English words.
@@ -113,6 +114,9 @@ class DateText(str):
         text = super().__new__(cls, when.words())
         text.when = when
         return text
+
+    def in_language(self, language: str) -> str:
+        return self.when.words(language)
 
     def __getnewargs__(self) -> tuple[DateRange]:  # type: ignore[override]
         return (self.when,)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from kiwiresearch.ask import (
     Answer,
     AnswerBook,
+    AnswerCitation,
     Confidence,
     DisagreementPart,
+    ExaminedPage,
     Headline,
     ModelText,
     NumberedSource,
@@ -25,13 +27,24 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.llm import short_model_name
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.page import PageDoc, Section, open_page
-from kiwiresearch.text import language_words
+from kiwiresearch.search import OpenBook, parse_query
+from kiwiresearch.text import fold, language_words, stemmer
 from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.zim import EntryRef
+from kiwiresearch.web.desk.covers import LeadPictures, picture_address
+from kiwiresearch.web.desk.intent import name_in
+from kiwiresearch.web.desk.pages import section_name
+from kiwiresearch.zim import Book, EntryRef
 
+MIN_SHARE_OF_PASSAGE = 0.55
+"""Of questions about names that no book has, one in sixteen has such a passage; of those that a book could answer but
+that were refused, half have one."""
+MIN_SHARE_OF_TITLE = 0.2
 MARK = re.compile(r"\[(\d{1,3})\]")
+YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
+SPACE_IN_BRACKETS = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
+"""Books often have it where a template or a link was left out: "( 1455 - 1485)"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +119,17 @@ class NearPage:
 
 
 @dataclass(frozen=True, slots=True)
+class OlderBook:
+    """A book that was published before a year that a question names."""
+
+    title: str
+    date: str
+    year: str
+    is_newest: bool
+    """Whether it is known to be the newest of several books: all of them have a date."""
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerView:
     """Everything that the page shows of an answer."""
 
@@ -115,11 +139,32 @@ class AnswerView:
     disagreements: tuple[DisagreementView, ...]
     near: tuple[NearPage, ...]
     closest: tuple[SourceView, ...]
-    """The pages closest to an answer, if there is none."""
+    """If there is no answer, the passages that have most of what the question asks about."""
     senses: tuple[NearPage, ...]
     confidence: Confidence | None
     headline: str
     """The answer in a few words; empty if no words of a page give it."""
+    older: OlderBook | None = None
+    """If there is no answer, the book that is too old to have it."""
+
+    @property
+    def places(self) -> tuple[tuple[SourceView, ...], ...]:
+        """The sources grouped by page and section, in the order of their first number."""
+        grouped: dict[tuple[EntryRef, str], list[SourceView]] = {}
+        for source in self.sources:
+            grouped.setdefault((source.ref, source.section), []).append(source)
+        return tuple(map(tuple, grouped.values()))
+
+    @property
+    def page_count(self) -> int:
+        return len({source.ref for source in self.sources})
+
+    @property
+    def topic(self) -> str:
+        """What to research: the subject of the question, as far as it is known, by the title of its page."""
+        subject = self.answer.subject or name_in(self.answer.asked) or self.answer.asked
+        title = self.sources[0].title if self.answer.grounded and self.sources else ""
+        return title if set(fold(subject).split()) <= set(fold(title).split()) else subject
 
     @property
     def model(self) -> str:
@@ -136,23 +181,78 @@ class AnswerView:
         return self.answer.asked.strip() != self.answer.question.strip()
 
 
-def answer_view(answer: Answer, room: ServerContext) -> AnswerView:
+def answer_view(answer: Answer, context: ServerContext) -> AnswerView:
     """An answer as its page shows it, with addresses on this server."""
-    sources = {source.number: _source(source, room) for source in numbered(answer)}
+    sources = {source.number: _source(source, context) for source in numbered(answer)}
     parts = list(footer_parts(answer))
     near = next((part.near for part in parts if isinstance(part, Refusal)), ())
-    closest = [NumberedSource(cited.number, cited) for cited in answer.closest]
+    closest, pages, older = ((), (), None) if answer.grounded else _worth_showing(answer, near, context)
     return AnswerView(
         answer,
         tuple(sources.values()),
         tuple(line for part in body_parts(answer) for line in _lines(part, sources)),
         tuple(_disagreement(part, sources) for part in parts if isinstance(part, DisagreementPart)),
-        tuple(NearPage(page.title, page_address(page.ref)) for page in near),
-        tuple(_source(source, room) for source in closest),
+        tuple(NearPage(page.title, page_address(page.ref)) for page in pages),
+        tuple(_source(NumberedSource(cited.number, cited), context) for cited in closest),
         tuple(NearPage(sense.title, page_address(sense.ref)) for sense in answer.senses),
         next((part for part in parts if isinstance(part, Confidence)), None),
-        next((part.words for part in body_parts(answer) if isinstance(part, Headline) and not answer.verdict), ""),
+        next(
+            (_tidy(part.words) for part in body_parts(answer) if isinstance(part, Headline) and not answer.verdict), ""
+        ),
+        older,
     )
+
+
+def _tidy(text: str) -> str:
+    return SPACE_IN_BRACKETS.sub("", text)
+
+
+def _worth_showing(
+    answer: Answer, near: Sequence[ExaminedPage], context: ServerContext
+) -> tuple[tuple[AnswerCitation, ...], tuple[ExaminedPage, ...], OlderBook | None]:
+    """The passages and other pages of a refusal that share rare words with the question; none if the books are busy.
+
+    With the newest book, if the question is about a later year.
+    """
+    with context.try_locked_finder(TIMEOUT_S) as finder:
+        if finder is None:
+            return (), (), None
+        books = {book.book.id: book for book in finder.books}
+
+        def share(ref: EntryRef, *texts: str) -> float:
+            return _share_of_question(answer.asked, texts, books[ref.book]) if ref.book in books else 0.0
+
+        cited = [(one, one.citation) for one in answer.closest]
+        closest = tuple(
+            one for one, at in cited if share(at.quote.ref, at.quote.text, at.title) >= MIN_SHARE_OF_PASSAGE
+        )
+        shown = {one.citation.quote.ref for one in closest}
+        others = (page for page in near if page.ref not in shown)
+        pages = tuple(page for page in others if share(page.ref, page.title) >= MIN_SHARE_OF_TITLE)
+        shown |= {page.ref for page in pages}
+        return (
+            closest,
+            pages,
+            _older_book(answer.asked, [book.book for book in finder.books], {one.book for one in shown}),
+        )
+
+
+def _older_book(question: str, books: Sequence[Book], shown: Collection[str]) -> OlderBook | None:
+    """The newest of the books that a refusal shows pages of, or else of all books."""
+    dated = [book for book in books if book.date[:4].isdigit() and (book.id in shown or not shown)]
+    newest, years = max(dated, key=lambda book: book.date, default=None), YEAR.findall(question)
+    if newest is None or not years or max(years) <= newest.date[:4]:
+        return None
+    return OlderBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)
+
+
+def _share_of_question(question: str, texts: Iterable[str], book: OpenBook) -> float:
+    """How much of a question some texts have, its rare words counting most: from 0 to 1."""
+    stem_of = stemmer(book.language)
+    found = {stem_of(word) for text in texts for word in fold(text).split()}
+    weights = {term.stem: book.rarity(term.word) for term in parse_query(question, book.language).terms}
+    total = sum(weights.values())
+    return sum(weight for stem, weight in weights.items() if stem in found) / total if total else 0.0
 
 
 def answer_as_text(one: AnswerView, t: Catalogue) -> str:
@@ -165,7 +265,7 @@ def answer_as_text(one: AnswerView, t: Catalogue) -> str:
 
 
 def _source_as_text(source: SourceView, t: Catalogue) -> str:
-    place = ", ".join(filter(None, (source.title, source.section)))
+    place = ", ".join(filter(None, (source.title, section_name(source.section, t))))
     book = ", ".join(filter(None, (source.book.title or source.book.name, t.locale.date(source.book.date))))
     return f"{source.mark} {place}. {book}. “{' '.join(source.quote.split())}”"
 
@@ -174,7 +274,7 @@ def _mark(side: SideView) -> str:
     return f" {side.source.mark}" if side.source else ""
 
 
-def _source(source: NumberedSource, room: ServerContext) -> SourceView:
+def _source(source: NumberedSource, context: ServerContext) -> SourceView:
     citation = source.cited.citation
     quote = citation.quote
     return SourceView(
@@ -182,10 +282,10 @@ def _source(source: NumberedSource, room: ServerContext) -> SourceView:
         quote.ref,
         citation.title,
         citation.section,
-        quote.text,
+        _tidy(quote.text),
         source.cited.book,
         page_address(quote.ref, mark=f"{quote.start}-{quote.end}"),
-        framed_address(local_address(room.citation_url(source.cited))),
+        framed_address(local_address(context.citation_url(source.cited))),
     )
 
 
@@ -198,7 +298,7 @@ def _lines(part: Headline | QuotedSentence | ModelText, sources: Mapping[int, So
         return
     cited = [sources[source.number] for source in part.sources]
     marks = (Piece(f" {source.mark}", source=source) for source in cited)
-    words = (Piece(part.before), Piece(part.short, is_short=True), Piece(part.behind))
+    words = (Piece(_tidy(part.before)), Piece(_tidy(part.short), is_short=True), Piece(_tidy(part.behind)))
     yield LineView((*(piece for piece in words if piece.text), *marks), cited[0].language if cited else "eng")
 
 
@@ -219,6 +319,29 @@ def _disagreement(part: DisagreementPart, sources: Mapping[int, SourceView]) -> 
     return DisagreementView(part.words, tuple(sides))
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerPicture:
+    """The lead picture of the page that an answer is from."""
+
+    address: str
+    page: str
+    caption: str
+    alt: str
+    language: str
+
+
+def answer_picture(pictures: LeadPictures, one: AnswerView) -> AnswerPicture | None:
+    """The picture beside an answer; None if there is no answer, or its page has no picture."""
+    if not one.answer.grounded or not one.sources:
+        return None
+    source = one.sources[0]
+    found = pictures.of(source.ref)
+    if found is None:
+        return None
+    alt = found.alt or found.caption
+    return AnswerPicture(picture_address(source.ref), source.page, found.caption, alt, source.language)
+
+
 MAX_SECTIONS = 6
 MAX_HEADING = 80
 TIMEOUT_S = 1.0
@@ -233,9 +356,9 @@ class FurtherReading:
     sections: tuple[tuple[str, str], ...]
 
 
-def further_reading(room: ServerContext, source: SourceView) -> FurtherReading | None:
+def further_reading(context: ServerContext, source: SourceView) -> FurtherReading | None:
     """The other sections of a cited page; None if it has none, or if the books are busy."""
-    with room.try_locked_finder(TIMEOUT_S) as finder:
+    with context.try_locked_finder(TIMEOUT_S) as finder:
         if finder is None:
             return None
         try:

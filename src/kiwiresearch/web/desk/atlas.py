@@ -29,6 +29,7 @@ from kiwiresearch.atlas import queries as times
 from kiwiresearch.atlas import relatives as people
 from kiwiresearch.cases import this_year
 from kiwiresearch.claims.conflicts import DisagreementKind
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage, NothingFound, PageHidden
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.addresses import page_address
@@ -51,7 +52,7 @@ class _ListQuery(BaseModel):
 
     n: Number = 1
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> JsonDict:
         """The parameters of its address, without the number of the page."""
         return self.model_dump(by_alias=True, exclude={"n"}, exclude_defaults=True)
 
@@ -104,15 +105,15 @@ Found = Callable[[Atlas, ResultWindow], ResultPage]
 TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 
-def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     """The routes of the atlas pages."""
     routes = RoleRouter("reader", include_in_schema=False)
-    shown = _AtlasPages(room, pages)
+    shown = _AtlasPages(context, pages)
 
     @routes.get("/atlas")
     def all_atlases(request: Request) -> Response:
         found, unusable = shown.atlases.all()
-        return pages.show(request, "atlas.html", atlases=found, unusable=unusable)
+        return pages.show(request, "atlas.html", atlases=found, unusable=unusable, tab="")
 
     @routes.get("/atlas/{book}")
     def at_a_glance(request: Request, book: BookName) -> Response:
@@ -167,9 +168,9 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
 class _AtlasPages:
     """The pages of an atlas; while a table is still being made, a page says so."""
 
-    def __init__(self, room: ServerContext, pages: Pages) -> None:
-        self.atlases = room.atlases
-        self.access = FamilyAccess(room.workspace.settings.serve)
+    def __init__(self, context: ServerContext, pages: Pages) -> None:
+        self.atlases = context.atlases
+        self.access = FamilyAccess(context.workspace.settings.serve)
         self._pages = pages
 
     def page(self, request: Request, atlas: Atlas, tab: str, **values: Any) -> Response:

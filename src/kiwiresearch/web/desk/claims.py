@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from kiwiresearch.brief import Brief, Difference, Dispute, PartKey, Statement
 from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.evidence import Quote
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.addresses import list_address
@@ -51,11 +52,11 @@ class ClaimQuery(BaseModel):
     def is_filter(self) -> bool:
         return bool(self.type or self.page or self.hedging or self.least or self.words.strip())
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> JsonDict:
         """The parameters of its address, without the number of the page."""
         return self.model_dump(exclude={"n"})
 
-    def sorted_by(self, column: str) -> dict[str, Any]:
+    def sorted_by(self, column: str) -> JsonDict:
         """The parameters that sort by a column, or reverse the order if the table is sorted by it already."""
         first = "-confidence" if column == "confidence" else column
         turned = first.removeprefix("-") if first.startswith("-") else f"-{first}"
@@ -202,10 +203,10 @@ def _context(quote: Quote, text: str) -> QuoteContext:
 ClaimName = Annotated[str, Path(max_length=100)]
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The table, and the page of each claim."""
     routes = RoleRouter("reader", include_in_schema=False)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
 
     @routes.get("/runs/{run_id}/claims")
     def table(request: Request, run_id: RunName, query: Annotated[ClaimQuery, Query()]) -> Response:

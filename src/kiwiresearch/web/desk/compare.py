@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.diff import DIFFERENCE_KINDS, Comparison, difference_counts, differences
 from kiwiresearch.errors import RunNotFound
 from kiwiresearch.jobs import JobQueue
@@ -25,10 +26,10 @@ MAX_RUNS = 500
 RunName = Annotated[str, Query(max_length=255)]
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page that compares two runs."""
     routes = RoleRouter("reader", include_in_schema=False)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
     compared = ComparisonCache()
 
     @routes.get("/compare")
@@ -46,7 +47,8 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             return pages.show(request, "compare.html", status=404 if problem == "unknown" else 200, **values)
         found = compared.get(sides[0], sides[1])
         kind = show if show in DIFFERENCE_KINDS else ""
-        return pages.show(request, "compare_two.html", **values, **_values(found, sides[0], sides[1], kind, page))
+        part = _values(found, sides[0], sides[1], kind, page)
+        return pages.show(request, "compare_two.html", part, **values)
 
     return routes
 
@@ -67,7 +69,7 @@ def _problem(old: str, new: str, sides: list[RunView | None]) -> str:
     return "same" if old and old == new else ""
 
 
-def _values(found: Comparison, old: RunView, new: RunView, kind: str, page: int) -> dict[str, Any]:
+def _values(found: Comparison, old: RunView, new: RunView, kind: str, page: int) -> JsonDict:
     base = {"old": old.id, "new": new.id}
     place = ListPlace("/compare", base | {"show": kind}, "page", "#claims")
     return {

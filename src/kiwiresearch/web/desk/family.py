@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
-from kiwiresearch.jobs import JobQueue
+from kiwiresearch.jobs import FamilyRequest, JobQueue
 from kiwiresearch.kin.gedcom import MAX_FILE_BYTES
 from kiwiresearch.kin.loop import BOUNDS, candidate_people
 from kiwiresearch.kin.sources import BookSource
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.family_case import add_case_pages, add_evidence_pages, add_source_pages
+from kiwiresearch.web.desk.family_case import (
+    add_case_pages,
+    add_evidence_pages,
+    add_source_pages,
+    start_family_job,
+)
 from kiwiresearch.web.desk.family_files import add_file_pages
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pages
 from kiwiresearch.web.desk.family_tree import add_tree_pages
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.family_models import MAX_SEEDS, StartBody
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
@@ -65,7 +70,8 @@ def add_start_pages(routes: APIRouter, pages: FamilyPages) -> None:
             case = _start_case(pages, names, wished)
         except (BadUsage, NothingFound) as problem:
             return _page(pages, request, name, wished, problem=problem_of(problem), choices=_choices(pages, names))
-        return redirect(f"/family/{case}")
+        # Reading the relatives is why a family is started, so it needs no second press.
+        return start_family_job(pages, request, FamilyRequest(case, 0, pages.has_model))
 
 
 def _names(written: str) -> list[str]:
@@ -75,14 +81,17 @@ def _names(written: str) -> list[str]:
 def _start_case(pages: FamilyPages, names: list[str], limits: dict[str, int | None]) -> str:
     families = pages.families
     if not 1 <= len(names) <= MAX_SEEDS:
-        raise BadUsage("A case begins with a name.", remedy=f"Write one to {MAX_SEEDS}, with ';' between them.")
+        raise BadUsage(
+            "No name was entered, or too many names were.",
+            remedy=f"Enter up to {MAX_SEEDS} names, separated by semicolons.",
+        )
     given = {key: value for key, value in limits.items() if value is not None}
     for key, value in given.items():
         low, high = bounds_of(key)
         if not low <= value <= high:
-            raise BadUsage(f"{value} is too many or too few.", remedy=f"Give a number from {low} to {high}.")
-    settings = StartBody.model_validate({"names": names, **given}).settings(pages.room.workspace.settings.kin)
-    with pages.room.locked_finder() as finder:
+            raise BadUsage(f"{value} is out of range.", remedy=f"Enter a number from {low} to {high}.")
+    settings = StartBody.model_validate({"names": names, **given}).settings(pages.context.workspace.settings.kin)
+    with pages.context.locked_finder() as finder:
         return families.cases.start(settings, finder)
 
 
@@ -92,7 +101,7 @@ def bounds_of(key: str) -> tuple[int, int]:
 
 def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
     """The people to choose from, for the first ambiguous name."""
-    with pages.room.locked_finder() as finder:
+    with pages.context.locked_finder() as finder:
         books = BookSource(finder.books)
         for place, name in enumerate(names[:MAX_SEEDS]):
             try:
@@ -120,7 +129,8 @@ def _page(
     problem: Problem | None = None,
     choices: list[PersonChoice] | None = None,
 ) -> Response:
-    ids = pages.families.cases.ids()
+    archived = pages.families.jobs.removed.ids("family", "archived")
+    ids = tuple(one for one in pages.families.cases.ids() if one not in archived)
     shown = ids[offset : offset + CASES_A_PAGE]
     return pages.pages.show(
         request,
@@ -139,26 +149,32 @@ def _page(
     )
 
 
-def _case_row(pages: FamilyPages, request: Request, case: str) -> dict[str, Any]:
-    row: dict[str, Any] = plain(pages.families.listed_record(request, case))
+def _case_row(pages: FamilyPages, request: Request, case: str) -> JsonDict:
+    row: JsonDict = plain(pages.families.listed_record(request, case))
     return row | {"job": pages.job_of(case)}
 
 
-def _settings(pages: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:
+class NumberField(NamedTuple):
+    """A number in a form: what was typed, its default, and its bounds."""
+
+    name: str
+    value: int | str
+    usual: int
+    low: int
+    high: int
+
+
+def _settings(pages: FamilyPages, limits: dict[str, int | None]) -> list[NumberField]:
     """The settings for a new case: their bounds and their defaults."""
-    usual = pages.room.workspace.settings.kin
+    usual = pages.context.workspace.settings.kin
     names = {"generations": usual.generations, "budget": usual.budget, "max_steps": usual.max_iterations}
-    return [_setting(key, value, limits.get(key)) for key, value in names.items()]
+    values = {key: "" if value is None else value for key, value in limits.items()}
+    return [NumberField(key, values.get(key, ""), value, *bounds_of(key)) for key, value in names.items()]
 
 
-def _setting(key: str, usual: int, value: int | None) -> dict[str, Any]:
-    low, high = bounds_of(key)
-    return {"name": key, "value": "" if value is None else value, "usual": usual, "low": low, "high": high}
-
-
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The family routes; those with fixed names come before those that match any case."""
-    family_pages = FamilyPages(room, jobs, pages)
+    family_pages = FamilyPages(context, jobs, pages)
     routes = RoleRouter("reader", include_in_schema=False)
     for add_pages in (
         add_start_pages,

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import merges_record, set_plugin, source_records
-from kiwiresearch.cases import records as told
-from kiwiresearch.codec import plain
+from kiwiresearch.cases import merges_record, records, set_plugin, source_records
+from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import without_paths
 from kiwiresearch.jobs import FamilyRequest
 from kiwiresearch.kin import FieldName, PersonId, Tree
 from kiwiresearch.kin.report import FIELD_LABELS
 from kiwiresearch.kin.sources import load_plugins as all_plugins
 from kiwiresearch.web.bodies import MAX_NAME
-from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
+from kiwiresearch.web.desk.browser import browser_key, browser_to_remember, remember_browser
+from kiwiresearch.web.desk.family_frame import (
+    FamilyPages,
+    among_conflicts,
+    person_ids_by_distance,
+    person_options,
+    relatives_by_birth,
+    sexes_in,
+    sources_of,
+)
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
 from kiwiresearch.web.family_files import AuditHead, proof_record
@@ -29,6 +37,7 @@ MAX_STEPS = 1_000_000
 
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 Steps = Annotated[int, Form(ge=0, le=MAX_STEPS)]
+Extent = Annotated[Literal["all", "some"], Form()]
 YesNo = Annotated[str, Form(max_length=8)]
 OnlyNegative = Annotated[str, Query(max_length=8)]
 
@@ -50,20 +59,30 @@ def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
             job=job,
             last=jobs[0] if jobs and not job else None,
             open=_open_questions(pages, request, case),
-            has_model=bool(pages.room.workspace.settings.model_url),
+            has_model=pages.has_model,
+            found=pages.found_people(request, case),
         )
 
     @routes.post("/family/{case}/run")
     @allow("researcher", "case")
-    def go_on(case: CaseId, steps: Steps = 0, model: YesNo = "") -> Response:
-        job = start_job(pages.families.jobs, FamilyRequest(case, steps, model == "yes"))
-        return redirect(f"/research/{job.id}")
+    def go_on(request: Request, case: CaseId, extent: Extent = "some", steps: Steps = 0, model: YesNo = "") -> Response:
+        wish = FamilyRequest(case, 0 if extent == "all" else steps, model == "yes")
+        return start_family_job(pages, request, wish)
+
+
+def start_family_job(pages: FamilyPages, request: Request, wish: FamilyRequest) -> Response:
+    """Start research on a family and lead to its page."""
+    browser = browser_to_remember(request)
+    job = start_job(pages.families.jobs, wish, browser=browser_key(browser))
+    reply = redirect(f"/research/{job.id}")
+    remember_browser(request, reply, browser)
+    return reply
 
 
 def _open_questions(pages: FamilyPages, request: Request, case: str) -> dict[str, int]:
     """How many conflicts and merges wait for a decision."""
     with pages.families.open_case(request, case, None) as (found, mode):
-        conflicts = len(told.conflict_records(found, mode))
+        conflicts = len(records.conflict_records(found, mode))
         waiting = len(merges_record(found, found.tree(mode), found.mask(mode)).to_review)
     return {"conflicts": conflicts, "merges": waiting}
 
@@ -72,20 +91,20 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/timeline")
     def timeline(request: Request, case: CaseId, offset: Offset = 0) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = told.timeline_records(found, mode)
+            rows = records.timeline_records(found, mode)
         return pages.show(request, "family_timeline.html", case, "timeline", **_page_of_rows(rows, offset))
 
     @routes.get("/family/{case}/log")
     def log(request: Request, case: CaseId, offset: Offset = 0, vain: OnlyNegative = "") -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = told.log_records(found, mode)
+            rows = records.log_records(found, mode)
         in_vain = sum(1 for row in rows if row.negative)
         shown = [row for row in rows if row.negative] if vain else rows
         values = _page_of_rows(shown, offset)
         return pages.show(request, "family_log.html", case, "log", vain=vain, in_vain=in_vain, all=len(rows), **values)
 
 
-def _page_of_rows(rows: Sequence[object], offset: int) -> dict[str, Any]:
+def _page_of_rows(rows: Sequence[object], offset: int) -> JsonDict:
     """The rows of one page, and the values for the pager."""
     return {"rows": rows[offset : offset + ROWS_A_PAGE], "total": len(rows), "offset": offset, "step": ROWS_A_PAGE}
 
@@ -103,17 +122,33 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
     def evidence(
         request: Request, case: CaseId, person: PersonFilter = "", field: FieldFilter = "", offset: EvidenceOffset = 0
     ) -> Response:
-        wanted: FieldName | None = told.checked_field(field) if field else None
+        wanted: FieldName | None = records.checked_field(field) if field else None
         with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, tree)
             if wanted:
                 ids = tuple(filter(people_with_field(found.tree(mode, everything=True), wanted).__contains__, ids))
             some = ids[offset : offset + PEOPLE_A_PAGE]
-            facts = [(tree.persons[one], told.evidence_records(found, one, wanted, mode)) for one in some]
+            facts = [(tree.persons[one], records.evidence_records(found, one, wanted, mode)) for one in some]
+            conflicts = records.conflict_records(found, mode)
             people = person_options(found, mode, person)
+        rows = [
+            (
+                who,
+                relatives_by_birth(
+                    among_conflicts(
+                        map(pages.fact_with_links, said), [one for one in conflicts if one.person == who.id]
+                    ),
+                    tree,
+                ),
+            )
+            for who, said in facts
+        ]
+        shown = [fact for _, said in rows for fact in said]
         values: dict[str, Any] = {
-            "rows": [(who, [pages.fact_with_links(fact) for fact in said]) for who, said in facts],
+            "rows": rows,
+            "sexes": sexes_in(tree, shown),
+            "sources": sources_of(shown),
             "people": people,
             "fields": list(FIELD_LABELS),
             "person": person,

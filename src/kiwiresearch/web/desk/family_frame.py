@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord
+from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, PersonName, records
 from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
-from kiwiresearch.kin import PersonId
-from kiwiresearch.kin.privacy import Mode, RedactedTree
+from kiwiresearch.kin import DISCARDED, ConflictRecord, FieldName, PersonId, Tree, birth_of
+from kiwiresearch.kin.privacy import PrivacyMode, RedactedTree
 from kiwiresearch.kin.report import lifespan, people_in_order
+from kiwiresearch.text.dates import ENDLESS
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
@@ -22,6 +25,9 @@ from kiwiresearch.web.families import Families, page_of
 
 MAX_CHOICES = 500
 """Beyond this many, finding a person by name is faster than a list."""
+
+MAX_FOUND = 40
+"""How many of the people of a family a page lists while its research goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class LinkedFact(FactRecord):
     """A fact whose quotes lead to their pages."""
 
     evidence: tuple[LinkedEvidence, ...]
+    standing: str = dataclasses.field(kw_only=True)
+    """The only status that is shown: that of the fact or, if sources disagree, of its value among the others."""
 
 
 def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[PersonId, ...]:
@@ -64,7 +72,7 @@ def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[Perso
     return people_in_order(tree, [seed for seed in seeds if seed in tree.persons])
 
 
-def person_options(found: CachedCase, mode: Mode, chosen: PersonId = "") -> PersonOptions:
+def person_options(found: CachedCase, mode: PrivacyMode, chosen: PersonId = "") -> PersonOptions:
     """The people of a case as far as the mode allows; the chosen person is always included."""
     tree = found.tree(mode)
     ids = person_ids_by_distance(found, tree)
@@ -73,35 +81,139 @@ def person_options(found: CachedCase, mode: Mode, chosen: PersonId = "") -> Pers
     return PersonOptions(tuple(shown), len(ids) - len(kept))
 
 
+@dataclass(frozen=True, slots=True)
+class FoundPerson(PersonOption):
+    """A person of a family, with their relationship to the first starting person."""
+
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPeople:
+    """The closest people of a family as found so far, and the number of those left out."""
+
+    shown: tuple[FoundPerson, ...]
+    left_out: int
+
+
+def found_people(found: CachedCase, mode: PrivacyMode) -> FoundPeople:
+    """The people of a case as far as the mode allows, starting people first."""
+    tree = found.tree(mode)
+    ids = person_ids_by_distance(found, tree)
+    rows = records.people_records(found, mode, ids[:MAX_FOUND])
+    shown = tuple(FoundPerson(one.id, one.name, lifespan(tree, one.id), one.relation) for one in rows)
+    return FoundPeople(shown, len(ids) - len(shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab of a case and its pages: the keys of their names in the catalogue, and the addresses."""
+
+    name: str
+    parts: tuple[tuple[str, str], ...]
+
+
 TABS = (
-    ("summary", ""),
-    ("tree", "/tree"),
-    ("people", "/people"),
-    ("timeline", "/timeline"),
-    ("conflicts", "/conflicts"),
-    ("merges", "/merges"),
-    ("evidence", "/evidence"),
-    ("log", "/log"),
-    ("sources", "/sources"),
-    ("files", "/export"),
-    ("audit", "/audit"),
+    Tab("summary", (("summary", ""),)),
+    Tab("tree", (("tree", "/tree"),)),
+    Tab("people", (("people", "/people"),)),
+    Tab("timeline", (("timeline", "/timeline"),)),
+    Tab("review", (("conflicts", "/conflicts"), ("merges", "/merges"))),
+    Tab("sources", (("evidence", "/evidence"), ("sources", "/sources"), ("log", "/log"))),
+    Tab("files", (("export", "/export"), ("import", "/import"), ("audit", "/audit"))),
 )
-"""The tabs of a case: the key of the name in the catalogue, and the address."""
+
+
+def value_standing(conflict: ConflictRecord, value: str) -> str:
+    """The status of one of several values that cannot all be right."""
+    if conflict.recommended_value is None:
+        return "undecided"
+    return "preferred" if conflict.recommended_value == value else "alternative"
+
+
+def among_conflicts(facts: Iterable[LinkedFact], conflicts: Sequence[ConflictRecord]) -> list[LinkedFact]:
+    """Facts with the status and the confidence that their values have in a conflict."""
+    found = {
+        (one.field, side.value): (value_standing(one, side.value), side.confidence)
+        for one in conflicts
+        for side in one.competing_assertions
+    }
+    usual = ((fact, (fact.standing, fact.confidence)) for fact in facts)
+    shown = (
+        (fact, found.get((fact.field, fact.value), own) if fact.status not in DISCARDED else own) for fact, own in usual
+    )
+    return [replace(fact, standing=standing, confidence=confidence) for fact, (standing, confidence) in shown]
+
+
+BY_BIRTH: tuple[FieldName, ...] = ("child", "sibling")
+"""Relatives that are listed by birth; of all others there are few."""
+
+
+def birth_day(tree: Tree, person: PersonId) -> int:
+    """A number to sort people by birth with; those whose birth is not known come last."""
+    born = birth_of(tree, person) if person in tree.persons else None
+    return born.earliest if born else ENDLESS
+
+
+def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFact]:
+    """Facts in their order, but children among themselves, and brothers and sisters, by birth."""
+    found = list(facts)
+    for field in BY_BIRTH:
+        places = [place for place, one in enumerate(found) if one.field == field]
+        ordered = sorted((found[place] for place in places), key=lambda one: birth_day(tree, one.person or ""))
+        for place, one in zip(places, ordered, strict=True):
+            found[place] = one
+    return found
+
+
+def sexes_in(tree: Tree, facts: Iterable[LinkedFact], relatives: Iterable[PersonName] = ()) -> dict[PersonId, str]:
+    """The sex of the people in facts and of relatives, as far as it is known: a child is then a son or a daughter."""
+    ids = {one.person for one in facts if one.person} | {one.id for one in relatives}
+    return {one: tree.persons[one].sex for one in ids if one in tree.persons and tree.persons[one].sex}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOfFacts:
+    """A source and what kind of evidence it gives, which is said once for all its quotes."""
+
+    name: str
+    book: str
+    classes: tuple[str, ...]
+
+
+def sources_of(facts: Iterable[LinkedFact]) -> list[SourceOfFacts]:
+    """The sources of facts, in the order in which they are first quoted."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for fact in facts:
+        for one in fact.evidence:
+            found.setdefault((one.source, one.book), {})[one.class_] = None
+    return [SourceOfFacts(name, book, tuple(classes)) for (name, book), classes in found.items()]
 
 
 class FamilyPages:
     """The family pages of one server; they show the same redacted data as the API."""
 
-    def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
-        self.room = room
-        self.families = Families(room, jobs)
+    def __init__(self, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+        self.context = context
+        self.families = Families(context, jobs)
         self.pages = pages
 
-    def show(self, request: Request, template: str, case: str, tab: str, **values: Any) -> Response:
+    def show(self, request: Request, template: str, case: str, part: str, **values: Any) -> Response:
         """A page of a case, with its tabs."""
         known = plain(self.families.record(request, case))
-        shared = {"case": known, "tab": tab, "tabs": TABS, "base": f"/family/{case}", "owner": known["owner"]}
-        return self.pages.show(request, template, **shared, **values)
+        tab = next(one for one in TABS if part in dict(one.parts))
+        shared = {"case": known, "tab": tab, "part": part, "tabs": TABS, "owner": known["owner"]}
+        return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether research can ask a language model."""
+        return bool(self.context.workspace.settings.model_url)
+
+    def found_people(self, request: Request, case: str) -> FoundPeople:
+        """The people of a case as found so far, as far as this visitor may see them."""
+        with self.families.open_case(request, case, None) as (found, mode):
+            return found_people(found, mode)
 
     def job_of(self, case: str) -> Job | None:
         """The queued or running job of a case."""
@@ -114,10 +226,10 @@ class FamilyPages:
 
     def fact_with_links(self, fact: FactRecord) -> LinkedFact:
         """A fact whose quotes link to their pages."""
-        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)))
+        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)), standing=fact.status)
 
     def _linked(self, evidence: EvidenceRecord) -> LinkedEvidence:
-        ref = page_of(self.room, evidence)
+        ref = page_of(self.context, evidence)
         if ref is None:
             return extend(LinkedEvidence, evidence, place="", language="")
         place = page_address(ref, mark=f"{evidence.start}-{evidence.end}")
@@ -125,5 +237,5 @@ class FamilyPages:
 
     @cached_property
     def _languages(self) -> dict[str, str]:
-        with self.room.locked_finder() as finder:
+        with self.context.locked_finder() as finder:
             return {str(one.book.id): one.book.language for one in finder.books}

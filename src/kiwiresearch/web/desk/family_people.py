@@ -9,13 +9,22 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import NamedConflict, PersonName, PersonRecord, review, set_living
-from kiwiresearch.cases import records as told
+from kiwiresearch.cases import NamedConflict, PersonName, PersonRecord, records, review, set_living
 from kiwiresearch.codec import extend
-from kiwiresearch.kin import FieldName, LivingStatus, RankedValue, Tree
+from kiwiresearch.kin import DISCARDED, FieldName, LivingStatus, RankedValue, Tree
 from kiwiresearch.kin.report import lifespan
 from kiwiresearch.web.bodies import MAX_NAME
-from kiwiresearch.web.desk.family_frame import FamilyPages, LinkedEvidence, LinkedFact, person_options
+from kiwiresearch.web.desk.family_frame import (
+    FamilyPages,
+    LinkedEvidence,
+    LinkedFact,
+    birth_day,
+    person_options,
+    relatives_by_birth,
+    sexes_in,
+    sources_of,
+    value_standing,
+)
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 from kiwiresearch.web.guard import allow
@@ -37,8 +46,8 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people")
     def people(request: Request, case: CaseId, q: NameQuery = "", offset: Offset = 0) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            ids = told.people_named(found, mode, q)
-            rows = told.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
+            ids = records.people_named(found, mode, q)
+            rows = records.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
         values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_A_PAGE}
         return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
@@ -47,7 +56,7 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
         with pages.families.open_case(request, case, None) as (found, mode):
             tree, people = found.tree(mode), person_options(found, mode, second)
             pair = [visible_person(tree, one) for one in (first, second) if one]
-            kin = told.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
+            kin = records.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
         values = {"people": people, "kin": kin, "first": first, "second": second}
         return pages.show(request, "family_relation.html", case, "people", **values)
 
@@ -57,13 +66,16 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
         row = pages.families.person(request, case, person)
         with pages.families.open_case(request, case, None) as (found, mode):
-            events = told.timeline_records(found, mode, person)
+            events = records.timeline_records(found, mode, person)
             people = person_options(found, mode)
-        facts = [pages.fact_with_links(fact) for fact in row.facts]
+            tree = found.tree(mode)
+        row = replace(row, siblings=tuple(sorted(row.siblings, key=lambda one: birth_day(tree, one.id))))
+        facts = relatives_by_birth([pages.fact_with_links(fact) for fact in row.facts], tree)
         values: dict[str, Any] = {
             "person": row,
-            "groups": by_field(facts),
-            "conflicts": [side_by_side(one, facts) for one in row.conflicts],
+            "sexes": sexes_in(tree, facts, [*row.parents, *row.children, *row.siblings]),
+            "sources": sources_of(facts),
+            "groups": by_field(facts, [side_by_side(one, facts) for one in row.conflicts]),
             "events": events,
             "people": people,
         }
@@ -80,14 +92,6 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
         return redirect(f"/family/{case}/people/{percent(person)}")
 
 
-def by_field(facts: list[LinkedFact]) -> list[tuple[FieldName, list[LinkedFact]]]:
-    """Facts grouped by field, preferred ones first."""
-    found: dict[FieldName, list[LinkedFact]] = {}
-    for fact in facts:
-        found.setdefault(fact.field, []).append(fact)
-    return [(field, sorted(some, key=lambda one: not one.preferred)) for field, some in found.items()]
-
-
 @dataclass(frozen=True, slots=True)
 class ConflictSide:
     """A competing value with its rank, the reason for it, and its quotes."""
@@ -98,7 +102,7 @@ class ConflictSide:
     rank: int
     reason: str
     quotes: tuple[LinkedEvidence, ...]
-    preferred: bool
+    standing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +121,40 @@ def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictVi
     ):
         value, rank = assertion.value, ranks.get(index, RankedValue(index, index + 1, ""))
         quotes = [one for fact in facts if (fact.field, fact.value) == (conflict.field, value) for one in fact.evidence]
-        is_preferred = conflict.recommended_value == value
-        side = ConflictSide(
-            value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), is_preferred
-        )
+        standing = value_standing(conflict, value)
+        side = ConflictSide(value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), standing)
         sides.append(side)
     return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda one: one.rank)))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """What is known about one field of a person: the values that cannot all be right, and all other facts."""
+
+    field: FieldName
+    conflict: ConflictView | None
+    facts: tuple[LinkedFact, ...]
+
+
+def by_field(facts: list[LinkedFact], conflicts: list[ConflictView]) -> list[FieldView]:
+    """Facts grouped by field, preferred ones first; values of a conflict are only in the conflict."""
+    conflict_of = {one.field: one for one in conflicts}
+    values = {(one.field, side.value) for one in conflicts for side in one.values}
+    found: dict[FieldName, list[LinkedFact]] = {}
+    for fact in facts:
+        found.setdefault(fact.field, []).append(fact)
+    return [
+        FieldView(
+            field,
+            conflict_of.get(field),
+            tuple(
+                fact
+                for fact in sorted(some, key=lambda one: not one.preferred)
+                if (field, fact.value) not in values or fact.status in DISCARDED
+            ),
+        )
+        for field, some in found.items()
+    ]
 
 
 OptionalWhy = Annotated[str, Form(max_length=MAX_NAME)]
@@ -138,8 +170,8 @@ def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/conflicts")
     def conflicts(request: Request, case: CaseId) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = told.conflict_records(found, mode)
-            facts = {one.person: told.evidence_records(found, one.person, None, mode) for one in rows}
+            rows = records.conflict_records(found, mode)
+            facts = {one.person: records.evidence_records(found, one.person, None, mode) for one in rows}
         shown = [side_by_side(one, [pages.fact_with_links(fact) for fact in facts[one.person]]) for one in rows]
         return pages.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
 
@@ -165,7 +197,7 @@ class ComparedMember(PersonName):
 
 def _compared_members(tree: Tree, members: tuple[PersonName, ...]) -> tuple[ComparedMember, ...]:
     return tuple(
-        extend(ComparedMember, one, known=told.person_record(tree, one.id), lived=lifespan(tree, one.id))
+        extend(ComparedMember, one, known=records.person_record(tree, one.id), lived=lifespan(tree, one.id))
         if one.id in tree.persons
         else extend(ComparedMember, one, known=None, lived="")
         for one in members

@@ -10,7 +10,7 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import records as told
+from kiwiresearch.cases import records
 from kiwiresearch.kin import PersonId, Tree
 from kiwiresearch.kin.report import (
     BOX_HEIGHT,
@@ -46,7 +46,7 @@ class DrawnBox:
 
     address: str
     roles: str
-    told: str
+    hint: str
     x: str
     y: str
     corner: int
@@ -59,7 +59,7 @@ class DrawnLabel:
 
     role: str
     text: str
-    told: str
+    hint: str
     x: str
     y: str
     size: str
@@ -141,8 +141,8 @@ def _head(words: Catalogue, way: str, generation: int) -> str:
     return words(f"family.tree.{way}.further", count=generation - NAMED_GENERATIONS + 1)
 
 
-def _label(label: Label, text: str, told: str = "", *, size: float = DATE_SIZE) -> DrawnLabel:
-    return DrawnLabel(label.role, text, told, number(label.x), number(label.y), number(size))
+def _label(label: Label, text: str, hint: str = "", *, size: float = DATE_SIZE) -> DrawnLabel:
+    return DrawnLabel(label.role, text, hint, number(label.x), number(label.y), number(size))
 
 
 MAX_ROWS = 1_000
@@ -169,7 +169,7 @@ def add_tree_pages(routes: APIRouter, pages: FamilyPages) -> None:
             picture, rows = None, []
             if chosen:
                 picture = tree_picture(whole, chosen, words, base=base, down=down, generations=generations)
-                rows = told.branch_records(whole, chosen, down=down)
+                rows = records.branch_records(whole, chosen, down=down)
         kept = [row for row in rows if not generations or row.depth <= generations]
         return pages.show(
             request,

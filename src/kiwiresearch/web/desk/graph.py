@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from kiwiresearch.brief.graph_picture import graph_picture
 from kiwiresearch.claims import Claim
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue, Message
@@ -70,7 +71,7 @@ class LinkGraph:
     def page(self, number: int) -> GraphPage:
         if not 1 <= number <= len(self.pages):
             raise NotInRun(
-                f"The graph of this run has no page {number}.", remedy="Choose one from the list of its pages."
+                f"The graph of this research has no page {number}.", remedy="Choose one from the list of pages."
             )
         return self.pages[number - 1]
 
@@ -90,7 +91,7 @@ class LinkGraph:
             if to == page.number
         ]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonDict:
         """The data that the script draws: pages, and links, each with whether it was the first to lead to its page."""
         led = self._first_links()
         ranked = sorted(self.links, key=lambda one: ((one[0], one[1]) not in led, -one[2].weight, one[0], one[1]))
@@ -173,10 +174,10 @@ class GraphQuery(BaseModel):
     """`panel` asks for the panel alone, which a script puts into the page."""
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The graph with its panel, and the links as data for the script."""
     routes = RoleRouter("reader", include_in_schema=False)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
 
     @routes.get("/runs/{run_id}/graph")
     def graph(request: Request, run_id: RunName, query: Annotated[GraphQuery, Query()]) -> Response:
@@ -184,15 +185,9 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         found = link_graph_of(run)
         panel = _panel(run, found, query)
         if query.part:
-            return pages.show(request, "graph_panel.html", run=run, **panel)
-        return pages.show(
-            request,
-            "graph.html",
-            run=run,
-            tab="graph",
-            **panel,
-            **_list_values(run, found, query, catalogue_for(request)),
-        )
+            return pages.show(request, "graph_panel.html", panel, run=run)
+        values = panel | _list_values(run, found, query, catalogue_for(request))
+        return pages.show(request, "graph.html", values, run=run, tab="graph")
 
     @routes.get("/runs/{run_id}/graph/links")
     def links(run_id: RunName) -> Response:
@@ -201,7 +196,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     return routes
 
 
-def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catalogue) -> dict[str, Any]:
+def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catalogue) -> JsonDict:
     place = run.url("graph")
     filters = {"which": "left" if query.which == "left" else ""}
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
@@ -215,7 +210,7 @@ def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catal
     }
 
 
-def _panel(run: RunView, graph: LinkGraph, query: GraphQuery) -> dict[str, Any]:
+def _panel(run: RunView, graph: LinkGraph, query: GraphQuery) -> JsonDict:
     if not query.page:
         return {"page": None}
     page = graph.page(query.page)

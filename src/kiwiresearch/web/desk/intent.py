@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 
 from kiwiresearch.claims import LIVED
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.kin import has_family_words
+from kiwiresearch.kin.extract import judge_page, subject_of
 from kiwiresearch.messages import LANGUAGES
 from kiwiresearch.search import OpenBook
 from kiwiresearch.text import fold, language_words, plain_lower, three_letter_code
@@ -111,14 +113,33 @@ def allowed_actions() -> tuple[Action, ...]:
     )
 
 
-def other_actions(words: str, *, excluding: str = "") -> tuple[tuple[Action, str], ...]:
-    """The other actions for some words, with their addresses.
+def other_actions(words: str, *, excluding: str = "", person: str = "") -> tuple[tuple[Action, str], ...]:
+    """The other actions for some words, with their addresses; a family only for the name of a person."""
+    meant: dict[Action, str] = {"family": person}
+    ways = ((way, meant.get(way, words)) for way in allowed_actions() if way != excluding)
+    return tuple((way, action_address(way, text)) for way, text in ways if text)
 
-    For a question, a family is searched by the name in it; without a name it is not offered.
-    """
-    names: dict[Action, str] = {"family": name_in(words) if is_question(words) else words}
-    ways = ((way, names.get(way, words)) for way in allowed_actions() if way != excluding)
-    return tuple((way, action_address(way, meant)) for way, meant in ways if meant)
+
+def person_in(context: ServerContext, words: str) -> str:
+    """The name in some words or in a question, if a page of the books is about a person of that name; else empty."""
+    name = " ".join((name_in(words) if is_question(words) else words).split())
+    if not name or len(name) > MAX_NAME:
+        return ""
+    with contextlib.suppress(KiwiError), context.try_locked_finder(TIMEOUT_S) as finder:
+        for book in finder.books[:MAX_BOOKS] if finder else ():
+            if any(_is_person(book, path) for path in _paths_named(book, name)):
+                return name
+    return ""
+
+
+def _paths_named(book: OpenBook, name: str) -> tuple[str, ...]:
+    """The page of a name; without one, the pages it can mean, and without these, pages with all its words."""
+    if (path := _path_named(book, name)) is not None:
+        return (path,)
+    wanted = fold(name).split()
+    rows = book.titles.by_words(wanted, MAX_NAMED) if book.titles is not None and wanted else ()
+    meanings = tuple(row.path for row in rows if fold(row.title.partition(" (")[0]) == " ".join(wanted))
+    return meanings or tuple(row.path for row in rows if set(wanted) <= set(fold(row.title).split()))
 
 
 def name_in(question: str) -> str:
@@ -156,41 +177,47 @@ def guess_language(words: str, otherwise: str) -> str:
     return best if counts[best] else otherwise
 
 
-def intent_of(room: ServerContext, words: str) -> Intent:
+def intent_of(context: ServerContext, words: str) -> Intent:
     """Decide what is meant. Titles are only looked up if the books are free soon."""
-    pages = pages_named(room, words)
+    pages = pages_named(context, words)
     if is_question(words) and not (pages and not words.strip().endswith(QUESTION_SIGNS)):
         return Intent("question", pages)
     return Intent("name" if pages else "words", pages)
 
 
-def pages_named(room: ServerContext, words: str) -> tuple[NamedPage, ...]:
+def pages_named(context: ServerContext, words: str) -> tuple[NamedPage, ...]:
     """Pages with exactly this title; none if the books stay busy for longer than a reader would wait."""
     text = " ".join(words.split())
     if not text or len(text) > MAX_NAME:
         return ()
-    with contextlib.suppress(KiwiError), room.try_locked_finder(TIMEOUT_S) as finder:
+    with contextlib.suppress(KiwiError), context.try_locked_finder(TIMEOUT_S) as finder:
         books = finder.books[:MAX_BOOKS] if finder else ()
         return tuple(named for book in books if (named := _in_book(book, text)) is not None)[:MAX_NAMED]
     return ()
 
 
 def _in_book(book: OpenBook, words: str) -> NamedPage | None:
-    path = next(filter(None, map(book.archive.by_title, dict.fromkeys((words, words[:1].upper() + words[1:])))), None)
-    if path is None and book.titles is not None:
-        path = next((row.path for row in book.titles.exact(words)), None)
+    path = _path_named(book, words)
     if path is None:
         return None
-    title = book.title(path)
-    return NamedPage(
-        book.ref(path), title, book.book.title or book.book.name, book.language, _is_person(book, path, title)
-    )
+    title = book.book.title or book.book.name
+    return NamedPage(book.ref(path), book.title(path), title, book.language, _is_person(book, path))
 
 
-def _is_person(book: OpenBook, path: str, title: str) -> bool:
+def _path_named(book: OpenBook, words: str) -> str | None:
+    path = next(filter(None, map(book.archive.by_title, dict.fromkeys((words, words[:1].upper() + words[1:])))), None)
+    if path is None and book.titles is not None:
+        return next((row.path for row in book.titles.exact(words)), None)
+    return path
+
+
+def _is_person(book: OpenBook, path: str) -> bool:
     """Whether a page seems to be about a person. A wrong guess only shows or hides the offer of a family."""
-    if not CAPITAL_NAME.fullmatch(title) or " " not in title:
+    if has_family_words(book.language):
+        page = book.page(path)
+        return judge_page(page, subject_of(page)).is_person
+    if not CAPITAL_NAME.fullmatch(book.title(path)):
         return False
-    page = book.text(path)
-    lead = page.text[:LEAD_CHARS] if page else ""
+    text = book.text(path)
+    lead = text.text[:LEAD_CHARS] if text else ""
     return bool(LIVED.search(lead) or PERSON.search(lead))

@@ -11,7 +11,16 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from kiwiresearch.errors import CannotWrite, KiwiError, NoteChanged
 from kiwiresearch.jobs import JobQueue
-from kiwiresearch.runs import MAX_REASON, MAX_TARGET, VERDICTS, Note, NoteOpinion, NoteProblem, Verdict, opinion_problem
+from kiwiresearch.runs import (
+    MAX_REASON,
+    MAX_TARGET,
+    VERDICTS,
+    Note,
+    NoteOpinion,
+    NoteProblem,
+    NoteVerdict,
+    opinion_problem,
+)
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, ListPlace, Pages, list_page, redirect
@@ -44,7 +53,7 @@ class NoteForm:
         return opinion_problem(self.verdict, self.reason, self.correction)
 
     def opinion(self) -> NoteOpinion:
-        return NoteOpinion(cast("Verdict", self.verdict), self.reason, self.correction)
+        return NoteOpinion(cast("NoteVerdict", self.verdict), self.reason, self.correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +109,10 @@ Back = Annotated[str, Form(max_length=MAX_TARGET)]
 InPlace = Annotated[bool, Form()]
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page of all notes on a run, and the routes of the forms."""
     routes = RoleRouter("reader", include_in_schema=False)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
 
     @routes.get("/runs/{run_id}/notes")
     def all_notes(
@@ -151,12 +160,12 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         sent = NoteSubmission(target_of(run, note), NoteForm(verdict, reason, correction), back, in_place, note, seen)
         return _save(pages, request, run, sent)
 
-    _add_removal(routes, room, jobs, pages)
+    _add_removal(routes, context, jobs, pages)
     return routes
 
 
-def _add_removal(routes: APIRouter, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
-    runs = run_views(room, jobs)
+def _add_removal(routes: APIRouter, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    runs = run_views(context, jobs)
 
     def step(request: Request, run_id: str, note_id: str, back: str, *, in_place: bool, gone: bool) -> Response:
         run = runs.get(run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,7 +12,8 @@ from starlette.responses import Response
 
 from kiwiresearch.brief import Brief, Difference, Figure, without_article
 from kiwiresearch.claims import Claim, Measure
-from kiwiresearch.claims.conflicts import ComparedSentence, compare
+from kiwiresearch.claims.conflicts import ComparedSentence, compare_sentences
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
@@ -34,7 +35,7 @@ class FigureQuery(BaseModel):
     which: Literal["brief", "all"] = "brief"
     n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> JsonDict:
         """The parameters of its address, without the number of the page."""
         return {"words": self.words, "which": "all" if self.which == "all" else ""}
 
@@ -135,7 +136,7 @@ def _other_side(run: RunView, claim: Claim, difference: Difference) -> Claim | N
     """The claim that differs from this one in the way that the brief has found."""
     saying = _comparable(run, claim)
     for other in _of_same_subject(run.claims, claim):
-        how = compare(saying, _comparable(run, other))
+        how = compare_sentences(saying, _comparable(run, other))
         if how is not None and (how.kind, how.why) == (difference.kind, difference.why):
             return other
     return None
@@ -152,7 +153,7 @@ def _of_same_subject(claims: Iterable[Claim], claim: Claim) -> list[Claim]:
 
 
 def _disagreement(run: RunView, one: Claim, other: Claim, difference: Difference) -> NumberDisagreement:
-    how = compare(_comparable(run, one), _comparable(run, other))
+    how = compare_sentences(_comparable(run, one), _comparable(run, other))
     spans = (how.a, how.b) if how else ((0, 0), (0, 0))
     return NumberDisagreement(
         one.subject,
@@ -169,10 +170,10 @@ def _comparable(run: RunView, claim: Claim) -> ComparedSentence:
     )
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page of numbers."""
     routes = RoleRouter("reader", include_in_schema=False)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
 
     @routes.get("/runs/{run_id}/numbers")
     def numbers(request: Request, run_id: RunName, query: Annotated[FigureQuery, Query()]) -> Response:

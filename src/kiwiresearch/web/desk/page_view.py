@@ -1,4 +1,4 @@
-"""A page of a book as the reading view shows it: frame, contents and claims."""
+"""A page of a book as the reading view shows it: article, contents and claims."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote as percent
 from urllib.parse import urlencode
 
+from markupsafe import Markup
+
 from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType, has_claim_tables
 from kiwiresearch.kin import has_family_words
 from kiwiresearch.kin.extract import judge_page, subject_of
-from kiwiresearch.page import CLAIM_ID, PageDoc, Section, read_page
+from kiwiresearch.page import (
+    ANCHOR_PREFIX,
+    CLAIM_ID,
+    Article,
+    ArticleOptions,
+    Extent,
+    PageDoc,
+    Section,
+    read_page,
+    write_article,
+)
 from kiwiresearch.text import fold
-from kiwiresearch.web.addresses import local_address
+from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.zim import Book
+from kiwiresearch.zim import Book, EntryRef
 
 CLAIMS_PER_PAGE = 60
 
@@ -31,10 +43,12 @@ class ClaimSelection:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLine:
-    """A claim, and the address of its words in the frame."""
+    """A claim, and the address of its words."""
 
     claim: Claim
     address: str
+    is_marked: bool = False
+    """Whether its words are those that the reader asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +81,36 @@ class ClaimList:
         return self.last if self.last < self.total else None
 
 
-def claim_list(claims: Sequence[Claim], selection: ClaimSelection, frame: str, *, are_marked: bool) -> ClaimList:
-    """The requested claims; `frame` is the address of the page in the frame with its parameters."""
+def claim_list(
+    claims: Sequence[Claim], selection: ClaimSelection, address: str, *, are_marked: bool, marks: Sequence[str] = ()
+) -> ClaimList:
+    """The requested claims; `address` is that of the page with its parameters, `marks` are the words marked in it."""
     numbered = [(number, claim) for number, claim in enumerate(claims, 1) if selection.type in (None, claim.type)]
     last_part = max(len(numbered) - 1, 0) // CLAIMS_PER_PAGE * CLAIMS_PER_PAGE
     selection = replace(selection, start=min(selection.start, last_part))
     chosen = numbered[selection.start : selection.start + CLAIMS_PER_PAGE]
     counts = Counter(claim.type for claim in claims)
     lines = [
-        ClaimLine(claim, f"{frame}#{CLAIM_ID}-{number}" if are_marked else marked_address(frame, claim))
+        ClaimLine(
+            claim,
+            f"#{CLAIM_ID}-{number}" if are_marked else marked_address(address, claim),
+            is_marked=claim_span(claim) in marks,
+        )
         for number, claim in chosen
     ]
     kinds = tuple((kind, counts[kind]) for kind in CLAIM_TYPES if counts[kind])
     return ClaimList(tuple(lines), kinds, len(numbered), len(claims), selection)
 
 
-def marked_address(frame: str, claim: Claim) -> str:
-    """The address in the frame at which the words of a claim are marked."""
+def claim_span(claim: Claim) -> str:
+    """The place of a claim's words, as addresses spell it."""
     quote = claim.quotes[0]
-    return with_query(frame, [f"mark={quote.start}-{quote.end}"]) + "#mark"
+    return f"{quote.start}-{quote.end}"
 
 
-def with_query(address: str, parameters: Sequence[str]) -> str:
-    """An address with further parameters."""
-    return address + "".join(("&" if "?" in address or at else "?") + one for at, one in enumerate(parameters))
+def marked_address(address: str, claim: Claim) -> str:
+    """The address at which the words of a claim are marked."""
+    return f"{address}{'&' if '?' in address else '?'}mark={claim_span(claim)}#mark"
 
 
 MAX_SECTIONS = 200
@@ -106,6 +126,19 @@ class PageQuery:
     claims: ClaimSelection = field(default_factory=ClaimSelection)
     with_claims: bool = False
     """Whether claims are marked in the text."""
+    beside: bool = False
+    """Whether the drawer with claims and notes is open."""
+
+    @property
+    def opens_drawer(self) -> bool:
+        """Whether something in the drawer was asked for."""
+        return bool(self.beside or self.run or self.claims.type or self.claims.start or self.with_claims)
+
+    @property
+    def list_query(self) -> str:
+        """The query of this view with the same list of claims, without marks."""
+        start = self.claims.start or None
+        return replace(self, marks=()).query(with_claims=self.with_claims, start=start, beside="true")
 
     def query(self, *, with_claims: bool, **changed: object) -> str:
         """The query of the same view with claims marked or not, and with some values changed; None removes one."""
@@ -117,11 +150,29 @@ class PageQuery:
 
 @dataclass(frozen=True, slots=True)
 class SectionLine:
-    """An entry of the table of contents: its depth, and its address in the frame."""
+    """An entry of the table of contents: its depth, and its place in the article."""
 
     heading: str
     depth: int
     address: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPage:
+    """A page that was read, and its bytes."""
+
+    book: Book
+    page: PageDoc
+    content: bytes
+
+
+def read_target(target: ReaderTarget) -> OpenedPage:
+    """Read the page that an address leads to."""
+    if target.entry is None:
+        raise ValueError("a file is not shown as a page")
+    book = target.book
+    page = read_page(target.entry, language=book.language or "eng", lead_only=book.lead_only)
+    return OpenedPage(book, page, target.entry.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +182,13 @@ class PageView:
     book: Book
     page: PageDoc
     asked: PageQuery
-    frame: str
-    """The address that the frame opens, with the place in the page."""
-    plain: str
-    """The same address without the place."""
-    alone: str
+    article: Article
+    unmarked: tuple[str, ...]
+    """Words that were to be marked and could not be."""
+    original: str
+    """Where the page is shown with its own look, or scripts."""
+    address: str
+    """Where the page is shown with the same list of claims."""
     sections: tuple[SectionLine, ...]
     claims: ClaimList
     all_claims: Sequence[Claim]
@@ -152,51 +205,88 @@ class PageView:
         return has_claim_tables(self.page.language)
 
     @property
+    def markup(self) -> Markup:
+        """The article for the template, which escapes all else: `write_article` has written every tag of it anew."""
+        return Markup(self.article.markup)  # noqa: S704
+
+    @property
+    def has_article(self) -> bool:
+        """Whether there is anything to read in the article."""
+        return self.article.is_whole and bool(self.page.text.strip())
+
+    @property
     def title(self) -> str:
         return self.page.title or self.page.ref.path
 
 
-def page_view(room: ServerContext, opened: ReaderTarget, query: PageQuery) -> PageView:
-    """Read an opened page and its claims, with the addresses of its parts in the frame."""
-    if opened.entry is None:
-        raise ValueError("a file is not shown as a page")
-    book = opened.book
-    page = read_page(opened.entry, language=book.language or "eng", lead_only=book.lead_only)
+def page_view(context: ServerContext, opened: OpenedPage, query: PageQuery, *, links_label: str) -> PageView:
+    """Read the claims of a page, and write its article."""
+    book, page = opened.book, opened.page
     claims = cached_claims(page, book)
-    raw = local_address(room.page_url(page.ref))
-    plain = with_query(framed_address(raw), ["claims=true"] if query.with_claims else [])
-    place, lacks_section = _place(page, query)
-    marks = [f"mark={mark}" for mark in query.marks]
+    spans = [_span(mark) for mark in query.marks]
+    first = EntryRef(book.id, "")
+    options = ArticleOptions(
+        pages=page_address(first),
+        files=local_address(context.page_url(first)),
+        query=f"?{urlencode({'run': query.run}, errors='replace')}" if query.run else "",
+        marks=[span for span in spans if span.start < span.end <= len(page.text)],
+        claims=[_span(claim_span(claim)) for claim in claims] if query.with_claims else (),
+        links_label=links_label,
+    )
+    article = write_article(opened.content, page, options)
+    missed = [span for span in spans if span not in options.marks or span in article.unmarked]
+    address = page_address(page.ref) + query.list_query
     return PageView(
         book=book,
         page=page,
         asked=query,
-        frame=with_query(plain, marks) + place,
-        plain=plain,
-        alone=with_query(raw, marks) + place,
-        sections=_contents(page, plain),
-        claims=claim_list(claims, query.claims, plain, are_marked=query.with_claims),
+        article=article,
+        unmarked=tuple(page.text[span.start : span.end][:MAX_UNMARKED_CHARS] for span in missed),
+        original=original_address(context, page, query),
+        address=address,
+        sections=_contents(page),
+        claims=claim_list(claims, query.claims, address, are_marked=query.with_claims, marks=query.marks),
         all_claims=claims,
         is_person=_is_about_a_person(page),
-        lacks_section=lacks_section,
+        lacks_section=bool(query.section.strip()),
     )
 
 
-def _place(page: PageDoc, asked: PageQuery) -> tuple[str, bool]:
-    """Where the page is opened: at the first mark, else at the section; and whether that section is missing."""
-    if asked.marks:
-        return "#mark", False
-    found = page.below(asked.section) if asked.section.strip() else ()
-    return (_anchor(found[0]) if found else ""), bool(asked.section.strip() and not found)
+MAX_UNMARKED_CHARS = 600
 
 
-def _contents(page: PageDoc, plain: str) -> tuple[SectionLine, ...]:
+def original_address(context: ServerContext, page: PageDoc, query: PageQuery) -> str:
+    """Where a page is shown with its own look, and with the same words marked."""
+    marks = "".join(f"&mark={mark}" for mark in query.marks)
+    if context.workspace.settings.serve.scripts:  # a page that runs scripts could lead its own window anywhere
+        return f"{page_address(page.ref)}?layout=original{marks}"
+    return local_address(context.page_url(page.ref)) + (f"?{marks[1:]}#mark" if marks else "")
+
+
+def frame_address(context: ServerContext, ref: EntryRef, query: PageQuery) -> str:
+    """The address of a page with its own look for a frame of ours."""
+    marks = "&".join(f"mark={mark}" for mark in query.marks)
+    return framed_address(local_address(context.page_url(ref))) + (f"?{marks}#mark" if marks else "")
+
+
+def section_place(page: PageDoc, name: str) -> str:
+    """The place in the article of the section with this heading or anchor; empty if there is none."""
+    found = page.below(name) if name.strip() else ()
+    return _anchor(found[0]) if found else ""
+
+
+def _span(text: str) -> Extent:
+    start, _, end = text.partition("-")
+    return Extent(int(start), int(end))
+
+
+def _contents(page: PageDoc) -> tuple[SectionLine, ...]:
     sections = [section for section in page.sections[1:] if _anchor(section) and section.heading.strip()]
     if sections and fold(sections[0].heading) == fold(page.title):  # the page's own title is already shown above
         sections = sections[1:]
     top = min((section.level for section in sections), default=0)
     return tuple(
-        SectionLine(section.heading, min(section.level - top, 3), plain + _anchor(section))
+        SectionLine(section.heading, min(section.level - top, 3), _anchor(section))
         for section in sections[:MAX_SECTIONS]
     )
 
@@ -204,7 +294,7 @@ def _contents(page: PageDoc, plain: str) -> tuple[SectionLine, ...]:
 def _anchor(section: Section) -> str:
     """The anchor of a section, made from its heading as MediaWiki does if the page has none."""
     name = section.anchor or "_".join(section.heading.split())
-    return f"#{percent(name, errors='replace')}" if name else ""
+    return f"#{ANCHOR_PREFIX}{percent(name, errors='replace')}" if name else ""
 
 
 def _is_about_a_person(page: PageDoc) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -10,14 +11,17 @@ from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.messages import LANGUAGES, Catalogue
 from kiwiresearch.text import fold, two_letter_code
 from kiwiresearch.version import __version__
 from kiwiresearch.web.addresses import list_address, local_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
+from kiwiresearch.web.desk.covers import Covers, LeadPictures, initials
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
+    confidence_level,
     date_markup,
     has_own_words,
     is_command,
@@ -27,7 +31,8 @@ from kiwiresearch.web.desk.translations import (
     time_element,
     translated,
 )
-from kiwiresearch.web.guard import current_visitor
+from kiwiresearch.web.guard import OwnerAccess, current_visitor
+from kiwiresearch.workspace import THEMES
 
 T = TypeVar("T")
 
@@ -109,7 +114,7 @@ class ScopedQuery(Protocol):
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self: ...
 
-    def filters(self) -> dict[str, Any]: ...
+    def filters(self) -> JsonDict: ...
 
 
 def scope_choices(place: str, query: ScopedQuery) -> list[tuple[str, str]]:
@@ -121,7 +126,8 @@ def scope_choices(place: str, query: ScopedQuery) -> list[tuple[str, str]]:
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "manifest-src 'self'; worker-src 'self'"
 )
 # With no-referrer, browsers would send our own forms with an Origin of 'null'.
 HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin", "Cache-Control": "no-store"}
@@ -130,54 +136,46 @@ MENU = (
     ("home", "/", ()),
     ("ask", "/ask", ("/ask/",)),
     ("research", "/research", ("/research/", "/runs/", "/compare")),
-    ("find", "/find", ("/page/",)),
+    ("find", "/find", ()),
     ("family", "/family", ("/family/",)),
+    ("books", "/books", ("/books/",)),
 )
 """The menu: a key of the catalogue, the address, and the prefixes of other addresses that belong to it."""
-ATLAS = ("atlas", "/atlas", ("/atlas/",))
-"""The menu entry of desks whose settings name an atlas."""
+EXPLORE = (
+    ("explore.menu.subjects", "/browse"),
+    ("explore.menu.titles", "/browse/titles"),
+    ("explore.menu.day", "/on-this-day"),
+    ("frame.random", "/random"),
+)
+"""The entries below “Explore”."""
+EXPLORE_ATLAS = (
+    ("explore.menu.timeline", "/explore/timeline"),
+    ("explore.menu.contradictions", "/explore/contradictions"),
+    ("explore.menu.linked", "/explore/ranks"),
+    ("explore.menu.atlases", "/atlas"),
+)
+"""Those that are there as soon as a book has an atlas."""
+EXPLORE_PLACES = ("/browse", "/on-this-day", "/explore/", "/atlas")
+
+
+THEME_COOKIE = "kiwiresearch_theme"
 
 
 class Pages:
     """Renders the pages of one server."""
 
-    def __init__(self, room: ServerContext) -> None:
-        self._room = room
-        self._templates = Environment(
-            loader=PackageLoader("kiwiresearch.web.desk"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.globals.update(
-            who=current_visitor,
-            policy=room.workspace.settings.policy,
-            file=file_address,
-            has_file=has_file,
-            languages=LANGUAGES,
-            menu=(*MENU, ATLAS) if room.workspace.settings.atlas else MENU,
-            version=__version__,
-        )
-        self._templates.filters.update(
-            date=date_markup,
-            dir=direction,
-            has_own_words=has_own_words,
-            is_command=is_command,
-            kind=problem_key,
-            lang=two_letter_code,
-            local=local_address,
-            said=said,
-            section=section_name,
-            time=time_element,
-            translated=translated,
-        )
-        self._templates.tests.update(withheld=is_withheld)
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._access = OwnerAccess(context.workspace.settings.serve)
+        self.covers = Covers(context)
+        self.pictures = LeadPictures(context)
 
     def show(
         self,
         request: Request,
         template: str,
+        part: JsonDict | None = None,
+        /,
         *,
         status: int = 200,
         headers: Mapping[str, str] | None = None,
@@ -185,16 +183,93 @@ class Pages:
     ) -> Response:
         """A page; templates have `t` (the catalogue), `locale`, `here` (the address) and these values."""
         # A lone surrogate, which a foreign file may contain, cannot be encoded.
-        content = self.render(request, template, **values).encode("utf-8", "replace")
+        content = self.render(request, template, **(part or {}), **values).encode("utf-8", "replace")
         return HTMLResponse(content, status, HEADERS | dict(headers or {}))
+
+    def theme_for(self, request: Request) -> str:
+        """Light, dark, or what the system wants: as the reader chose, else as the settings say."""
+        chosen = request.cookies.get(THEME_COOKIE, "")
+        return chosen if chosen in THEMES else self._context.workspace.settings.serve.theme
 
     def render(self, request: Request, template: str, **values: Any) -> str:
         """The HTML of a page, or of a part that a script inserts."""
         words = catalogue_for(request)
         here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return self._templates.get_template(template).render(
-            t=words, locale=words.locale, here=here, place=request.url.path, **values
+        return (
+            _templates()
+            .get_template(template)
+            .render(
+                t=words,
+                locale=words.locale,
+                here=here,
+                place=request.url.path,
+                part_of=values.pop("part_of", request.url.path),
+                theme=self.theme_for(request),
+                may_manage=self._access.is_owner(request),
+                removed_notice=removed_notice_in(request),
+                policy=self._context.workspace.settings.policy,
+                cover_address=self.covers.address,
+                menu=MENU,
+                explore_menu=(*EXPLORE, *(EXPLORE_ATLAS if self._context.atlases.all()[0] else ())),
+                explore_places=EXPLORE_PLACES,
+                **values,
+            )
         )
+
+
+@functools.cache
+def _templates() -> Environment:
+    """The templates, compiled once for all servers of this process."""
+    templates = Environment(
+        loader=PackageLoader("kiwiresearch.web.desk"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals.update(
+        who=current_visitor,
+        file=file_address,
+        has_file=has_file,
+        languages=LANGUAGES,
+        themes=THEMES,
+        version=__version__,
+    )
+    templates.filters.update(
+        date=date_markup,
+        dir=direction,
+        has_own_words=has_own_words,
+        initials=initials,
+        is_command=is_command,
+        kind=problem_key,
+        lang=two_letter_code,
+        level=confidence_level,
+        local=local_address,
+        said=said,
+        section=section_name,
+        time=time_element,
+        translated=translated,
+    )
+    templates.tests.update(withheld=is_withheld)
+    return templates
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedNotice:
+    """What the form that led to a page has archived, deleted or restored, so that the page can offer to undo it."""
+
+    state: str
+    kind: str
+    id: str
+
+
+def removed_notice_in(request: Request) -> RemovedNotice | None:
+    """The notice that the address of a page asks for; whether it is still true is checked by the undo."""
+    for state in ("deleted", "archived", "restored"):
+        kind, _, wanted = request.query_params.get(state, "").partition(".")
+        if kind in ("run", "family", "questions") and len(wanted) <= 200:
+            return RemovedNotice(state, kind, wanted)
+    return None
 
 
 def redirect(address: str) -> Response:
@@ -208,5 +283,5 @@ def direction(language: str) -> str:
 
 
 def section_name(name: str, words: Catalogue) -> str:
-    """The name of a section; the facts box, which pages do not name, is translated."""
+    """The name of a section; the infobox, which pages do not name, is translated."""
     return words("desk.box") if name == FACTS_BOX else name

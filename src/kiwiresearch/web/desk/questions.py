@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import AsyncGenerator, Iterator
-from hashlib import sha256
 from itertools import zip_longest
-from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -27,106 +24,22 @@ from kiwiresearch.ask import (
     Preview,
     Thought,
 )
-from kiwiresearch.errors import CannotWrite, KiwiError
-from kiwiresearch.ids import canonical_json
+from kiwiresearch.codec import JsonDict
+from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
-from kiwiresearch.runs import cannot_write
-from kiwiresearch.system import FileLock, write_atomically
-from kiwiresearch.text import printable, three_letter_code
-from kiwiresearch.web.bodies import MAX_WORDS, Name, Words, has_words
+from kiwiresearch.text import is_searchable, printable, three_letter_code
+from kiwiresearch.web.bodies import MAX_WORDS, Name, Words
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.answers import answer_as_text, answer_view, further_reading
-from kiwiresearch.web.desk.intent import guess_language, other_actions
+from kiwiresearch.web.desk.answers import answer_as_text, answer_picture, answer_view, further_reading
+from kiwiresearch.web.desk.browser import browser_of, browser_to_remember, remember_browser
+from kiwiresearch.web.desk.intent import Action, guess_language, other_actions, person_in
 from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.shelf import BookChoices
-from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
-from kiwiresearch.workspace import Workspace
-
-MAX_QUESTIONS = 50
-MAX_QUESTION_CHARS = 300
-"""Longer questions are not stored: they would not fit a list."""
-
-FILE = "questions.jsonl"
-LOCK = ".questions.lock"
-USERS = "questions"
-TIMEOUT_S = 1.0
-
-
-class QuestionHistory:
-    """Questions asked in the browser, the newest first. If the file fails, the list is lost, not the page.
-
-    With a server token nothing is stored, because several people share such a server and must not see each other's
-    questions. Users have a list each.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        serve = workspace.settings.serve
-        self.is_on = serve.remember_questions and not serve.token
-        self._folder: Path = workspace.folders.state
-
-    @property
-    def _file(self) -> Path:
-        who = current_visitor()
-        if not who.name:
-            return self._folder / FILE
-        # With the day of joining, so that a later user of the same name does not see the list of an earlier one.
-        key = f"{who.name}\n{who.since}".encode("utf-8", "replace")
-        return self._folder / USERS / f"{sha256(key).hexdigest()[:32]}.jsonl"
-
-    def add(self, question: str) -> None:
-        """Store a question; one that was asked before moves to the top."""
-        if not self.is_on or not question.strip() or len(question) > MAX_QUESTION_CHARS:
-            return
-        with self._locked() as is_alone:
-            if is_alone:
-                others = [one for one in self._all() if one.casefold() != question.casefold()]
-                self._write([question, *others][:MAX_QUESTIONS])
-
-    def latest(self, count: int) -> tuple[str, ...]:
-        """The newest questions."""
-        return tuple(self._all()[:count]) if self.is_on else ()
-
-    def forget(self) -> None:
-        """Forget all of them; CannotWrite if that fails."""
-        if not self._file.exists():
-            return
-        with self._locked() as is_alone:
-            if not is_alone:
-                raise CannotWrite("The questions could not be forgotten: their file is in use.", remedy="Try again.")
-            try:
-                self._file.unlink(missing_ok=True)
-            except OSError as problem:
-                raise cannot_write(self._file, problem) from problem
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[bool]:
-        """Lock the file against this server and others; yields whether that worked.
-
-        Without the lock, another server could write back questions that this one has just removed.
-        """
-        lock, is_alone = FileLock(self._file.with_name(LOCK)), False
-        with contextlib.suppress(OSError):
-            is_alone = lock.wait(TIMEOUT_S)
-        try:
-            yield is_alone
-        finally:
-            lock.release()
-
-    def _all(self) -> list[str]:
-        try:
-            rows = [json.loads(line) for line in self._file.read_text(encoding="utf-8").splitlines()]
-            return [str(row["question"])[:MAX_QUESTION_CHARS] for row in rows[:MAX_QUESTIONS]]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return []
-
-    def _write(self, questions: list[str]) -> None:
-        lines = (canonical_json({"question": question}) + "\n" for question in questions)
-        with contextlib.suppress(OSError, UnicodeError):
-            write_atomically(self._file, "".join(lines))
-
 
 MAX_TURNS = 8
 MAX_EARLIER_ANSWER = 300
@@ -156,7 +69,7 @@ class QuestionForm(BaseModel):
 
     @property
     def turns(self) -> tuple[ConversationTurn, ...]:
-        """The conversation so far, the oldest turn first."""
+        """The conversation so far, oldest first."""
         rows = list(zip_longest(self.before, self.about, self.said, fillvalue=""))
         return tuple(ConversationTurn(*row) for row in rows[: len(self.before)])
 
@@ -192,10 +105,10 @@ def turn_fields(turns: tuple[ConversationTurn, ...]) -> list[tuple[str, str]]:
 EMPTY_PAGE: dict[str, Any] = {"one": None, "problem": None, "offers": ()}
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /ask, and the stream that its script reads."""
     routes = RoleRouter("reader", include_in_schema=False)
-    shown = QuestionPages(room, pages, QuestionHistory(room.workspace))
+    shown = QuestionPages(context, pages, QuestionHistory(context.workspace))
     routes.get("/ask")(shown.page)
     routes.post("/ask/stream")(shown.stream)
     return routes
@@ -204,48 +117,68 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # n
 class QuestionPages:
     """Answers as a page, and as a stream of parts of a page."""
 
-    def __init__(self, room: ServerContext, pages: Pages, questions: QuestionHistory) -> None:
-        self._room = room
+    def __init__(self, context: ServerContext, pages: Pages, questions: QuestionHistory) -> None:
+        self._context = context
         self._pages = pages
         self._questions = questions
-        self._slots = StreamSlots(room.workspace.settings.serve.at_once)
-        self._books = BookChoices(room)
-        self._has_model = bool(room.workspace.settings.model_url.strip())
+        self._slots = StreamSlots(context.workspace.settings.serve.at_once)
+        self._books = BookChoices(context)
+
+    @property
+    def _has_model(self) -> bool:
+        return bool(self._context.workspace.settings.model_url.strip())
 
     @allow("reader", "ask")
     def page(self, request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
         """The box, and below it the answer, or an empty place that the script fills."""
-        led = other_actions(asked.q, excluding="ask") if asked.via and asked.q else ()
-        if not asked.q.strip() or (asked.live and has_words(asked.q)):
-            return self._show(request, asked, offers=led)
+        browser = browser_to_remember(request)
+        reply = self._page(request, asked, browser)
+        if asked.q.strip() and self._questions.is_on:
+            remember_browser(request, reply, browser)
+        return reply
+
+    def _page(self, request: Request, asked: QuestionForm, browser: str) -> Response:
+        led = self._led(asked.q) if asked.via and asked.q else ()
+        if not asked.q.strip() or (asked.live and is_searchable(asked.q)):
+            return self._show(request, asked, {"offers": led})
         try:
-            answer = self._room.asker.ask(asked.q, asked.options(with_model=asked.model))
+            answer = self._context.asker.ask(asked.q, asked.options(with_model=asked.model))
         except KiwiError as error:
             problem = problem_of(error)
-            return self._show(request, asked, status=problem.status, problem=problem, offers=led)
-        return self._show(request, asked, offers=led, **self._values(request, asked, answer))
+            return self._show(request, asked, {"problem": problem, "offers": led}, status=problem.status)
+        if not answer.grounded:  # a refusal offers to search itself
+            led = tuple(offer for offer in led if offer[0] != "find")
+        return self._show(request, asked, self._values(request, asked, answer, browser) | {"offers": led})
+
+    def _led(self, words: str) -> tuple[tuple[Action, str], ...]:
+        """What else the words could have meant. The answer itself offers to research its subject."""
+        offers = other_actions(words, excluding="ask", person=person_in(self._context, words))
+        return tuple(offer for offer in offers if offer[0] != "research")
 
     @allow("reader", "ask")
     async def stream(self, request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
         """The answer as events; an error before the first one still has its own status."""
-        events = self._room.asker.events(asked.q, asked.options(with_model=asked.model))
+        events = self._context.asker.events(asked.q, asked.options(with_model=asked.model))
         flow = stream_in_thread(self._slots.occupy(self._page_events(request, asked, events)))
         return sse_response(_with_last_error(await anext(flow), flow, catalogue_for(request)))
 
-    def _show(self, request: Request, asked: QuestionForm, *, status: int = 200, **values: Any) -> Response:
+    def _show(self, request: Request, asked: QuestionForm, values: JsonDict, *, status: int = 200) -> Response:
         known = EMPTY_PAGE | {"asked": asked, "has_model": self._has_model, "fields": turn_fields(asked.turns)}
-        return self._pages.show(request, "ask.html", status=status, **(known | values))
+        return self._pages.show(request, "ask.html", known | values, status=status)
 
-    def _values(self, request: Request, asked: QuestionForm, answer: Answer) -> dict[str, Any]:
+    def _values(self, request: Request, asked: QuestionForm, answer: Answer, browser: str) -> JsonDict:
         """The values of the part of the page with the answer; the question is stored as asked."""
-        self._questions.add(answer.asked or answer.question)
-        one, t = answer_view(answer, self._room), catalogue_for(request)
+        self._questions.add(answer.asked or answer.question, browser)
+        one, t = answer_view(answer, self._context), catalogue_for(request)
         return {
             "one": one,
             "copy": answer_as_text(one, t),
             "speak": () if answer.grounded else self._languages_to_suggest(answer.question, t.language),
-            "more": further_reading(self._room, one.sources[0]) if one.sources else None,
+            "picture": answer_picture(self._pages.pictures, one),
+            "of_several": len(self._context.shelf.books) > 1,
+            "more": further_reading(self._context, one.sources[0]) if one.sources else None,
             "follow": turn_fields(asked.after(answer)),
+            "fields": turn_fields(asked.turns),
         }
 
     def _languages_to_suggest(self, question: str, reader: str) -> tuple[str, ...]:
@@ -257,15 +190,16 @@ class QuestionPages:
         for event in events:
             match event:
                 case Preview(answer) | EvidenceFound(answer):
-                    one = answer_view(answer, self._room)
-                    data = {"html": self._pages.render(request, "ask_chips.html", sources=one.sources)}
+                    one = answer_view(answer, self._context)
+                    data = {"html": self._pages.render(request, "ask_chips.html", places=one.places)}
                     if asked.model and self._has_model and one.lines:
                         data["meanwhile"] = self._pages.render(request, "ask_preview.html", one=one)
                     yield sse_event("chips", data)
                 case AnswerText(text):
                     yield sse_event("token", {"text": text})
                 case Done(answer):
-                    values = self._values(request, asked, answer) | {"asked": asked, "has_model": self._has_model}
+                    values = self._values(request, asked, answer, browser_of(request))
+                    values |= {"asked": asked, "has_model": self._has_model}
                     yield sse_event("done", {"html": self._pages.render(request, "ask_answer.html", **values)})
                 case Thought():
                     pass
@@ -283,5 +217,5 @@ async def _with_last_error(
             problem = logged_problem(error)
             data = {"detail": problem.detail, "remedy": problem.remedy}
             if problem.log_id:
-                data |= {"id": problem.log_id, "told": words("problems.id", id=problem.log_id)}
+                data |= {"id": problem.log_id, "reference": words("problems.id", id=problem.log_id)}
             yield sse_event("error", data)

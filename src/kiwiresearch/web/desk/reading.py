@@ -1,33 +1,49 @@
-"""The reading view: a page of a book in a frame, with its contents, its claims and its place in a run."""
+"""The reading view: a page of a book as a page of ours, with its contents, its claims and its place in a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
-from urllib.parse import urlencode
+from typing import Annotated, Literal
+from urllib.parse import urlencode, urljoin
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from kiwiresearch.claims import Claim, ClaimType
+from kiwiresearch.claims import Claim, ClaimType, claims_of_page
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
+from kiwiresearch.export import worksheet_of_page
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.runs import RunPage
-from kiwiresearch.web.addresses import local_address, page_address
+from kiwiresearch.web.addresses import local_address, page_address, safe_return_address
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import ServerContext, catalogue_for
+from kiwiresearch.web.desk.browser import YEAR_S
 from kiwiresearch.web.desk.notes import notes_for
-from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
-from kiwiresearch.web.desk.pages import Pages, redirect
-from kiwiresearch.web.guard import RoleRouter
+from kiwiresearch.web.desk.page_view import (
+    ClaimSelection,
+    PageQuery,
+    PageView,
+    frame_address,
+    marked_address,
+    page_view,
+    read_target,
+    section_place,
+)
+from kiwiresearch.web.desk.pages import POLICY, Pages, redirect
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
+from kiwiresearch.web.search import read_page
+from kiwiresearch.web.worksheets import WorksheetForm, worksheet_response
 from kiwiresearch.zim import EntryRef, near_titles, title_of_path
 
 MAX_LINKS = 40
+FILES: tuple[WorksheetForm, ...] = ("docx", "html", "markdown")
+"""The files of a worksheet; the first can be edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +66,10 @@ class PageInRun:
     known: frozenset[str]
     """The ids of the claims of this page that the run has."""
     others: tuple[tuple[Claim, str], ...]
-    """Claims that only the run has, and the addresses of their words in the frame."""
+    """Claims that only the run has, and the addresses of their words."""
 
 
-def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
+def page_in_run(run: RunView, found: PageView) -> JsonDict:
     """The values of the template: the run's data about the page, and the notes on it."""
     ref = found.page.ref
     claims = [claim for claim in run.claims if claim.ref == ref]
@@ -66,7 +82,7 @@ def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
             links=tuple(links[:MAX_LINKS]),
             more_links=max(len(links) - MAX_LINKS, 0),
             known=frozenset(claim.id for claim in claims),
-            others=tuple((claim, marked_address(found.plain, claim)) for claim in claims if claim.id not in read_now),
+            others=tuple((claim, marked_address(found.address, claim)) for claim in claims if claim.id not in read_now),
         ),
         "notes_target": target,
         "notes": notes_for(run, target) if target else None,
@@ -86,7 +102,13 @@ def _links_to(run: RunView, ref: EntryRef) -> Iterator[BackLink]:
 
 SPAN_PATTERN = r"^[0-9]{1,9}-[0-9]{1,9}$"
 MAX_CLAIMS = 100_000
-NO_RUN = {"run": None, "here_in_run": None, "run_problem": None, "notes_target": None, "notes": None}
+NO_RUN: JsonDict = {"run": None, "here_in_run": None, "run_problem": None, "notes_target": None, "notes": None}
+
+READING_POLICY = POLICY.replace("frame-src 'self'", "frame-src 'none'; media-src 'self'")
+"""Pages with an article frame nothing, and may play recordings of its book."""
+
+TEXT_SIZES = ("small", "normal", "large", "largest")
+SIZE_COOKIE = "kiwiresearch_text_size"
 
 BookName = Annotated[str, Path(max_length=500)]
 PagePath = Annotated[str, Path(max_length=4_000)]
@@ -97,10 +119,10 @@ OfType = Annotated[ClaimType | None, Query(alias="type")]
 Start = Annotated[int, Query(ge=0, le=MAX_CLAIMS)]
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page at /page/BOOK/PATH."""
     routes = RoleRouter("reader", include_in_schema=False)
-    view = ReadingPages(room, run_views(room, jobs), pages)
+    view = ReadingPages(context, run_views(context, jobs), pages)
 
     @routes.api_route("/page/{book}/{path:path}", methods=["GET", "HEAD"])
     def read(
@@ -114,24 +136,66 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         start: Start = 0,
         *,
         claims: bool = False,
+        beside: bool = False,
+        layout: Literal["", "original"] = "",
     ) -> Response:
         listed = ClaimSelection(of_type, start)
-        return view.page(request, book, path, PageQuery(run, tuple(mark), section, listed, with_claims=claims))
+        query = PageQuery(run, tuple(mark), section, listed, with_claims=claims, beside=beside)
+        return view.page(request, book, path, query, is_original=layout == "original")
+
+    @routes.post("/text-size")
+    def choose_size(
+        request: Request, size: Annotated[str, Form(max_length=8)] = "", back: Annotated[str, Form()] = "/"
+    ) -> Response:
+        answer = redirect(safe_return_address(back))
+        if size in TEXT_SIZES:
+            is_https = request.url.scheme == "https"
+            answer.set_cookie(SIZE_COOKIE, size, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+        return answer
+
+    # Not below /page/, where the rest of an address is a path in the book.
+    @routes.get("/worksheet")
+    @allow("reader", "export")
+    def worksheet(
+        request: Request,
+        book: Annotated[str, Query(max_length=500)],
+        path: Annotated[str, Query(max_length=2_000)],
+        form: Annotated[WorksheetForm | None, Query(alias="format")] = None,
+    ) -> Response:
+        """The questions about a page, with links to the files; or one of these."""
+        if form is not None:
+            return worksheet_response(context, "", path, book, form)
+        place, found = read_page(context, "", path, book)
+        query = {"book": book, "path": path}
+        return pages.show(
+            request,
+            "worksheet.html",
+            worksheet=worksheet_of_page(claims_of_page(found, place.book.book.name), place.book.book),
+            title=found.title,
+            address=page_address(found.ref),
+            files=[(form, f"/worksheet?{urlencode(query | {'format': form}, errors='replace')}") for form in FILES],
+        )
 
     return routes
+
+
+def text_size(request: Request) -> str:
+    """The size in which a reader wants articles."""
+    wanted = request.cookies.get(SIZE_COOKIE, "")
+    return wanted if wanted in TEXT_SIZES else "normal"
 
 
 class ReadingPages:
     """Shows pages of books, or a remedy if the page does not exist."""
 
-    def __init__(self, room: ServerContext, runs: RunViews, pages: Pages) -> None:
-        self._room = room
+    def __init__(self, context: ServerContext, runs: RunViews, pages: Pages) -> None:
+        self._context = context
         self._runs = runs
         self._pages = pages
 
-    def page(self, request: Request, book: str, path: str, query: PageQuery) -> Response:
+    def page(self, request: Request, book: str, path: str, query: PageQuery, *, is_original: bool) -> Response:
         try:
-            opened = open_at(self._room, book, path, is_marked=True)
+            opened = open_at(self._context, book, path, is_marked=True)
         except BookNotFound:
             return self._no_book(request, book)
         except PageHidden:
@@ -139,14 +203,31 @@ class ReadingPages:
         except PageNotFound:
             return self._no_page(request, book, path)
         if opened.entry is None:  # a picture or a film, which the browser shows by itself
-            return redirect(local_address(self._room.page_url(opened.item.ref)))
+            return redirect(local_address(self._context.page_url(opened.item.ref)))
         ref = opened.item.ref
         if opened.redirect is not None or book != ref.book or path != ref.path:
             return self._moved(request, opened)
-        found = page_view(self._room, opened, query)
-        return self._pages.show(request, "page.html", one=found, **self._of_run(query.run, found))
+        read = read_target(opened)
+        if is_original:
+            frame = frame_address(self._context, ref, query)
+            return self._pages.show(request, "page_original.html", page=read.page, frame=frame)
+        if not query.marks and (place := section_place(read.page, query.section)):
+            return self._moved(request, opened, place)
+        found = page_view(self._context, read, query, links_label=catalogue_for(request)("reading.links_box"))
+        of_run = self._of_run(query.run, found)
+        return self._pages.show(
+            request,
+            "page.html",
+            of_run,
+            part_of=f"/runs/{query.run}" if of_run["run"] else page_address(ref),
+            headers={"Content-Security-Policy": READING_POLICY},
+            one=found,
+            printed_address=urljoin(self._context.page_url(ref), page_address(ref)),
+            size=text_size(request),
+            sizes=TEXT_SIZES,
+        )
 
-    def _of_run(self, run_id: str, found: PageView) -> dict[str, Any]:
+    def _of_run(self, run_id: str, found: PageView) -> JsonDict:
         """The run's data about the page; the page is shown even if the run cannot be read."""
         try:
             run = self._runs.get(run_id) if run_id else None
@@ -154,21 +235,22 @@ class ReadingPages:
         except KiwiError as error:
             return NO_RUN | {"run_problem": problem_of(error)}
 
-    def _moved(self, request: Request, opened: ReaderTarget) -> Response:
-        """Redirect to the canonical address of a page, with the same parameters."""
+    def _moved(self, request: Request, opened: ReaderTarget, place: str = "") -> Response:
+        """Redirect to the canonical address of a page, with the same parameters, or to a place in it."""
         ref, target = opened.item.ref, opened.redirect
-        query = [pair for pair in request.query_params.multi_items() if pair[0] != "section" or not target]
+        query = [pair for pair in request.query_params.multi_items() if pair[0] != "section" or not (target or place)]
         if target is not None and target.anchor:
             query.append(("section", target.anchor))
-        return RedirectResponse(page_address(ref) + (f"?{urlencode(query, errors='replace')}" if query else ""), 302)
+        asked = f"?{urlencode(query, errors='replace')}" if query else ""
+        return RedirectResponse(page_address(ref) + asked + place, 302)
 
     def _no_book(self, request: Request, book: str) -> Response:
-        books = [(one.title or one.name, page_address(EntryRef(one.id, ""))) for one in self._room.shelf.books]
+        books = [(one.title or one.name, page_address(EntryRef(one.id, ""))) for one in self._context.shelf.books]
         return self._pages.show(request, "book_missing.html", status=404, wanted=book[:200], books=books)
 
     def _no_page(self, request: Request, named: str, path: str) -> Response:
         words = title_of_path(path)[:200]
-        with self._room.locked_finder() as finder:
+        with self._context.locked_finder() as finder:
             archive = books_named(finder, named)[0].archive if named.strip() else None
             book = archive.book if archive else None
             near = near_titles(archive, words) if archive and words.strip() else []

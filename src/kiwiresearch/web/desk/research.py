@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import KiwiError, without_paths
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue, ResearchRequest, UnreadableRequest
-from kiwiresearch.runs import JournalFollower, PagesSoFar, TakenPage
+from kiwiresearch.runs import CrawlProgress, JournalFollower, VisitedPage
 from kiwiresearch.web import job_requests
 from kiwiresearch.web.addresses import case_address, job_address, run_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, redirect
+from kiwiresearch.web.desk.browser import browser_key, browser_to_remember, remember_browser
+from kiwiresearch.web.desk.family_frame import found_people
+from kiwiresearch.web.desk.pages import ListPlace, Pages, RemovedNotice, list_page, redirect, removed_notice_in
 from kiwiresearch.web.desk.research_form import (
     FieldFault,
     FormOptions,
@@ -26,16 +32,17 @@ from kiwiresearch.web.desk.research_form import (
 )
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.families import Families
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
 from kiwiresearch.web.job_requests import job_url
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.run_view import run_views
+from kiwiresearch.workspace import Settings
 
 MAX_SHOWN = 200
 """How many of the latest pages are shown; the finished run has all of them."""
 
-NO_PROGRESS = PagesSoFar()
+NO_PROGRESS = CrawlProgress()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class JobView:
     job: Job
     most: int
     """The maximum number of pages; 0 for a family case."""
-    so_far: PagesSoFar = NO_PROGRESS
+    so_far: CrawlProgress = NO_PROGRESS
     note: str = ""
     """The latest note of the job about itself, in English."""
     has_books: bool = True
@@ -58,7 +65,7 @@ class JobView:
 
     @property
     def topic(self) -> str:
-        """Its name; empty for a family case, whose name must not be shown here."""
+        """Its name; empty for a family case, whose name depends on who reads it."""
         return "" if self.case else self.job.request.name
 
     @property
@@ -95,6 +102,11 @@ class JobView:
         return self.job.state == "failed" and (is_bare or isinstance(self.job.request, UnreadableRequest))
 
     @property
+    def can_be_written(self) -> bool:
+        """Whether it was stopped, and has read pages from which a brief can be written."""
+        return self.is_run and self.job.is_resumable and bool(self.so_far.pages)
+
+    @property
     def events(self) -> str:
         return f"{job_url(self.job.id)}/events"
 
@@ -107,7 +119,7 @@ class JobView:
             return self.job.state
         if not self.is_run:
             return "family" if self.case else self.job.request.kind
-        if self.so_far.ended:
+        if self.so_far.ended or (isinstance(self.job.request, ResearchRequest) and self.job.request.read_no_more):
             return "writing"
         return "gathering" if self.pages else "opening"
 
@@ -128,7 +140,7 @@ class JobView:
     def remedy(self) -> str:
         return without_paths(self.job.remedy)
 
-    def newest(self, after: int = 0) -> tuple[TakenPage, ...]:
+    def newest(self, after: int = 0) -> tuple[VisitedPage, ...]:
         """The pages after a number, the latest first."""
         return tuple(reversed([page for page in self.so_far.pages if page.number > after][-MAX_SHOWN:]))
 
@@ -136,9 +148,8 @@ class JobView:
 class JobViews:
     """The jobs of a server as pages show them."""
 
-    def __init__(self, jobs: JobQueue, max_pages: int) -> None:
+    def __init__(self, jobs: JobQueue) -> None:
         self._jobs = jobs
-        self._max_pages = max_pages
         self._followed = JournalFollower()
 
     def get(self, job_id: str) -> JobView:
@@ -152,9 +163,9 @@ class JobViews:
         return [JobView(job, self._most(job)) for job in self._jobs.all() if job.state != "done"]
 
     def _most(self, job: Job) -> int:
-        return (job.request.max_pages or self._max_pages) if isinstance(job.request, ResearchRequest) else 0
+        return (job.request.max_pages or self._jobs.max_pages) if isinstance(job.request, ResearchRequest) else 0
 
-    def _so_far(self, job: Job) -> PagesSoFar:
+    def _so_far(self, job: Job) -> CrawlProgress:
         if not isinstance(job.request, ResearchRequest):
             return NO_PROGRESS
         # The run may end at any moment, and removes its journal then.
@@ -172,6 +183,8 @@ class JobViews:
 
 
 RUNS_PER_PAGE = 20
+MIN_TIMED_PAGES = 3
+MAX_TIMED = 20
 MAX_TO_COMPARE = 100
 """How many of the newest runs the form for comparing offers."""
 
@@ -179,32 +192,61 @@ JobId = Annotated[str, Path(max_length=200)]
 Switch = Annotated[int, Query(ge=0, le=1)]
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The form, the lists, and the page of a job."""
     routes = RoleRouter("reader", include_in_schema=False)
-    shown = ResearchPages(room, jobs, pages)
+    shown = ResearchPages(context, jobs, pages)
     routes.get("/research")(shown.empty_form)
     routes.post("/research")(shown.start)
     routes.get("/research/{job_id}")(shown.job)
     routes.get("/research/{job_id}/news")(shown.news)
     routes.post("/research/{job_id}/stop")(shown.stop)
     routes.post("/research/{job_id}/resume")(shown.resume)
+    routes.post("/research/{job_id}/finish")(shown.finish)
     routes.post("/research/{job_id}/remove")(shown.remove)
     return routes
+
+
+def own_jobs(jobs: JobQueue) -> frozenset[str]:
+    """The ended jobs of the visitor, who may delete and archive them; owners may do so with all work."""
+    who = current_visitor()
+    if not who.name or not who.may("researcher"):
+        return frozenset()
+    return frozenset(job.id for job in jobs.all() if not job.is_open and who.may_change(job.user, job.asked_at))
+
+
+def seconds_per_page(jobs: JobQueue) -> float:
+    """How long a page has taken in the latest finished research; 0 if there is none to measure."""
+    took = [
+        (datetime.fromisoformat(job.ended_at) - datetime.fromisoformat(job.started_at)).total_seconds() / job.pages
+        for job in jobs.all()
+        if isinstance(job.request, ResearchRequest)
+        and job.state == "done"
+        and job.started_at
+        and job.ended_at
+        and not job.kept
+        and not job.request.read_no_more
+        and job.pages >= MIN_TIMED_PAGES
+    ]
+    return median(took[:MAX_TIMED]) if took else 0.0
 
 
 class ResearchPages:
     """The pages and actions of the routes."""
 
-    def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self._jobs = jobs
         self._pages = pages
-        self._settings = room.workspace.settings
-        self._shelf = room.shelf
-        self._views = JobViews(jobs, self._settings.max_pages)
-        self._runs = run_views(room, jobs)
-        self._families = Families(room, jobs)
-        self._books = BookChoices(room)
+        self._context = context
+        self._shelf = context.shelf
+        self._views = JobViews(jobs)
+        self._runs = run_views(context, jobs)
+        self._families = Families(context, jobs)
+        self._books = BookChoices(context)
+
+    @property
+    def _settings(self) -> Settings:
+        return self._context.workspace.settings
 
     def empty_form(self, request: Request, form: Annotated[ResearchQuery, Query()]) -> Response:
         """The form with the values from a link."""
@@ -220,17 +262,19 @@ class ResearchPages:
         problem: Problem | None = None,
     ) -> Response:
         """The form with the typed values and their faults, and below it all jobs and runs."""
-        offer = FormOptions(self._settings, self._books.all())
+        offer = FormOptions(self._settings, self._books.all(), seconds_per_page(self._jobs))
         status = problem.status if problem else 422 if faults else 200
         values: dict[str, Any] = {"typed": offer.field_values(form), "faults": faults or {}, "problem": problem}
+        values["has_more"] = offer.has_more(form) or bool(values["faults"].keys() - {"topic", "size"})
         return self._pages.show(
             request,
             "research.html",
+            self._lists(request, page),
             status=status,
             offer=offer,
             missing=self._shelf.missing,
+            removed_title=self._title_of(removed_notice_in(request)),
             **values,
-            **self._lists(page),
         )
 
     @allow("researcher", "research")
@@ -240,36 +284,38 @@ class ResearchPages:
         if found.request is None:
             return self._form(request, form, faults=dict(found.faults))
         try:
-            job = job_requests.start_job(self._jobs, found.request)
+            browser = browser_to_remember(request)
+            job = job_requests.start_job(self._jobs, found.request, browser=browser_key(browser))
         except KiwiError as error:
             return self._form(request, form, problem=problem_of(error))
-        return redirect(job_address(job.id))
+        reply = redirect(job_address(job.id))
+        remember_browser(request, reply, browser)
+        return reply
 
     def job(self, request: Request, job_id: JobId, stopping: Switch = 0, still: Switch = 0) -> Response:
         """The current state of a job; a finished one redirects to its run."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
-        if view.job.state == "done" and view.is_run:
+        if view.job.state == "done" and (view.is_run or view.case):
             return redirect(view.run)
-        values = self._job_values(view) | {
+        values = self._job_values(request, view) | {
             "stopping": bool(stopping) and view.job.state == "running",
             "still": bool(still),
         }
-        wish = view.job.request
-        family = self._families.seed_names(request, wish.case) if isinstance(wish, FamilyRequest) else ""
-        return self._pages.show(request, "research_job.html", **values, family=family)
+        return self._pages.show(request, "research_job.html", values)
 
     def news(self, request: Request, job_id: JobId, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> Response:
         """Changes in a job, for the script of its page."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
-        values = self._job_values(view, after)
+        values = self._job_values(request, view, after)
         return Json(
             {
                 "open": view.job.is_open,
                 "last": len(view.so_far.pages),
                 "status": self._pages.render(request, "research_status.html", **values),
                 "pages": self._pages.render(request, "research_pages.html", **values),
+                "family": self._pages.render(request, "research_family.html", **values) if view.case else "",
             },
             headers={"Cache-Control": "no-store"},
         )
@@ -286,6 +332,13 @@ class ResearchPages:
             job_requests.resume_job(self._jobs, job_id)
         return redirect(job_address(job_id))
 
+    @allow("researcher", "resume")
+    def finish(self, job_id: JobId) -> Response:
+        """Write the brief from the pages that were read; a job that cannot do that is only shown."""
+        if self._views.get(job_id).can_be_written:
+            job_requests.resume_job(self._jobs, job_id, read_no_more=True)
+        return redirect(job_address(job_id))
+
     @allow("researcher", "remove")
     def remove(self, job_id: JobId) -> Response:
         """Remove a job that produced nothing; any other is only shown."""
@@ -296,8 +349,19 @@ class ResearchPages:
         job_requests.remove_job(self._jobs, job_id)
         return redirect("/research")
 
-    def _lists(self, page: int) -> dict[str, Any]:
-        runs, views = self._runs.all(), self._views.unfinished()
+    def _title_of(self, notice: RemovedNotice | None) -> str:
+        """The topic of the research that was just deleted, archived or restored; empty if there is none."""
+        if notice is None or notice.kind != "run":
+            return ""
+        if notice.state == "restored":
+            return next((run.topic for run in self._runs.all() if run.id == notice.id), "")
+        items = (*self._jobs.removed.items("deleted"), *self._jobs.removed.items("archived"))
+        return next((item.title for item in items if (item.kind, item.id) == ("run", notice.id)), "")
+
+    def _lists(self, request: Request, page: int) -> JsonDict:
+        archived = self._jobs.removed.ids("run", "archived")
+        runs = [run for run in self._runs.all() if run.id not in archived]
+        views = [view for view in self._views.unfinished() if view.job.id not in archived]
         ended = [view for view in views if not view.job.is_open]
         return {
             "under_way": [view for view in views if view.job.is_open],
@@ -305,12 +369,35 @@ class ResearchPages:
             "fruitless": [view for view in ended if view.came_to_nothing][:RUNS_PER_PAGE],
             "shown": list_page(runs, page, ListPlace("/research", parameter="page", anchor="#runs"), RUNS_PER_PAGE),
             "comparable": runs[:MAX_TO_COMPARE],
+            "families": family_names(self._families, request, [view.job for view in views]),
+            "own_jobs": own_jobs(self._jobs),
+            "has_archive": bool(self._jobs.removed.items("archived") or self._jobs.removed.items("deleted")),
         }
 
-    def _job_values(self, view: JobView, after: int = 0) -> dict[str, Any]:
+    def _job_values(self, request: Request, view: JobView, after: int = 0) -> JsonDict:
         return {
             "view": view,
+            **self._family_values(request, view.job.request),
             "taken": view.newest(after),
             "language_of": self._books.language,
             "most_shown": MAX_SHOWN,
         }
+
+    def _family_values(self, request: Request, wish: object) -> JsonDict:
+        """The family of a job and its people as found; None for other jobs, or if it cannot be read now."""
+        case = wish.case if isinstance(wish, FamilyRequest) else ""
+        with contextlib.suppress(KiwiError):
+            if case and (known := self._families.named_record(request, case)):
+                with self._families.open_case(request, case, None) as (found, mode):
+                    return {"family": known, "found": found_people(found, mode), "base": case_address(case)}
+        return {"family": None, "found": None, "base": ""}
+
+
+def family_names(families: Families, request: Request, jobs: Sequence[Job]) -> dict[str, JsonDict]:
+    """The families of jobs, by the id of the job, with the names that the visitor may read."""
+    found = {
+        job.id: families.named_record(request, job.request.case)
+        for job in jobs
+        if isinstance(job.request, FamilyRequest)
+    }
+    return {job: known for job, known in found.items() if known}

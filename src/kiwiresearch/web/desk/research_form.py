@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.crawl import STRATEGIES
 from kiwiresearch.jobs import SETTING_OF_OPTION, ResearchRequest
 from kiwiresearch.web.desk.shelf import BookChoice
@@ -21,6 +22,10 @@ MAX_TYPED = 5_000
 
 NUMBERS = {name: SETTING_OF_OPTION[name] for name in ("max_pages", "depth", "max_links")}
 """Integer fields, and the settings that give their defaults and bounds."""
+
+SizeName = Literal["small", "medium", "large"]
+SIZES: tuple[SizeName, ...] = ("small", "medium", "large")
+SMALL_PAGES = 10
 
 MAX_DIGITS = 9
 
@@ -37,6 +42,8 @@ class ResearchForm(BaseModel):
     """Another name for the topic, used by links from the box of the home page."""
     focus: TypedField = ""
     aspect: TypedField = ""
+    size: TypedField = ""
+    """One of SIZES, which counts if no number of pages was typed."""
     max_pages: TypedField = ""
     depth: TypedField = ""
     max_links: TypedField = ""
@@ -66,6 +73,33 @@ class FormOptions:
 
     settings: Settings
     books: tuple[BookChoice, ...]
+    page_s: float = 0.0
+    """How many seconds a page has taken in earlier research on this server; 0 if that is not known."""
+
+    @property
+    def sizes(self) -> Mapping[SizeName, int]:
+        """The number of pages of each size: a large one has as many as the settings say."""
+        large = self.settings.max_pages
+        return {"small": min(SMALL_PAGES, max(large // 4, 1)), "medium": max(large // 2, 1), "large": large}
+
+    def seconds(self, size: SizeName) -> float:
+        return self.sizes[size] * self.page_s
+
+    def pages_of(self, form: ResearchForm) -> str:
+        """The number of pages as text: the typed one, or that of the chosen size; empty if neither was given."""
+        if form.max_pages.strip():
+            return form.max_pages.strip()
+        return next((str(pages) for name, pages in self.sizes.items() if name == form.size), "")
+
+    def size_of(self, form: ResearchForm) -> SizeName | None:
+        """The size that is chosen; None for another number of pages."""
+        wanted = self.pages_of(form) or str(self.settings.max_pages)
+        return next((name for name in reversed(SIZES) if str(self.sizes[name]) == wanted), None)
+
+    def has_more(self, form: ResearchForm) -> bool:
+        """Whether anything besides the topic and the size differs from what is usual."""
+        usual, typed = self.field_values(ResearchForm()), self.field_values(form)
+        return any(usual[name] != typed[name] for name in usual if name not in ("topic", "size"))
 
     @property
     def alike(self) -> frozenset[str]:
@@ -81,11 +115,16 @@ class FormOptions:
         low, high = RANGES[NUMBERS[name]]
         return int(low), int(high)
 
-    def field_values(self, form: ResearchForm) -> dict[str, Any]:
+    def field_values(self, form: ResearchForm) -> JsonDict:
         """The value of each field: the typed one, else the default of the settings."""
-        numbers = {name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()}
+        numbers: JsonDict = {
+            name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()
+        }
+        size = self.size_of(form)
         return numbers | {
             "topic": form.topic or form.q,
+            "size": size,
+            "max_pages": "" if size else form.max_pages,
             "focus": form.focus,
             "aspect": form.aspect,
             "strategy": form.strategy if form.strategy in STRATEGIES else self.settings.crawl_strategy,
@@ -120,7 +159,8 @@ def check_form(form: ResearchForm, options: FormOptions) -> CheckedForm:
     faults = dict(_faults(form, options))
     if faults:
         return CheckedForm(None, faults)
-    numbers = {name: int(text) if (text := getattr(form, name).strip()) else None for name in NUMBERS}
+    typed = {name: getattr(form, name).strip() for name in NUMBERS} | {"max_pages": options.pages_of(form)}
+    numbers = {name: int(text) if text else None for name, text in typed.items()}
     is_every_book = {book.id for book in options.books} <= set(form.books)
     request = ResearchRequest(
         topic=form.topic,
@@ -130,6 +170,7 @@ def check_form(form: ResearchForm, options: FormOptions) -> CheckedForm:
         critic=bool(form.critic) and form.model != "without",
         model=form.model != "without",
         aspect=form.aspect,
+        read_no_more=False,
         **numbers,
     )
     return CheckedForm(request, {})
@@ -145,6 +186,8 @@ def _faults(form: ResearchForm, options: FormOptions) -> Iterator[tuple[str, Fie
         low, high = options.bounds(name)
         if not _is_within(getattr(form, name).strip(), low, high):
             yield name, FieldFault("research.problems.number", {"low": low, "high": high})
+    if form.size and form.size not in SIZES:
+        yield "size", FieldFault("research.problems.choice")
     if form.strategy and form.strategy not in STRATEGIES:
         yield "strategy", FieldFault("research.problems.choice")
     yield from _faults_of_books(form, options)

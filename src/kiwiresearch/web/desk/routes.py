@@ -1,8 +1,8 @@
-"""All routes of the desk put together, and the form that chooses a language."""
+"""All routes of the desk put together, and the forms that choose a language and colours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -13,31 +13,39 @@ from kiwiresearch.messages import LANGUAGES
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import COOKIE, ServerContext
 from kiwiresearch.web.desk import (
+    app_shell,
+    archive,
     atlas,
+    books,
     claims,
     compare,
+    explore,
     family,
     graph,
     home,
     notes,
     numbers,
-    people,
+    passwords,
     questions,
     reading,
     research,
     run_pages,
     search,
+    settings,
+    sign_in,
     static_files,
+    suggestions,
     timeline,
+    user_accounts,
 )
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.browser import YEAR_S
+from kiwiresearch.web.desk.pages import THEME_COOKIE, Pages, redirect
 from kiwiresearch.web.guard import Accounts, RoleRouter
-
-YEAR_S = 365 * 24 * 3600
+from kiwiresearch.workspace import THEMES
 
 
 def language_router() -> APIRouter:
-    """The form at the bottom of every page."""
+    """The forms at the bottom of every page: language and colours."""
     routes = RoleRouter("stranger")
 
     @routes.post("/language", include_in_schema=False)
@@ -50,15 +58,32 @@ def language_router() -> APIRouter:
             answer.set_cookie(COOKIE, language, YEAR_S, httponly=True, samesite="strict", secure=is_https)
         return answer
 
+    @routes.post("/theme", include_in_schema=False)
+    def choose_theme(
+        request: Request, theme: Annotated[str, Form(max_length=8)] = "", back: Annotated[str, Form()] = "/"
+    ) -> Response:
+        answer = redirect(safe_return_address(back))
+        if theme in THEMES:
+            is_https = request.url.scheme == "https"
+            answer.set_cookie(THEME_COOKIE, theme, YEAR_S, httponly=True, samesite="strict", secure=is_https)
+        return answer
+
     return routes
 
 
-def routers(room: ServerContext, jobs: JobQueue, pages: Pages, accounts: Accounts) -> Iterator[APIRouter]:
-    """The routes of every part of the desk."""
+def routers(
+    context: ServerContext, jobs: JobQueue, pages: Pages, accounts: Accounts, renew: Callable[[], None]
+) -> Iterator[APIRouter]:
+    """The routes of every part of the desk; `renew` builds them again when their settings change."""
     yield static_files.router()
     yield language_router()
     of_runs = (run_pages, claims, timeline, numbers, graph, compare, notes)
-    for part in (home, questions, search, reading, research, *of_runs, family, atlas):
-        yield part.router(room, jobs, pages)
-    yield people.people_router(room, accounts, pages)
-    yield people.audit_router(room, accounts, pages)
+    for part in (app_shell, home, suggestions, questions, search, reading, research, *of_runs, family, atlas, explore):
+        yield part.router(context, jobs, pages)
+    for part in (books, archive):
+        yield part.router(context, jobs, pages)
+    yield settings.router(context, pages, renew)
+    yield sign_in.router(context, pages, accounts, renew)
+    yield user_accounts.user_accounts_router(context, accounts, pages)
+    yield passwords.password_router(accounts, pages)
+    yield user_accounts.audit_router(context, accounts, pages)

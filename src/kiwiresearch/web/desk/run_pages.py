@@ -28,12 +28,14 @@ from kiwiresearch.brief import (
     without_overlaps,
 )
 from kiwiresearch.claims import Claim, ClaimId
-from kiwiresearch.export import grouped_formats
+from kiwiresearch.errors import NothingFound
+from kiwiresearch.export import FORMATS, grouped_formats, has_browser, run_worksheet
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.numbers import date_of_figure
+from kiwiresearch.web.desk.page_view import PageQuery, claim_span, frame_address
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
@@ -59,6 +61,8 @@ class QuoteView:
 
     text: str
     url: str
+    frame: str = ""
+    """Where it is read in a frame beside the brief."""
     before: str = ""
     after: str = ""
     """The text around it on the page, if that is shown."""
@@ -93,8 +97,9 @@ class PictureView:
 class BriefView:
     """A brief with what its template looks up."""
 
-    def __init__(self, frame: RunView) -> None:
+    def __init__(self, frame: RunView, context: ServerContext) -> None:
         self._frame = frame
+        self._context = context
         self.brief: Brief = frame.brief
         used = {claim.ref for claim in self.brief.claims.values()}
         self.cited = tuple(page for page in self.brief.sources.pages if page.ref in used)
@@ -147,10 +152,23 @@ class BriefView:
         """The date of a number for `date_text`."""
         return date_of_figure(figure, [self.brief.claims[one] for one in figure.statement.claims])
 
-    def numbers(self, statement: Statement | CitedGroup) -> tuple[int, ...]:
-        """The numbers in the bibliography of the pages that support a statement, or several."""
-        found = {self._numbers.get(self.brief.claims[one].ref, 0) for one in statement.claims}
+    def numbers(self, cited: Statement | CitedGroup | Gap) -> tuple[int, ...]:
+        """The numbers in the bibliography of the pages that support a statement, several, or a gap."""
+        known = (self.brief.claims[one] for one in cited.claims if one in self.brief.claims)
+        found = {self._numbers.get(claim.ref, 0) for claim in known}
         return tuple(sorted(found - {0}))
+
+    def hedges(self, statement: Statement) -> tuple[str, ...]:
+        """The words of the pages that hedge a statement, without repetitions."""
+        return tuple(dict.fromkeys(hedge.cue for one in statement.claims for hedge in self.brief.claims[one].hedges))
+
+    def dispute_of(self, statement: Statement) -> str:
+        """The id of the dispute that a statement is part of, or of the section of disputes; empty if there is none."""
+        cited = set(statement.claims)
+        for number, dispute in enumerate(self.brief.disputes, 1):
+            if any(cited & set(view.statement.claims) for view in dispute.views):
+                return f"dispute-{number}"
+        return "disputes" if self.brief.disputes else ""
 
     def gaps(self) -> list[tuple[str, list[Gap]]]:
         """The open questions, grouped by kind."""
@@ -179,11 +197,12 @@ class BriefView:
     def _evidence(self, claim: Claim, placed: QuoteInContext) -> ClaimEvidence:
         frame = self._frame
         first, *others = (QuoteView(one.text, frame.page_url(one.ref, one.start, one.end)) for one in claim.quotes)
+        beside = frame_address(self._context, claim.quotes[0].ref, PageQuery(marks=(claim_span(claim),)))
         return ClaimEvidence(
             claim=claim,
             url=frame.claim_url(claim.id),
             language=frame.language_of(claim.ref.book),
-            quotes=(replace(first, before=placed.before, after=placed.after), *others),
+            quotes=(replace(first, frame=beside, before=placed.before, after=placed.after), *others),
         )
 
 
@@ -195,15 +214,15 @@ PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Op
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The brief at the address of the run, its pictures, the list of its pages, and its exports."""
     routes = RoleRouter("reader", include_in_schema=False)
-    frames = run_views(room, jobs)
+    frames = run_views(context, jobs)
 
     @routes.get("/runs/{run_id}")
     def brief(request: Request, run_id: RunName) -> Response:
         run = frames.get(run_id)
-        return pages.show(request, "brief.html", run=run, tab="brief", view=BriefView(run))
+        return pages.show(request, "brief.html", run=run, tab="brief", view=BriefView(run, context))
 
     @routes.get("/runs/{run_id}/pictures/{sha256}")
     def picture(run_id: RunName, sha256: Annotated[str, Path(max_length=64)]) -> Response:
@@ -212,7 +231,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         return Response(content, headers=PICTURE_HEADERS, media_type=kind)
 
     @routes.get("/runs/{run_id}/pages")
-    def pages_taken(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:
+    def visited_pages(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:
         run = frames.get(run_id)
         shown = list_page(run.pages, page, ListPlace(run.url("pages"), parameter="page"), PAGES_PER_PAGE)
         return pages.show(request, "run_pages.html", run=run, tab="pages", shown=shown)
@@ -221,12 +240,27 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     def formats(request: Request, run_id: RunName) -> Response:
         run = frames.get(run_id)
         notes = len(run.notes.notes)
-        return pages.show(request, "export.html", run=run, tab="export", groups=grouped_formats(), notes=notes)
+        missing = {} if has_browser(context.workspace.settings.browser) else {"pdf": "exports.needs_browser"}
+        try:
+            worksheet = run_worksheet(run)
+        except NothingFound:
+            worksheet = None
+            missing |= {name: "exports.too_short" for name, form in FORMATS.items() if form.content == "worksheet"}
+        return pages.show(
+            request,
+            "export.html",
+            run=run,
+            tab="export",
+            groups=grouped_formats(),
+            notes=notes,
+            missing=missing,
+            worksheet=worksheet,
+        )
 
     # Not a coroutine: making a file takes time, and must not block other requests.
     @routes.get("/runs/{run_id}/export/{form}")
     @allow("reader", "export")
     def download(run_id: RunName, form: Annotated[str, Path(max_length=40)]) -> Response:
-        return download_response(frames.get(run_id), form)
+        return download_response(frames.get(run_id), form, context.workspace.settings.browser)
 
     return routes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -17,7 +17,8 @@ from kiwiresearch.web.addresses import list_address, page_address
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import other_actions
+from kiwiresearch.web.desk.covers import picture_address
+from kiwiresearch.web.desk.intent import other_actions, person_in
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of
@@ -31,9 +32,9 @@ Parts = tuple[tuple[str, bool], ...]
 
 def marked_parts(text: str, query: str, language: str) -> Parts:
     """A text of a book, divided where it has forms of the words of a query."""
-    stem_of, levelled = stemmer(language), plain_lower(text)
+    stem_of, lowered = stemmer(language), plain_lower(text)
     words = [term.word for term in parse_query(query, language).terms]
-    places = sorted((at, _end(text, at, word)) for word in words for at in occurrences(levelled, word, stem_of))
+    places = sorted((at, _end(text, at, word)) for word in words for at in occurrences(lowered, word, stem_of))
     parts, done = [], 0
     for start, end in places:
         if start >= done:
@@ -74,6 +75,9 @@ class HitView:
     score: Score = NO_SCORE
     copies: tuple[tuple[str, str], ...] = ()
     """The same article in other books: their names and its addresses."""
+    book_id: str = ""
+    picture: str = ""
+    """Where its lead picture is, if the book has pictures; whether the page has one is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ class ResultsView:
     corrected: str = ""
     takes_turns: bool = False
     """Whether results of different kinds of books alternate, because their points cannot be compared."""
+    of_several: bool = False
+    """Whether several books were searched, so that each result shows which one it is from."""
     is_more: bool = False
     """Whether there are more results than are shown."""
     more: str = ""
@@ -99,20 +105,29 @@ class ResultsView:
     """Books that could not be searched because their hosts do not answer."""
 
 
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+class SearchValues(TypedDict):
+    """The values of the part of the page with the results."""
+
+    q: str
+    book: str
+    is_quick: bool
+    shown: ResultsView
+
+
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /find, and the part of it that the script replaces while the reader types."""
     routes = RoleRouter("reader", include_in_schema=False)
 
     @routes.get("/find")
     def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "", most: Most = LIMIT) -> Response:
-        values = _values(room, q, book, SearchOptions(limit=most))
-        led = other_actions(q, excluding="find") if via and q else ()
-        books = [(one.id, one.title or one.name) for one in room.shelf.books]
+        values = _values(context, q, book, SearchOptions(limit=most))
+        led = other_actions(q, excluding="find", person=person_in(context, q)) if via and q else ()
+        books = [(one.id, one.title or one.name) for one in context.shelf.books]
         return pages.show(request, "search.html", status=_status(values["shown"]), books=books, offers=led, **values)
 
     @routes.get("/find/results")
     def results(request: Request, q: Q = "", book: OneBook = "", *, fast: Annotated[bool, Query()] = False) -> Response:
-        values = _values(room, q, book, SearchOptions(limit=LIMIT, fast=fast))
+        values = _values(context, q, book, SearchOptions(limit=LIMIT, fast=fast))
         return pages.show(request, "search_results.html", status=_status(values["shown"]), **values)
 
     return routes
@@ -124,17 +139,14 @@ def _status(shown: ResultsView) -> int:
     return shown.problem.status if shown.problem else 200
 
 
-def _values(room: ServerContext, q: str, book: str, options: SearchOptions) -> dict[str, Any]:
-    return {
-        "q": q,
-        "book": book,
-        "shown": _results(room, q, options, book) if q.strip() else ResultsView(),
-    }
+def _values(context: ServerContext, q: str, book: str, options: SearchOptions) -> SearchValues:
+    shown = _results(context, q, options, book) if q.strip() else ResultsView()
+    return {"q": q, "book": book, "is_quick": options.fast, "shown": shown}
 
 
-def _results(room: ServerContext, q: str, options: SearchOptions, book: str) -> ResultsView:
+def _results(context: ServerContext, q: str, options: SearchOptions, book: str) -> ResultsView:
     try:
-        with room.locked_finder() as finder:
+        with context.locked_finder() as finder:
             one_more = options.limit + 1  # one extra shows whether there are more
             wider = replace(options, limit=one_more, read=max(one_more, SearchEffort().read))
             found = run_search(finder, q, wider, book)
@@ -156,6 +168,7 @@ def _results_view(finder: Finder, found: SearchResult, limit: int, book: str) ->
         senses=_senses(found.senses, books),
         corrected=found.corrected,
         takes_turns=found.order == "ranks",
+        of_several=len(books) > 1 and not book,
         is_more=is_more,
         more=_more(found.query, book, limit) if is_more and limit < MAX_RESULTS else "",
         hidden=found.hidden.pages,
@@ -168,7 +181,16 @@ def _hit(hit: Hit, books: dict[Any, Book], words: str) -> HitView:
     copies = tuple((_named(books[ref.book]), page_address(ref)) for ref in hit.copies if ref.book in books)
     snippet = marked_parts(hit.snippet, words, _language(book))
     return HitView(
-        hit.title, page_address(hit.ref), _named(book), _language(book), snippet, hit.alias, hit.score, copies
+        hit.title,
+        page_address(hit.ref),
+        _named(book),
+        _language(book),
+        snippet,
+        hit.alias,
+        hit.score,
+        copies,
+        book.id,
+        picture_address(hit.ref) if book.media else "",
     )
 
 

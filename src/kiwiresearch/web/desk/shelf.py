@@ -12,7 +12,7 @@ from kiwiresearch.search import OpenBook
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.health import PolledValue, offered_models
-from kiwiresearch.workspace import BookStatus, book_statuses
+from kiwiresearch.workspace import BookStatus, Settings, book_statuses
 from kiwiresearch.zim import EntryRef, ListedBook
 
 
@@ -31,16 +31,16 @@ class BookChoice:
 class BookChoices:
     """The books of a server as forms offer them; each is opened once."""
 
-    def __init__(self, room: ServerContext) -> None:
-        self._room = room
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
         self._known: dict[str, BookChoice] = {}
 
     def all(self) -> tuple[BookChoice, ...]:
         """All books in the order of the shelf."""
-        books = self._room.shelf.books
+        books = self._context.shelf.books
         if any(listed.id not in self._known for listed in books):
-            with self._room.locked_finder():
-                books = self._room.shelf.books
+            with self._context.locked_finder():
+                books = self._context.shelf.books
                 self._known |= {listed.id: self._one(listed) for listed in books if listed.id not in self._known}
         return tuple(self._known[listed.id] for listed in books)
 
@@ -56,7 +56,7 @@ class BookChoices:
         title = listed.title or listed.name
         file = listed.source.served if listed.source.is_served else listed.source.path.name
         try:
-            book = self._room.shelf.open(listed).book
+            book = self._context.shelf.open(listed).book
         except KiwiError:
             return BookChoice(listed.id, title, file=file)
         return BookChoice(listed.id, title, book.date, book.language, file)
@@ -73,6 +73,7 @@ class ShelfBook:
     """A book as the home page shows it; one that cannot be opened has only a name."""
 
     title: str
+    id: str = ""
     address: str = ""
     """The address of its main page; empty if it has none."""
     description: str = ""
@@ -108,14 +109,23 @@ class ModelInfo:
 class DeskState:
     """The books and the model of a server, as of a moment ago."""
 
-    def __init__(self, room: ServerContext) -> None:
-        self._settings = room.workspace.settings
-        self._books = PolledValue(lambda: _shelf(room))
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._seen = context.shelf.current_books()
+        self._seen_model = (context.workspace.settings.model_url, context.workspace.settings.model_name)
+        self._books = PolledValue(lambda: _shelf(context))
         self._models = PolledValue(lambda: offered_models(self._settings))
 
     def books(self) -> tuple[ShelfBook, ...] | None:
         """The shelf; None if the books are still being opened or are busy."""
+        if self._seen != (current := self._context.shelf.current_books()):
+            self._seen = current
+            self._books.expire()
         return self._books.latest(timeout_s=TIMEOUT_S)
+
+    @property
+    def _settings(self) -> Settings:
+        return self._context.workspace.settings
 
     @property
     def has_model(self) -> bool:
@@ -125,15 +135,18 @@ class DeskState:
     def model(self) -> ModelInfo:
         if not self.has_model:
             return ModelInfo("none")
+        if self._seen_model != (named := (self._settings.model_url, self._settings.model_name)):
+            self._seen_model = named
+            self._models.expire()
         offered = self._models.latest(timeout_s=TIMEOUT_S)
         if isinstance(offered, tuple):
             return ModelInfo("answers", short_model_name(self._settings.model_name or next(iter(offered), "")))
         return ModelInfo("unknown" if offered is None else "silent")
 
 
-def _shelf(room: ServerContext) -> tuple[ShelfBook, ...]:
-    with room.locked_finder() as finder:
-        rows = book_statuses(room.workspace, room.shelf)
+def _shelf(context: ServerContext) -> tuple[ShelfBook, ...]:
+    with context.locked_finder() as finder:
+        rows = book_statuses(context.workspace, context.shelf)
         try:
             opened: Mapping[str, OpenBook] = {book.book.id: book for book in finder.books}
         except KiwiError:  # one book that cannot be opened must not hide the others
@@ -144,10 +157,11 @@ def _shelf(room: ServerContext) -> tuple[ShelfBook, ...]:
 def _shelf_book(row: BookStatus, opened: OpenBook | None) -> ShelfBook:
     book = row.book
     if book is None:
-        return ShelfBook(row.listed.title or row.listed.name, check="broken")
+        return ShelfBook(row.listed.title or row.listed.name, row.listed.id, check="broken")
     titles = opened.titles if opened else None
     return ShelfBook(
         title=book.title or book.name,
+        id=book.id,
         address=page_address(EntryRef(book.id, book.main_page)) if book.main_page else "",
         description=book.description,
         date=book.date,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +29,17 @@ TYPES = {
 }
 
 
+DARK_COLOURS = re.compile(rb"@media \(prefers-color-scheme: dark\) \{\s*:root \{(?P<colours>[^{}]*)\}\s*\}")
+DARK_BY_CHOICE = (
+    rb"@media screen and (prefers-color-scheme: dark) {\n  :root:not([data-theme=light]) {\g<colours>}\n}\n"
+    rb"@media screen {\n  :root[data-theme=dark] {\g<colours>}\n}"
+)
+"""A style sheet names its dark colours once, for the system's wish; they are also used if the reader chose them.
+
+Paper is always light.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class StaticFile:
     """A file of the desk."""
@@ -51,6 +63,8 @@ def _found(folder: Traversable, before: str = "") -> Iterator[tuple[str, StaticF
             yield from _found(one, f"{name}/")
         elif kind := TYPES.get(name.rpartition(".")[2]):
             content = one.read_bytes()
+            if name.endswith(".css"):
+                content = DARK_COLOURS.sub(DARK_BY_CHOICE, content)
             yield name, StaticFile(content, kind, hashlib.sha256(content).hexdigest()[:12])
 
 
@@ -72,7 +86,7 @@ def router() -> APIRouter:
     def file(request: Request, mark: str, name: str) -> Response:
         found = static_files().get(name)
         if found is None:
-            raise PageNotFound(f"The desk has no file {name!r}.", remedy="Load the page again.")
+            raise PageNotFound(f"The web interface has no file {name!r}.", remedy="Reload the page.")
         caching = CACHE_FOREVER if mark == found.mark else "no-cache"
         headers = {"ETag": f'"{found.mark}"', "Cache-Control": caching, "Content-Security-Policy": NOTHING_ALLOWED}
         if f'"{found.mark}"' in request.headers.get("if-none-match", ""):

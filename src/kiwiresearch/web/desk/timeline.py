@@ -1,22 +1,28 @@
-"""The timeline of a run, drawn and listed."""
+"""The timeline of a run, drawn and listed: whole or a part of it, and in groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from itertools import groupby
+from operator import itemgetter
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief import YEAR, YEAR_ZERO, Statement, Sureness, TimelineMoment
+from kiwiresearch.brief import DEEP_YEARS, PRESENT, Statement, Sureness, TimelineMoment, ago_text, year_text
 from kiwiresearch.brief.timeline_picture import timeline_picture
 from kiwiresearch.claims import Claim
+from kiwiresearch.codec import JsonDict
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
-from kiwiresearch.text.dates import DateRange
+from kiwiresearch.text.dates import DateRange, astronomical_year, calendar_year, day_at, day_number
+from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, none_if_empty, scope_choices
 from kiwiresearch.web.desk.translations import date_text
@@ -30,6 +36,16 @@ MAX_YEARS = 20_000_000_000
 Year = Annotated[Annotated[int, Field(ge=-MAX_YEARS, le=100_000)] | None, BeforeValidator(none_if_empty)]
 
 
+Zoom = Literal["all", "centuries", "decades", "years"]
+Grouping = Literal["none", "period", "page", "kind"]
+
+YEARS_SHOWN: Mapping[Zoom, int] = {"centuries": 1000, "decades": 100, "years": 10}
+"""How many years a part has; it shows ten of its units, as 1300 to 1399 does for decades."""
+MAX_PERIODS = 12
+"""The most periods into which a whole timeline is divided."""
+DRAWN_WIDTH = 1060
+
+
 class MomentQuery(BaseModel):
     """The query of the timeline's address; years before Christ are negative."""
 
@@ -38,15 +54,30 @@ class MomentQuery(BaseModel):
     first: Annotated[Year, Field(alias="from")] = None
     last: Annotated[Year, Field(alias="to")] = None
     which: Literal["brief", "all"] = "brief"
+    zoom: Zoom = "all"
+    at: Year = None
+    """A year in the part that is shown; without one, the part with most moments is."""
+    group: Grouping = "none"
     n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
     @property
     def is_filter(self) -> bool:
         return self.first is not None or self.last is not None
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> JsonDict:
         """The parameters of its address, without the number of the page."""
-        return {"from": self.first, "to": self.last, "which": "all" if self.which == "all" else ""}
+        return {
+            "from": self.first,
+            "to": self.last,
+            "which": "all" if self.which == "all" else "",
+            "zoom": "" if self.zoom == "all" else self.zoom,
+            "at": "" if self.zoom == "all" else self.at,
+            "group": "" if self.group == "none" else self.group,
+        }
+
+    def address(self, place: str, **changes: Any) -> str:
+        """The address of the same timeline with these values changed, at its first page."""
+        return list_address(place, self.model_copy(update=changes).filters())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +91,34 @@ class DatedMoment:
         """Its date for `date_text`."""
         return date_of_moment(self.moment, self.claims, words)
 
+    @property
+    def year(self) -> int:
+        """The year in its middle, counted as astronomers do."""
+        return _year((self.moment.earliest + self.moment.latest) // 2)
+
+    @property
+    def first_year(self) -> int:
+        return _year(self.moment.earliest)
+
+    @property
+    def text(self) -> str:
+        """Its statement without the date it begins with, as the date stands before it."""
+        return without_date(self.moment.statement.text, self.moment.when)
+
     def labelled(self, words: Catalogue) -> TimelineMoment:
         """The moment as a picture for a reader labels it."""
-        return replace(self.moment, when=date_text(self.when(words), words))
+        statement = replace(self.moment.statement, text=self.text)
+        return replace(self.moment, when=date_text(self.when(words), words), statement=statement)
+
+
+BEFORE_DATES = r"(?:(?:in|on|during|en|le|el|durant|pendant|durante|im|am)\s+)?(?:the\s+)?"
+
+
+def without_date(text: str, when: str) -> str:
+    """A sentence without its date, if it begins with that: 'In 1961, scientists began' becomes 'Scientists began'."""
+    dated = re.match(rf"{BEFORE_DATES}{re.escape(when)},\s+(?=\S)", text, re.IGNORECASE) if when else None
+    rest = text[dated.end() :] if dated else text
+    return rest[:1].upper() + rest[1:] if dated else text
 
 
 def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> DateRange | str:
@@ -86,6 +142,113 @@ def moments_in_years(run: RunView, query: MomentQuery) -> list[DatedMoment]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TimelinePart:
+    """Some years of a timeline, from a round one, and its moments."""
+
+    first: int
+    """Counted as astronomers do: the year 0 is 1 BC."""
+    years: int
+    moments: list[DatedMoment]
+    before: int | None
+    """A year of the nearest moment before this part."""
+    after: int | None
+
+    def name(self, words: Catalogue) -> str:
+        return period_name(self.first, self.years, words)
+
+    @property
+    def year(self) -> int:
+        """The year in the middle of what happened, so that zooming leads to it."""
+        years = [one.year for one in self.moments if 0 <= one.year - self.first < self.years] or [self.first]
+        return calendar_year(years[len(years) // 2])
+
+
+def part_of(moments: list[DatedMoment], query: MomentQuery) -> TimelinePart | None:
+    """The part of a timeline that a query zooms in on; None if it shows everything."""
+    if query.zoom == "all" or not moments:
+        return None
+    years = YEARS_SHOWN[query.zoom]
+    if query.at is not None:
+        first = astronomical_year(query.at) // years * years
+    else:
+        counts = Counter(one.year // years * years for one in moments)
+        first = max(counts, key=lambda start: (counts[start], -start))
+    begin, end = _days_of(first, years)
+    return TimelinePart(
+        first,
+        years,
+        [one for one in moments if one.moment.latest >= begin and one.moment.earliest < end],
+        max((one.year for one in moments if one.moment.latest < begin), default=None),
+        min((one.year for one in moments if one.moment.earliest >= end), default=None),
+    )
+
+
+def _days_of(first: int, years: int) -> tuple[int, int]:
+    """The first day of some years, and the one after them."""
+    return day_number(calendar_year(first)), day_number(calendar_year(first + years))
+
+
+def period_name(first: int, years: int, words: Catalogue) -> str:
+    """Some years, as people write them: '1347', '1300–1399', '2 million years ago'."""
+    if PRESENT - first > DEEP_YEARS:
+        return ago_text(PRESENT - first, words)
+    if years == 1:
+        return year_text(calendar_year(first), words)
+    return words(
+        "timeline.period",
+        since=year_text(calendar_year(first), words),
+        until=year_text(calendar_year(first + years - 1), words),
+    )
+
+
+def in_groups(
+    moments: list[DatedMoment], query: MomentQuery, part: TimelinePart | None, words: Catalogue
+) -> list[tuple[str, DatedMoment]]:
+    """The moments, each with the name of its group; groups of most moments first, periods in chronological order."""
+    if query.group == "period":
+        years = part.years // 10 if part else _period_years(moments)
+        return [(_period_of(one, years, part, words), one) for one in moments]
+    if query.group == "none":
+        return [("", one) for one in moments]
+    by_kind = query.group == "kind"
+    named = [(_kind_of(one, words) if by_kind else one.claims[0].page_title, one) for one in moments]
+    counts = Counter(name for name, _ in named)
+    order = {name: place for place, (name, _) in enumerate(counts.most_common())}
+    return sorted(named, key=lambda pair: order[pair[0]])
+
+
+def _kind_of(one: DatedMoment, words: Catalogue) -> str:
+    """The type of a moment's claim, as a heading."""
+    kind = words.named("claims.types", one.claims[0].type)
+    return kind[:1].upper() + kind[1:]
+
+
+def _period_of(one: DatedMoment, years: int, part: TimelinePart | None, words: Catalogue) -> str:
+    """The period in which a moment began."""
+    if part and one.first_year < part.first:
+        return words("timeline.before", year=period_name(part.first, 1, words))
+    ago = PRESENT - one.year
+    if ago > DEEP_YEARS:
+        scale = 10 ** (len(str(ago)) - 1)
+        return ago_text(ago // scale * scale, words)
+    return period_name(one.first_year // years * years, years, words)
+
+
+def _period_years(moments: list[DatedMoment]) -> int:
+    """A power of ten that divides the years of people, not those of the Earth, into a few periods."""
+    dated = [one.first_year for one in moments if PRESENT - one.year <= DEEP_YEARS]
+    years = 10
+    while dated and (dated[-1] - dated[0]) / years > MAX_PERIODS:
+        years *= 10
+    return years
+
+
+def _year(day: int) -> int:
+    """The year of a day, counted as astronomers do."""
+    return astronomical_year(day_at(day).year)
+
+
 def _of_brief(run: RunView) -> Iterator[DatedMoment]:
     brief = run.brief
     for moment in brief.timeline:
@@ -107,28 +270,24 @@ def _sureness(claim: Claim) -> Sureness:
 
 
 def _within(moment: TimelineMoment, query: MomentQuery) -> bool:
-    first = None if query.first is None else _new_year(query.first)
-    last = None if query.last is None else _new_year(query.last) + YEAR
+    first = None if query.first is None else day_number(query.first)
+    last = None if query.last is None else _days_of(astronomical_year(query.last), 1)[1]
     return (first is None or moment.latest >= first) and (last is None or moment.earliest < last)
 
 
-def _new_year(year: int) -> float:
-    """The day on which a year begins, to a day or two. BC years are shifted by one, since the year 0 does not exist."""
-    return YEAR_ZERO + (year + 1 if year < 0 else year) * YEAR
-
-
-def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The timeline page."""
     routes = RoleRouter("reader", include_in_schema=False)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
 
     @routes.get("/runs/{run_id}/timeline")
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
-        run = runs.get(run_id)
-        shown = list_page(moments_in_years(run, query), query.n, ListPlace(run.url("timeline"), query.filters()))
-        # The picture shows the moments of the list below, with the same numbers.
-        words = catalogue_for(request)
-        picture = Markup(timeline_picture([one.labelled(words) for one in shown.rows], words))  # noqa: S704
+        run, words = runs.get(run_id), catalogue_for(request)
+        found = moments_in_years(run, query)
+        part = part_of(found, query)
+        rows = in_groups(part.moments if part else found, query, part, words)
+        place = run.url("timeline")
+        shown = list_page(rows, query.n, ListPlace(place, query.filters()))
         return pages.show(
             request,
             "timeline.html",
@@ -136,8 +295,25 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             tab="timeline",
             query=query,
             shown=shown,
-            picture=picture,
-            choices=scope_choices(run.url("timeline"), query),
+            part=part,
+            all_moments=len(found),
+            groups=[(name, [one for _, one in same]) for name, same in groupby(shown.rows, key=itemgetter(0))],
+            picture=_picture(shown.rows, query, part, words),
+            choices=scope_choices(place, query),
+            zooms=[(one, query.address(place, zoom=one, at=part.year if part else None)) for one in get_args(Zoom)],
+            groupings=[(one, query.address(place, group=one)) for one in get_args(Grouping)],
+            earlier=query.address(place, at=calendar_year(part.before)) if part and part.before is not None else "",
+            later=query.address(place, at=calendar_year(part.after)) if part and part.after is not None else "",
         )
 
     return routes
+
+
+def _picture(
+    rows: Sequence[tuple[str, DatedMoment]], query: MomentQuery, part: TimelinePart | None, words: Catalogue
+) -> Markup:
+    """The moments of the list, with the same numbers; periods need no rows of their own on an axis."""
+    moments = [one.labelled(words) for _, one in rows]
+    groups = [name for name, _ in rows] if query.group in ("page", "kind") else ()
+    days = _days_of(part.first, part.years) if part else None
+    return Markup(timeline_picture(moments, words, width=DRAWN_WIDTH, groups=groups, days=days))  # noqa: S704

@@ -7,6 +7,7 @@ from datetime import UTC
 
 from markupsafe import Markup, escape
 
+from kiwiresearch.ask import Confidence
 from kiwiresearch.kin.privacy import LIVING_NAME, WITHHELD
 from kiwiresearch.messages import Catalogue, Locale, Message, local_time, render
 from kiwiresearch.text import two_letter_code
@@ -23,11 +24,16 @@ def time_element(text: str, locale: Locale, sentence: str = "") -> Markup:
     return Markup('<time datetime="{}Z">{}</time>').format(machine, shown)
 
 
+MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+MONTHS = re.compile(rf"\b({MONTH})-(?={MONTH}\b)")
+"""From one month to another, as pages write it: 'January-February 2006'."""
+
+
 def date_text(when: DateRange | str, words: Catalogue) -> str:
     """A date in the reader's language; if the page has no exact date, its own words are used."""
     if isinstance(when, DateText):
         when = when.when
-    return when.words(words.language) if isinstance(when, DateRange) else when
+    return when.words(words.language) if isinstance(when, DateRange) else MONTHS.sub("\\1\N{EN DASH}", when)
 
 
 def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = False) -> Markup:
@@ -43,8 +49,8 @@ def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = Fals
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
 """Kinds of problems made from errors, whose English text names the object concerned."""
 
-COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]")
-"""A command for a terminal, or an option of one."""
+COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]|\bGET /")
+"""A command for a terminal, an option of one, or a request to the API."""
 
 
 def problem_key(problem: Problem, words: Catalogue) -> str:
@@ -67,6 +73,11 @@ def is_command(remedy: str) -> bool:
 def said(text: str, words: Catalogue) -> str:
     """A message in the reader's language, without markup; other text is returned unchanged."""
     return (render(text, words) if isinstance(text, Message) and text.kind else None) or text
+
+
+def confidence_level(share: float) -> str:
+    """A confidence in words: high, medium or low, with the limits that answers have."""
+    return Confidence.of(share).level
 
 
 def is_withheld(text: str) -> bool:

@@ -7,37 +7,44 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kiwiresearch.web.guard.handover import Handover, Successor
     from kiwiresearch.web.guard.identity import (
         COOKIE,
         LOGIN,
         ExportPrivacy,
         FamilyAccess,
+        OwnerAccess,
         Privacy,
         ServerToken,
         check_family_owner,
         current_visitor,
         require_own,
         require_role,
+        set_login_cookie,
     )
     from kiwiresearch.web.guard.limits import GRACE_S, Shutdown, client_of
+    from kiwiresearch.web.guard.passwords import matching_name
     from kiwiresearch.web.guard.requests import (
         DRAIN_TIMEOUT_S,
+        FRAMES,
         MAX_DRAINED,
         REQUEST_ADDRESS,
         is_book_page,
         is_by_hand,
         is_for_people,
         is_from_own_page,
+        is_opened,
     )
     from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
-    from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, RoleRouter, allow
+    from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, LazyRoute, RoleRouter, allow
     from kiwiresearch.web.guard.setup import (
         Accounts,
         RoleCheck,
+        WrongPassword,
         add_checks,
         check_owners,
         open_accounts,
-        role_dependency,
+        role_check,
     )
     from kiwiresearch.web.guard.users import UserAuthenticator
 else:

@@ -19,9 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import Audit
-from kiwiresearch.text import printable
-from kiwiresearch.web.bodies import has_words
-from kiwiresearch.web.guard.identity import LOGIN, Visitor, current_visitor, require_role
+from kiwiresearch.text import is_searchable, printable
+from kiwiresearch.web.guard.identity import LOGIN, Visitor, current_visitor, is_sign_in_link, require_role
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import FORM, SAFE_METHODS, HttpLayer, is_upload
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
@@ -58,7 +57,7 @@ def rule_of(scope: Scope) -> RoleRule:
 
 def action_of(scope: Scope, body: bytes) -> str:
     """The name of a request's action; empty if it is not recorded."""
-    if scope["path"] == LOGIN and scope["method"] == "POST":
+    if (scope["path"] == LOGIN or is_sign_in_link(scope)) and scope["method"] == "POST":
         return LOGIN_ACTION
     if scope["path"] == MCP:
         return next(tools_in(body), "")
@@ -69,7 +68,7 @@ def action_of(scope: Scope, body: bytes) -> str:
 def _asks(scope: Scope) -> bool:
     """Whether an address asks a question: not the empty page, nor the one whose script is about to ask it."""
     asked = str(_fields(scope, b"").get(QUERY_FIELD, ""))
-    is_script_to_ask = template_of(scope) == ASK_PAGE and has_words(asked) and _is_live(scope)
+    is_script_to_ask = template_of(scope) == ASK_PAGE and is_searchable(asked) and _is_live(scope)
     return bool(asked.strip()) and not is_script_to_ask
 
 
@@ -114,7 +113,7 @@ def _clean(words: str) -> str:
     return " ".join(printable(words[:MAX_SUBJECT]).split()).encode("utf-8", "replace").decode("utf-8")
 
 
-def _fields(scope: Scope, body: bytes) -> Mapping[str, Any]:
+def _fields(scope: Scope, body: bytes) -> Mapping[str, object]:
     sent = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1")
     if not body:
         return dict(QueryParams(scope["query_string"]))  # the last of repeated parameters, like the routes
@@ -166,7 +165,7 @@ class AuditLog:
     with_words: bool = False
     open_questions: Counter[str] = field(default_factory=Counter)
     """Questions of each user that are not in the audit yet, since their replies are still being made."""
-    counting: threading.Lock = field(default_factory=threading.Lock)
+    count_lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class AuditRecorder(HttpLayer):
@@ -224,11 +223,11 @@ class AuditRecorder(HttpLayer):
 
     def _record(self, scope: Scope, exchange: _Exchange, action: str) -> None:
         """Write a row; a question is then counted in the audit, and no longer among the open ones."""
-        with self._audit_log.counting:
+        with self._audit_log.count_lock:
             try:
                 self._write(scope, exchange, action)
             except Exception:
-                log.exception("The audit could not be written.")
+                log.exception("The audit log could not be written.")
             finally:
                 self._audit_log.open_questions.subtract(scope.get("state", {}).pop(COUNTED, []))
 
@@ -291,7 +290,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
     at = datetime.fromisoformat(audit_log.now())
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     # Counted under a lock together with those still open, so that many at once cannot get past the limit.
-    with audit_log.counting:
+    with audit_log.count_lock:
         since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user may have had this name
         rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)
         is_over = len(rows) + audit_log.open_questions[who.name] >= limit
@@ -301,9 +300,9 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
     if is_over:
         left = day + timedelta(days=1) - at
         raise LimitReached(
-            f"You have asked {limit} questions today, which is all you may.",
+            f"You have asked {limit} questions today, which is your limit.",
             retry_after_s=left.total_seconds(),
-            remedy="Ask again tomorrow, or ask an owner of this desk for more.",
+            remedy="Try again tomorrow, or ask an owner of this server to raise your limit.",
         )
 
 

@@ -13,23 +13,23 @@ from urllib.parse import quote
 
 from fastapi import Query, Request
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings, NotAllowed
-from kiwiresearch.kin.privacy import MODES, Mode
+from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
 from kiwiresearch.network import is_loopback
 from kiwiresearch.store import ROLES, Role
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page, is_page, is_same
 from kiwiresearch.web.problems import Problem, Refused, refuse
-from kiwiresearch.workspace import NO_LIMITS, ServeSettings, UserLimits
+from kiwiresearch.workspace import LINK_PATH, NO_LIMITS, ServeSettings, UserLimits
 
 WHO_MAY: dict[Role, str] = {
-    "reader": "who is known here",
+    "reader": "signed-in users",
     "researcher": "researchers and owners",
     "owner": "owners",
 }
-ASK_AN_OWNER = "Ask an owner of this desk to do it, or to change your role."
+ASK_AN_OWNER = "Ask an owner of this server to do it or to change your role."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ def current_visitor() -> Visitor:
 def require_role(role: Role) -> None:
     """Refuse what the visitor may not do."""
     if not current_visitor().may(role):
-        raise NotAllowed(f"Only {WHO_MAY[role]} may do that.", remedy=ASK_AN_OWNER)
+        raise NotAllowed(f"Only {WHO_MAY[role]} can do this.", remedy=ASK_AN_OWNER)
 
 
 def require_own(whose: str, made: str = "") -> None:
     """Refuse to change the work of another user."""
     if not current_visitor().may_change(whose, made):
-        raise NotAllowed(f"Only {whose or 'its maker'!r} and owners may do that.", remedy=ASK_AN_OWNER)
+        raise NotAllowed(f"Only {repr(whose) if whose else 'its creator'} and owners can do this.", remedy=ASK_AN_OWNER)
 
 
 COOKIE = "kiwiresearch_token"
@@ -83,17 +83,20 @@ READING_LETTERS = 32
 HEALTH = "/api/health"
 LOGIN = "/login"
 LANGUAGE = "/language"
+THEME = "/theme"
 STATIC_PATH = "/static/"
 """Our style sheets and scripts, which the login page needs too."""
 
-PUBLIC_PATHS = frozenset({HEALTH, LOGIN, LANGUAGE})
-"""Paths for strangers: the health check, and the login page in their language."""
+APP_FILES = frozenset({"/manifest.webmanifest", "/service-worker.js", "/offline", "/shortcuts", "/shortcuts/sheet"})
+"""What every page loads or links to, the login page too; nothing in them is private."""
+PUBLIC_PATHS = frozenset({HEALTH, LOGIN, LANGUAGE, THEME}) | APP_FILES
+"""Paths for strangers: the health check, and the login page in their language and colours."""
 
 TOKEN_NEEDED = Problem(
     401,
     "Token needed",
-    "This server answers only to those who show its token.",
-    "Send it as 'Authorization: Bearer TOKEN'; in a browser, open /login.",
+    "You need a token to use this server.",
+    "Send it as 'Authorization: Bearer TOKEN', or open /login in a browser.",
     (("WWW-Authenticate", "Bearer"),),
 )
 
@@ -155,6 +158,11 @@ def cookie_in(headers: Headers) -> str:
     return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
+def set_login_cookie(answer: Response, request: Request, cookie: str) -> None:
+    """Let a browser remember its login until it is closed."""
+    answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+
+
 class TokenCheck(HttpLayer):
     """Lets in requests with the token; others may use only the public paths, such as the login page."""
 
@@ -180,6 +188,12 @@ class TokenCheck(HttpLayer):
             return False
         take_reading_key(scope)
         return True
+
+
+def is_sign_in_link(scope: Scope) -> bool:
+    """Whether this is the page that a sign-in link leads to, or its form; servers with users have them."""
+    path: str = scope["path"]
+    return path.startswith(LINK_PATH)
 
 
 def is_public(scope: Scope) -> bool:
@@ -225,16 +239,15 @@ def opens_book(scope: Scope) -> bool:
 
 
 OWNER_REMEDY = (
-    "'family_owner = true' below [serve] in settings.toml opens it to who has the token, else to this machine."
+    "Set 'family_owner = true' under [serve] in settings.toml to allow this for everyone who has the token, "
+    "or, without a token, on this computer."
 )
 Privacy = Annotated[
-    Mode | None,
-    Query(
-        description="What is told of people who may be living; no more than the server allows, which is the default."
-    ),
+    PrivacyMode | None,
+    Query(description="What is shown about people who may be living, up to what the server allows (the default)."),
 ]
 ExportPrivacy = Annotated[
-    Mode, Query(description="What is told of people who may be living; no more than the server allows.")
+    PrivacyMode, Query(description="What is shown about people who may be living, up to what the server allows.")
 ]
 
 
@@ -242,9 +255,40 @@ def check_family_owner(serve: ServeSettings) -> None:
     """Refuse to open families to this machine if others may reach the server through it."""
     if serve.family_owner and not (serve.token or serve.users) and (serve.public_url or serve.hosts):
         raise BadSettings(
-            "'serve.family_owner' is set, others reach this server by a name, and there is no token.",
-            remedy="Set a token (KIWIRESEARCH_SERVE_TOKEN), or leave 'family_owner' out.",
+            "'serve.family_owner' is set and other computers can reach this server, but no token is set.",
+            remedy="Set a token with KIWIRESEARCH_SERVE_TOKEN, or remove 'family_owner'.",
         )
+
+
+MANAGE_REMEDY = (
+    "Open this server on the machine it runs on, without a token; where it has a token, "
+    "'family_owner = true' under [serve] in settings.toml makes its holders owners."
+)
+
+
+class OwnerAccess:
+    """Who may manage books and settings of a server."""
+
+    def __init__(self, serve: ServeSettings) -> None:
+        self._serve = serve
+
+    def is_owner(self, request: Request) -> bool:
+        """Users by their role; else holders of a token that is for owners; else who is on this machine.
+
+        Behind a proxy all requests may seem to come from this machine, so there nobody is known to be the owner.
+        """
+        is_stranger = getattr(request.state, "is_stranger", True)
+        if self._serve.users:
+            return not is_stranger and current_visitor().role == "owner"
+        if self._serve.token:
+            return self._serve.family_owner and not is_stranger
+        if self._serve.public_url or self._serve.hosts:
+            return False
+        return request.client is not None and is_loopback(request.client.host)
+
+    def require_owner(self, request: Request) -> None:
+        if not self.is_owner(request):
+            raise Refused(403, "Only an owner can change books and settings.", MANAGE_REMEDY)
 
 
 class FamilyAccess:
@@ -262,14 +306,14 @@ class FamilyAccess:
             return not getattr(request.state, "is_stranger", True)
         return request.client is not None and is_loopback(request.client.host)
 
-    def privacy_mode(self, request: Request, wanted: Mode | None = None) -> Mode:
+    def privacy_mode(self, request: Request, wanted: PrivacyMode | None = None) -> PrivacyMode:
         """The privacy mode of a reply: the one requested, if it shows no more than allowed."""
-        allowed: Mode = "owner" if self.is_owner(request) else "public"
-        if wanted is not None and MODES.index(wanted) < MODES.index(allowed):
-            raise Refused(403, "Only the owner may see that.", OWNER_REMEDY)
+        allowed: PrivacyMode = "owner" if self.is_owner(request) else "public"
+        if wanted is not None and PRIVACY_MODES.index(wanted) < PRIVACY_MODES.index(allowed):
+            raise Refused(403, "Only an owner can see this.", OWNER_REMEDY)
         return wanted or allowed
 
     def require_owner(self, request: Request) -> None:
         """Refuse what only the owner may do: it could reveal a living person, or use the network."""
         if not self.is_owner(request):
-            raise Refused(403, "Only the owner may decide that.", OWNER_REMEDY)
+            raise Refused(403, "Only an owner can do this.", OWNER_REMEDY)

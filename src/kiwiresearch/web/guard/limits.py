@@ -16,7 +16,7 @@ import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.web.guard.identity import HEALTH, ServerToken
-from kiwiresearch.web.guard.requests import HttpLayer
+from kiwiresearch.web.guard.requests import HttpLayer, is_book_upload
 from kiwiresearch.web.problems import Problem, WatchedReply, refuse
 
 NOT_IN_ADDRESS = re.compile(r"[^\w.:-]", re.ASCII)
@@ -35,12 +35,18 @@ class Bucket:
 
 
 class Buckets:
-    """A token bucket for each client, with the requests of a minute; it refills steadily."""
+    """A token bucket for each client, with the requests of a minute or another period; it refills steadily."""
 
     def __init__(
-        self, a_minute: int, *, clock: Callable[[], float] = time.monotonic, max_clients: int = MAX_CLIENTS
+        self,
+        limit: int,
+        *,
+        period_s: float = 60,
+        clock: Callable[[], float] = time.monotonic,
+        max_clients: int = MAX_CLIENTS,
     ) -> None:
-        self._a_minute = a_minute
+        self._limit = limit
+        self._period_s = period_s
         self._clock = clock
         self._max_clients = max_clients
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
@@ -48,13 +54,13 @@ class Buckets:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def take(self, client: str, a_minute: int = 0) -> float:
+    def take(self, client: str, own_limit: int = 0) -> float:
         """Count a request; returns 0 if it is allowed, or else how many seconds the client must wait.
 
-        `a_minute` is the limit of this client, if it has one of its own.
+        `own_limit` is the limit of this client, if it differs from the others'.
         """
-        limit = a_minute or self._a_minute
-        now, a_second = self._clock(), limit / 60
+        limit = own_limit or self._limit
+        now, a_second = self._clock(), limit / self._period_s
         bucket = self._buckets.setdefault(client, Bucket(limit, now))
         self._buckets.move_to_end(client)
         if len(self._buckets) > self._max_clients:
@@ -66,6 +72,11 @@ class Buckets:
             return (1 - bucket.left) / a_second
         bucket.left -= 1
         return 0.0
+
+    def give_back(self, client: str) -> None:
+        """Take back the count of a request."""
+        if bucket := self._buckets.get(client):
+            bucket.left += 1
 
 
 def client_of(scope: Scope) -> str:
@@ -97,12 +108,12 @@ class RateLimit(HttpLayer):
             await self._app(scope, receive, send)
 
 
-def too_often(wait_s: int, setting: str = "'requests_a_minute' below [serve]") -> Problem:
+def too_often(wait_s: int, setting: str = "'requests_a_minute' under [serve]") -> Problem:
     return Problem(
         429,
         "Too many requests",
-        "You ask too often.",
-        f"Ask again in {wait_s} s; {setting} in the settings allows more.",
+        "You sent too many requests.",
+        f"Try again in {wait_s} s. To allow more, raise {setting} in the settings.",
         (("Retry-After", str(wait_s)),),
     )
 
@@ -110,8 +121,8 @@ def too_often(wait_s: int, setting: str = "'requests_a_minute' below [serve]") -
 BUSY = Problem(
     503,
     "Busy",
-    "All hands are busy.",
-    "Ask again in a moment; 'at_once' below [serve] in the settings allows more.",
+    "The server is busy.",
+    "Try again in a moment. To allow more requests at once, raise 'at_once' under [serve] in the settings.",
     (("Retry-After", "2"),),
 )
 
@@ -170,11 +181,11 @@ GRACE_S = 5.0
 TIMED_OUT = Problem(
     503,
     "Took too long",
-    "The answer was not ready in time.",
-    "Ask for less; 'request_timeout_s' below [serve] in the settings gives more time.",
+    "The reply was not ready in time.",
+    "Send a smaller request, or raise 'request_timeout_s' under [serve] in the settings.",
 )
 CLOSING = Problem(
-    503, "Server closing", "The server is being stopped.", "Ask again when it is back.", (("Retry-After", "5"),)
+    503, "Server closing", "The server is shutting down.", "Try again when it is back.", (("Retry-After", "5"),)
 )
 
 
@@ -229,7 +240,8 @@ class Deadline(HttpLayer):
         # A task of its own, so that the reply can be ended while a thread of the request is still working.
         task = asyncio.ensure_future(work())
         try:
-            problem = await self._overdue(task, grace_s=0 if _is_idle(scope) else self._ending.grace_s)
+            seconds = None if is_book_upload(scope) else self._seconds
+            problem = await self._overdue(task, seconds, grace_s=0 if _is_idle(scope) else self._ending.grace_s)
             if problem:
                 await reply.end_with(problem)
                 limit.cancel()
@@ -239,10 +251,10 @@ class Deadline(HttpLayer):
         with contextlib.suppress(asyncio.CancelledError):
             task.result()
 
-    async def _overdue(self, task: asyncio.Task[None], *, grace_s: float) -> Problem | None:
+    async def _overdue(self, task: asyncio.Task[None], seconds: float | None, *, grace_s: float) -> Problem | None:
         """Wait for the work; returns why it must end now, or None if it is done."""
         with self._ending.notified() as end:
-            await asyncio.wait({task, end}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, end}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return None
             if not end.done():

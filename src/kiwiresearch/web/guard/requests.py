@@ -63,8 +63,22 @@ def is_from_elsewhere(headers: Headers) -> bool:
 
 def is_link(headers: Headers) -> bool:
     """Whether a link to a page is followed: it is opened, not embedded in a page or read by a script."""
-    is_opened = headers.getlist("sec-fetch-mode") == ["navigate"] and headers.getlist("sec-fetch-dest") == ["document"]
-    return is_opened and "origin" not in headers
+    is_named = len(headers.getlist("sec-fetch-mode")) == len(headers.getlist("sec-fetch-dest")) == 1
+    return is_named and headers["sec-fetch-mode"] == "navigate" and is_opened(headers) and "origin" not in headers
+
+
+def is_opened(headers: Headers) -> bool:
+    """Whether a page is opened in a window, as far as the headers say.
+
+    If our service worker sends the request for the browser, the mode stays and the destination is "empty". No script
+    of another site can send such a request.
+    """
+    destination = headers.get("sec-fetch-dest", "document")
+    return destination == "document" or (destination == "empty" and headers.get("sec-fetch-mode") == "navigate")
+
+
+FRAMES = frozenset({"iframe", "frame"})
+"""What a browser sends as Sec-Fetch-Dest for a page within a page."""
 
 
 def is_from_own_page(headers: Headers) -> bool:
@@ -110,8 +124,8 @@ AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::
 MISDIRECTED = Problem(
     421,
     "Misdirected",
-    "This server does not go by the name in the Host header.",
-    "Use its address, or add the name to 'hosts' below [serve] in its settings.",
+    "The name in the Host header is not one of this server's names.",
+    "Use the server's address, or add the name to 'hosts' under [serve] in the settings.",
 )
 
 
@@ -150,14 +164,14 @@ class HostCheck(HttpLayer):
 CROSS_SITE = Problem(
     403,
     "Cross-site request",
-    "A page of another site may not use this server.",
-    "Ask from a program, or from a page that this server itself has served.",
+    "Pages on other sites cannot use this server.",
+    "Send the request from a program or from a page on this server.",
 )
 NOT_FROM_A_PAGE = Problem(
     403,
-    "Not from a page of ours",
-    "A form is taken only from a page of this server, and nothing says that this one is.",
-    "Open the page again and send its form; programs send JSON to /api.",
+    "Not from this server",
+    "This server accepts forms only from its own pages, and the request does not show where this form came from.",
+    "Open the page again and submit its form. Programs must send JSON to /api.",
 )
 
 
@@ -187,14 +201,14 @@ def _origin_problem(scope: Scope) -> Problem | None:
 
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-BOOK_PATHS = ("/read/", "/page/")
+BOOK_PATHS = ("/read/", "/page/", "/picture/")
 """Followed by paths within books, which may have any character."""
 
 CONTROL_CHARACTER_IN_PATH = Problem(
     404,
     "Not found",
-    "There is nothing at an address with control characters in it.",
-    "Look at the end of the address: it may have been copied with the end of its line.",
+    "The address contains control characters.",
+    "Check the end of the address: a line break may have been copied with it.",
 )
 
 
@@ -232,14 +246,17 @@ FORM = "application/x-www-form-urlencoded"
 NOT_JSON = Problem(
     415, "Not JSON", "The body of a request must be JSON.", "Send it with 'Content-Type: application/json'."
 )
-NOT_A_FORM = Problem(415, "Not a form", "A page takes what its own form sends.", "Programs send JSON to /api.")
+NOT_A_FORM = Problem(
+    415, "Not a form", "This address accepts only the form on its own page.", "Programs must send JSON to /api."
+)
 TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send it again.", (("Connection", "close"),))
 
 
-UPLOAD = re.compile(r"(?:/api)?/family/(?:[^/]+/)?import")
+BOOK_UPLOAD = "/books/upload"
+UPLOAD = re.compile(rf"(?:/api)?/family/(?:[^/]+/)?import|{BOOK_UPLOAD}")
 MULTIPART = "multipart/form-data"
 UPLOAD_KINDS = ("application/octet-stream", "application/x-gedcom", "text/vnd.familysearch.gedcom", "application/zip")
-FORM_WITHOUT_FILE = Problem(415, "Not a file", "The form must bring a family file.", "Choose a file in the form.")
+FORM_WITHOUT_FILE = Problem(415, "Not a file", "The form must include a file.", "Choose a file in the form.")
 NOT_A_FILE = Problem(
     415, "Not a file", "The body must be a family file.", f"Send it with 'Content-Type: {UPLOAD_KINDS[0]}'."
 )
@@ -248,6 +265,11 @@ NOT_A_FILE = Problem(
 def is_upload(scope: Scope) -> bool:
     """Whether a request uploads a file, which its route reads part by part, so that it is never all in memory."""
     return scope["method"] == "POST" and UPLOAD.fullmatch(scope["path"]) is not None
+
+
+def is_book_upload(scope: Scope) -> bool:
+    """Whether a request uploads a book, which may take hours; each of its parts has a time limit."""
+    return is_upload(scope) and scope["path"] == BOOK_UPLOAD
 
 
 def _upload_problem(kind: str, *, is_form: bool) -> Problem | None:
@@ -323,8 +345,8 @@ class BodyCheck(HttpLayer):
         return Problem(
             TOO_LARGE,
             "Too large",
-            f"A request may bring {self._max_bytes // 1024:,} KB.",
-            "Send less; 'max_body_kb' below [serve] in the settings allows more.",
+            f"A request can be {self._max_bytes // 1024:,} KB at most.",
+            "Send less, or raise 'max_body_kb' under [serve] in the settings.",
             (("Connection", "close"),),
         )
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
 from kiwiresearch.store import Role
 
 RequiredRole = Role | Literal["stranger"]
 """'stranger' is for what everybody may see: that the server is up, and the login page."""
 
-RouteAction = Literal["ask", "audit", "case", "export", "note", "remove", "research", "resume", "stop"]
+RouteAction = Literal["ask", "audit", "case", "export", "manage", "note", "remove", "research", "resume", "stop"]
 ROUTE_ACTIONS: tuple[RouteAction, ...] = get_args(RouteAction)
 
 E = TypeVar("E", bound=Callable[..., Any])
@@ -49,11 +55,53 @@ def allow(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callabl
     return declare
 
 
-class RoleRouter(APIRouter):
-    """Routes that need the same role, except for those that `allow` marks."""
+async def check_role(request: Request) -> None:
+    """Refuse a visitor who lacks the role of the route, where the server has users."""
+    # Read without a default: an app that was built without saying so serves nothing.
+    check: Callable[[Request], None] | None = request.app.state.role_check
+    if check is not None:
+        await run_in_threadpool(check, request)
 
-    def __init__(self, role: RequiredRole, **options: Any) -> None:
-        super().__init__(**options)
+
+def operation_id(route: APIRoute) -> str:
+    """Method and path in one word, such as 'get_api_search', which no other route has."""
+    words = re.findall(r"[A-Za-z0-9]+", route.path_format)
+    return "_".join([min(route.methods or {"any"}).lower(), *words])
+
+
+class LazyRoute(Route):
+    """A route that FastAPI analyses on its first request: doing so for all routes would take most of the start."""
+
+    def __init__(self, kind: type[APIRoute], path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, name=options["name"], include_in_schema=options["include_in_schema"])
+        self.methods = set(options["methods"] or ["GET"])  # Starlette would add HEAD
+        self._make = functools.partial(kind, path, endpoint, **options)
+        self.described: Callable[[], APIRoute] = functools.partial(APIRoute, path, endpoint, **options)
+        """The route for the OpenAPI, with the type of its reply."""
+
+    @functools.cached_property
+    def _made(self) -> APIRoute:
+        return self._make()
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child_scope = super().matches(scope)
+        if match != Match.NONE:
+            child_scope["route"] = self
+        return match, child_scope
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._made.handle(scope, receive, send)
+
+
+class RoleRouter(APIRouter):
+    """Routes that need the same role, except for those that `allow` marks.
+
+    They are complete as they are: an app takes over its routes. `include_router` would build each of them once more.
+    """
+
+    def __init__(self, role: RequiredRole, *, route_class: type[APIRoute] = APIRoute, **options: Any) -> None:
+        super().__init__(dependencies=[Depends(check_role)], generate_unique_id_function=operation_id, **options)
+        self.route_class = functools.partial(LazyRoute, route_class)  # type: ignore[assignment]
         self._role = role
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from kiwiresearch.errors import BadSettings
+from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.store import Audit, Store
 from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, record_policy, rule_of
-from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role
+from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role, set_login_cookie
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
@@ -20,6 +21,10 @@ from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
 from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.workspace import Actor, ServeSettings, UserRegister, Workspace, owners, store_of, utc_now
+
+
+class WrongPassword(BadUsage):
+    """The current password, which a new one needs, was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +39,33 @@ class Accounts:
         """The users, for changes in the name of the visitor."""
         if self.store is None or self.authenticator is None:
             raise Refused(
-                404, "This server has no users.", "'users = true' below [serve] in the settings gives it some."
+                404, "This server has no users.", "To add users, set 'users = true' under [serve] in the settings."
             )
         return UserRegister(self.store, utc_now, Actor(current_visitor().name, client_of(request.scope)))
+
+    def change_own_password(self, request: Request, current: str, new: str) -> None:
+        """Change the password of the visitor, who must know the current one; attempts are limited as for signing in."""
+        register, name = self.require_users(request), current_visitor().name
+        assert self.authenticator is not None
+        if self.authenticator.passwords.find(name, current, client_of(request.scope)) is None:
+            raise WrongPassword(
+                "The current password is not correct.",
+                remedy="Enter it again. If you have forgotten it, ask an owner of this server to reset it.",
+            )
+        register.set_password(name, new)
+
+    def keep_signed_in(self, request: Request, answer: Response) -> None:
+        """Give the visitor a cookie for their new password; the one of the old password has ended."""
+        assert self.store is not None
+        assert self.authenticator is not None
+        if found := self.store.users.password_of(current_visitor().name):
+            set_login_cookie(answer, request, self.authenticator.cookie_of(found.id))
 
     def require_audit(self) -> Audit:
         """The audit; 404 if the server has none."""
         if self.audit_log is None:
             raise Refused(
-                404, "This server keeps no audit.", "'audit = true' below [serve] in the settings lets it keep one."
+                404, "This server has no audit log.", "To keep one, set 'audit = true' under [serve] in the settings."
             )
         return self.audit_log.audit
 
@@ -64,13 +87,13 @@ def check_owners(workspace: Workspace) -> None:
     """Refuse to start with users but no owner, since nobody could add any."""
     if workspace.settings.serve.users and not owners(store_of(workspace).users.all()):
         raise BadSettings(
-            "'serve.users' is set, and there is no owner yet.",
-            remedy="Make one: kiwiresearch users add NAME --role owner",
+            "'serve.users' is set, but there is no owner yet.",
+            remedy="Create one: kiwiresearch users add NAME --role owner",
         )
 
 
-def role_dependency(audit_log: AuditLog) -> Callable[[Request], None]:
-    """A dependency that refuses visitors without the role of a route, and questions beyond the daily limit."""
+def role_check(audit_log: AuditLog) -> Callable[[Request], None]:
+    """Refuses visitors without the role of a route, and questions beyond the daily limit."""
 
     def admit(request: Request) -> None:
         rule = rule_of(request.scope)

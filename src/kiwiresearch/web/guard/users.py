@@ -1,4 +1,4 @@
-"""Users, recognised by a token, a cookie or the key in an address, and counted by name."""
+"""Users, recognised by a password, a token, a sign-in link, a cookie or the key in an address, and counted by name."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from kiwiresearch.web.guard.identity import (
     Visitor,
     cookie_in,
     is_public,
+    is_sign_in_link,
     opens_book,
     reading_key_in,
     redirect_to_login,
@@ -32,6 +33,7 @@ from kiwiresearch.web.guard.identity import (
     with_reading_key,
 )
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
+from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
 from kiwiresearch.web.problems import Problem, problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
@@ -40,7 +42,7 @@ TRIES_A_MINUTE = 10
 """How many wrong tokens one address may try in a minute."""
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
-# A cookie is the id of a token, the time of the login in hexadecimal, and a signature of both.
+# A cookie is the id of a token, password or link, the time of the login in hexadecimal, and a signature of both.
 ID_LETTERS = 16
 TIME_LETTERS = 10
 COOKIE_S = 30 * 86_400
@@ -50,7 +52,10 @@ TOKEN_SHAPE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{16,100}}")
 
 
 class UserAuthenticator:
-    """Finds the user of a request. Nothing is cached: a removed user or a revoked token is refused at once."""
+    """Finds the user of a request.
+
+    Nothing is cached: a removed user, a revoked token or a replaced password is refused at once.
+    """
 
     def __init__(
         self,
@@ -60,7 +65,7 @@ class UserAuthenticator:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._people = store.users
+        self._users = store.users
         self._secret = store.hosts.key("door").encode()
         self._limits = limits
         self._now = now
@@ -68,19 +73,43 @@ class UserAuthenticator:
         self._last_noted: OrderedDict[str, float] = OrderedDict()
         self._tries = Buckets(TRIES_A_MINUTE, clock=clock)
         self._lock = threading.Lock()
+        self.passwords = PasswordCheck(store, clock=clock)
 
     def cookie_for(self, text: str, client: str) -> str | None:
         """The cookie for a browser that sent this text; None if it is not a token.
 
         The token cannot be derived from it, and it opens only pages and what they load.
         """
-        token = self._people.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
+        token = self._users.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
         if token is None:
             self._count_try(client)
             return None
         self._note_use(token.id)
-        signed = f"{token.id}{self._second():0{TIME_LETTERS}x}"
+        return self.cookie_of(token.id)
+
+    def cookie_for_password(self, name: str, password: str, client: str) -> str | None:
+        """The cookie for a browser that sent this name and password; None if they are wrong."""
+        found = self.passwords.find(name, password, client)
+        return self.cookie_of(found.id) if found is not None else None
+
+    def user_of_link(self, secret: str, client: str) -> str | None:
+        """The name of the user whom a link would sign in; it is not used up."""
+        found = self.passwords.find_sign_in_link(secret, client, at=self._now(), is_used=False)
+        return found.user if found is not None else None
+
+    def cookie_for_link(self, secret: str, client: str) -> str | None:
+        """The cookie for a browser that uses a link; None if it does not work, or no longer."""
+        found = self.passwords.find_sign_in_link(secret, client, at=self._now(), is_used=True)
+        return self.cookie_of(found.id) if found is not None else None
+
+    def cookie_of(self, credential_id: str) -> str:
+        """A new cookie for a token, a password or a link that was used."""
+        signed = f"{credential_id}{self._second():0{TIME_LETTERS}x}"
         return signed + self._signature("cookie", signed)
+
+    def has_passwords(self) -> bool:
+        """Whether any user has a password."""
+        return bool(self._users.password_times())
 
     def is_authenticated(self, scope: Scope) -> bool:
         return self.visitor_of(scope) is not None
@@ -100,16 +129,17 @@ class UserAuthenticator:
         if not self._is_ours("cookie", signed, signature):
             return None
         age_s = self._second() - int(signed[ID_LETTERS:], 16)
-        return self._visitor_by_token(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
+        return self._visitor_by_credential(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
 
     def by_key(self, key: str) -> Visitor | None:
         """The user of a reading key from an address."""
-        token_id, signature = key[:ID_LETTERS], key[ID_LETTERS:]
-        return self._visitor_by_token(token_id) if self._is_ours("reading", token_id, signature) else None
+        credential_id, signature = key[:ID_LETTERS], key[ID_LETTERS:]
+        is_ours = self._is_ours("reading", credential_id, signature)
+        return self._visitor_by_credential(credential_id) if is_ours else None
 
     def _by_token(self, text: str, client: str) -> Visitor | None:
-        token = self._people.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
-        user = self._people.by_token_id(token.id) if token is not None else None
+        token = self._users.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
+        user = self._users.by_credential(token.id) if token is not None else None
         if token is None or user is None:
             self._count_try(client)
             return None
@@ -120,15 +150,15 @@ class UserAuthenticator:
         """Whether we made a signature; the comparison takes the same time however close a wrong one is."""
         return hmac.compare_digest(signature.encode("utf-8", "replace"), self._signature(use, signed).encode())
 
-    def _visitor_by_token(self, token_id: str) -> Visitor | None:
-        user = self._people.by_token_id(token_id)
-        return self._visitor(user, token_id) if user is not None else None
+    def _visitor_by_credential(self, credential_id: str) -> Visitor | None:
+        user = self._users.by_credential(credential_id)
+        return self._visitor(user, credential_id) if user is not None else None
 
-    def _visitor(self, user: UserRow, token_id: str) -> Visitor | None:
+    def _visitor(self, user: UserRow, credential_id: str) -> Visitor | None:
         role = next((role for role in ROLES if role == user.role), None)
         if role is None:
             return None
-        key = token_id + self._signature("reading", token_id)
+        key = credential_id + self._signature("reading", credential_id)
         return Visitor(user.name, role, user_limits(self._limits, role, user.limits), key, user.made_at)
 
     def _second(self) -> int:
@@ -144,9 +174,9 @@ class UserAuthenticator:
             wait_s = self._tries.take(client)
         if wait_s:
             raise LimitReached(
-                "Too many wrong tokens came from your address.",
+                "Too many wrong tokens were sent from your address.",
                 retry_after_s=wait_s,
-                remedy=f"Try again in {math.ceil(wait_s)} s, with the right one.",
+                remedy=f"Try again in {math.ceil(wait_s)} s with the correct token.",
             )
 
     def _note_use(self, token_id: str) -> None:
@@ -159,14 +189,14 @@ class UserAuthenticator:
             if len(self._last_noted) > MAX_NOTED:
                 self._last_noted.popitem(last=False)
         with contextlib.suppress(KiwiError):
-            self._people.note_use(token_id, at=self._now())
+            self._users.note_use(token_id, at=self._now())
 
 
 LOGIN_NEEDED = Problem(
     401,
     "Token needed",
-    "This server answers only to its users.",
-    "Send your token as 'Authorization: Bearer TOKEN'; in a browser, open /login.",
+    "You need a token to use this server.",
+    "Send it as 'Authorization: Bearer TOKEN', or open /login in a browser.",
     (("WWW-Authenticate", "Bearer"),),
 )
 
@@ -188,8 +218,8 @@ class UserCheck(HttpLayer):
             return
         scope.setdefault("state", {})["is_stranger"] = known is None
         if wait_s := self._wait(known, scope):
-            await refuse(too_often(math.ceil(wait_s), "a limit of yours below [limits]"), scope, receive, send)
-        elif known is None and not is_public(scope):
+            await refuse(too_often(math.ceil(wait_s), "your limit under [limits]"), scope, receive, send)
+        elif known is None and not (is_public(scope) or is_sign_in_link(scope)):
             await redirect_to_login(LOGIN_NEEDED, scope, receive, send)
         elif known is not None and "reading_key" not in scope["state"] and opens_book(scope):
             await RedirectResponse(with_reading_key(scope, known.reading_key), status_code=303)(scope, receive, send)

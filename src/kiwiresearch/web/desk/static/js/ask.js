@@ -1,37 +1,25 @@
-// The answer as it comes: its sources first, then the words, then the whole of it, checked.
+// Shows an answer while it is written: first its sources, then the words, then the complete, checked answer.
 
+import { copyText } from "./copy.js";
 import { openBeside } from "./source_panel.js";
 import { askLive } from "./live_answer.js";
 
 const answer = document.getElementById("answer");
-const asked = document.getElementById("asked");
+const questionForm = document.getElementById("asked");
 const waiting = document.getElementById("waiting");
-const UNHURRIED_S = 5; // from here on the seconds are counted, so that a slow model is not taken for a dead one
+const SHOW_CLOCK_AFTER_S = 5; // then the seconds are shown, so that a slow model does not look dead
 
-function ready(root) {
+function prepare(root) {
   askLive(root);
   const button = root.querySelector("[data-copy]");
   if (!button) return;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    if (await copied(root.querySelector("#copy"))) button.textContent = button.dataset.done;
+    if (await copyText(root.querySelector("#copy"))) button.textContent = button.dataset.done;
   });
 }
 
-// Browsers keep the clipboard from pages that come over a network without encryption, as in a school;
-// there the text is shown and chosen, and the old way of copying is tried.
-async function copied(field) {
-  try {
-    await navigator.clipboard.writeText(field.value);
-    return true;
-  } catch {
-    field.closest("details").open = true;
-    field.select();
-    return document.execCommand("copy");
-  }
-}
-
-async function* eventsOf(body) {
+async function* readEvents(body) {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -49,66 +37,66 @@ async function* eventsOf(body) {
   }
 }
 
-function tell(words, lang = "") {
+function showProblem(text, lang = "") {
   const problem = document.createElement("p");
   problem.className = "problem";
-  problem.textContent = words;
+  problem.textContent = text;
   if (lang) problem.lang = lang;
   document.getElementById("words")?.after(problem);
 }
 
-function take({ name, data }) {
+function handleEvent({ name, data }) {
   const words = document.getElementById("words");
   if (name === "chips") {
     answer.querySelector(".chips").innerHTML = data.html;
     if (answer.dataset.wording) waiting.firstElementChild.textContent = answer.dataset.wording;
     if (data.meanwhile) words.innerHTML = data.meanwhile;
   } else if (name === "token") {
-    if (words.firstElementChild) words.textContent = ""; // the books' own words make room for the model's
+    if (words.firstElementChild) words.textContent = ""; // the model's words replace the books' own
     words.append(data.text);
   } else if (name === "error") {
-    tell([data.detail, data.remedy, data.told].filter(Boolean).join(" "), "en");
+    showProblem([data.detail, data.remedy, data.reference].filter(Boolean).join(" "), "en");
   } else if (name === "done") {
     const focused = answer.contains(document.activeElement) ? document.activeElement.id : "";
     answer.innerHTML = data.html;
     if (focused) document.getElementById(focused)?.focus();
-    ready(answer);
+    prepare(answer);
     waiting.remove();
   }
 }
 
-async function listen() {
-  const stopping = new AbortController();
+async function streamAnswer() {
+  const abort = new AbortController();
   const clock = document.getElementById("clock");
-  const begun = Date.now();
-  const ticking = setInterval(() => {
-    const seconds = Math.round((Date.now() - begun) / 1000);
-    if (seconds >= UNHURRIED_S) clock.textContent = `${seconds} s`;
+  const startedAt = Date.now();
+  const clockTimer = setInterval(() => {
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    if (seconds >= SHOW_CLOCK_AFTER_S) clock.textContent = `${seconds} s`;
   }, 1000);
-  document.getElementById("stop").addEventListener("click", () => stopping.abort());
+  document.getElementById("stop").addEventListener("click", () => abort.abort());
   try {
-    const reply = await fetch(asked.action, {
+    const reply = await fetch(questionForm.action, {
       method: "POST",
-      body: new URLSearchParams(new FormData(asked)),
+      body: new URLSearchParams(new FormData(questionForm)),
       headers: { Accept: "text/event-stream" },
-      signal: stopping.signal,
+      signal: abort.signal,
     });
     if (!reply.ok) {
       const problem = await reply.json();
-      tell(`${problem.detail} ${problem.remedy}`, "en");
+      showProblem(`${problem.detail} ${problem.remedy}`, "en");
     } else {
-      for await (const event of eventsOf(reply.body)) take(event);
+      for await (const event of readEvents(reply.body)) handleEvent(event);
     }
   } catch {
-    tell(stopping.signal.aborted ? answer.dataset.stopped : answer.dataset.failed);
+    showProblem(abort.signal.aborted ? answer.dataset.stopped : answer.dataset.failed);
   }
-  clearInterval(ticking);
+  clearInterval(clockTimer);
   clock.remove();
   document.getElementById("stop")?.remove();
   waiting.firstElementChild?.remove();
   answer.setAttribute("aria-busy", "false");
 }
 
-ready(document);
+prepare(document);
 if (answer) openBeside(answer);
-if (asked) listen();
+if (questionForm) streamAnswer();

@@ -1,32 +1,32 @@
-// Exploring the links of a run: the package that draws is fetched when somebody asks for it, and what is told of a
-// page comes from the server, as it does without a script.
+// Explores the links of a run. The package that draws them is loaded only when it is needed. Details of a page come
+// from the server, as they do without a script.
 
 import { keyboard } from "./graph_keys.js";
-import { look } from "./graph_style.js";
+import { graphStyle } from "./graph_style.js";
 
 const explorer = document.getElementById("explorer");
 const picture = document.getElementById("picture");
 const canvas = explorer?.querySelector(".canvas");
 const OPEN = "#explore";
-const ROOM = 9000; // pixels that a page and its name take
+const NODE_AREA = 9000; // in square pixels, for a page and its name
 let graph = null;
-let asked = null;
+let request = null;
 let shown = 0;
 let opening = 0;
 
 const part = (name) => explorer.querySelector(`[data-do=${name}]`);
 
-/* The page that is told of in the panel, by its number; 0 for none. */
+/* The number of the page in the panel; 0 for none. */
 const chosen = () => Number(new URLSearchParams(location.search).get("page")) || 0;
 
-async function choose(number, { focus, isStep = true }) {
-  asked?.abort();
-  asked = new AbortController();
+async function choose(number, { focus, isNewEntry = true }) {
+  request?.abort();
+  request = new AbortController();
   const place = document.querySelector("[data-graph]")?.dataset.graph ?? location.pathname;
   const old = document.getElementById("panel");
   old.classList.add("old");
   try {
-    const reply = await fetch(`${place}?page=${number}&part=panel`, { signal: asked.signal });
+    const reply = await fetch(`${place}?page=${number}&part=panel`, { signal: request.signal });
     if (!reply.ok) throw new Error(String(reply.status));
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
     const panel = document.adoptNode(page.getElementById("panel"));
@@ -34,8 +34,8 @@ async function choose(number, { focus, isStep = true }) {
     const query = new URLSearchParams(location.search);
     if (Number(number)) query.set("page", number);
     else query.delete("page");
-    // Each page that is chosen is a step that Back undoes.
-    const change = isStep && Number(number) !== shown ? "pushState" : "replaceState";
+    // Each page that is chosen is an entry in the history, which Back undoes.
+    const change = isNewEntry && Number(number) !== shown ? "pushState" : "replaceState";
     history[change](null, "", `${location.pathname}?${query}${graph ? OPEN : ""}`);
     shown = Number(number);
     mark(number);
@@ -56,11 +56,11 @@ function mark(number) {
 
 function arrange() {
   const nodes = graph.nodes(":visible");
-  // Links that are not shown pull too: pages that are linked stand together, whichever links are looked at.
+  // Links that are not shown count, too, so that linked pages stay together whichever links are shown.
   const seen = nodes.union(nodes.edgesWith(nodes));
   const many = nodes.length > 200;
   graph.nodes().forEach((node, at) => {
-    // The same beginning leads to the same picture every time.
+    // The same start positions give the same picture every time.
     const radius = 60 + 220 * node.data("depth");
     node.position({ x: radius * Math.cos(at * 2.4), y: radius * Math.sin(at * 2.4) });
   });
@@ -74,22 +74,22 @@ function arrange() {
   graph.fit(nodes, 24);
 }
 
-/* Fill the canvas, or as many times its size as leave each name room: many pages are looked at part by part. */
+/* Fill the canvas, or a multiple of its size that has room for every name; then you see one part at a time. */
 function spread(nodes) {
-  const times = Math.max(1, Math.sqrt(nodes.length * ROOM / (graph.width() * graph.height())));
+  const times = Math.max(1, Math.sqrt(nodes.length * NODE_AREA / (graph.width() * graph.height())));
   const box = nodes.boundingBox({ includeLabels: false });
   const right = times * (graph.width() - 120) / Math.max(box.w, 1);
   const down = times * (graph.height() - 60) / Math.max(box.h, 1);
   nodes.positions((node) => ({ x: right * node.position("x"), y: down * node.position("y") }));
 }
 
-function elements(told) {
-  const most = Math.max(1, ...told.pages.map((page) => page.claims));
-  const nodes = told.pages.map((page) => ({
+function elements(data) {
+  const most = Math.max(1, ...data.pages.map((page) => page.claims));
+  const nodes = data.pages.map((page) => ({
     data: { id: String(page.n), title: page.title, depth: page.depth, size: 12 + 20 * Math.sqrt(page.claims / most) },
     classes: page.read ? (page.depth ? "" : "first") : "left",
   }));
-  const links = told.links.map(([from, to, led], at) => ({
+  const links = data.links.map(([from, to, led], at) => ({
     data: { id: `l${at}`, source: String(from), target: String(to) },
     classes: led ? "led" : "more",
   }));
@@ -98,17 +98,17 @@ function elements(told) {
 
 async function open() {
   const turn = ++opening;
-  show(true); // at once: what comes late then moves nothing
+  show(true); // at once, so that nothing moves when the data arrives
   explorer.querySelector("[data-problem]").hidden = true;
   canvas.setAttribute("aria-busy", "true");
   try {
     const [{ default: cytoscape }, reply] = await Promise.all([
       import(explorer.dataset.package), fetch(explorer.dataset.links),
     ]);
-    const told = await reply.json();
+    const data = await reply.json();
     if (canvas.hidden || turn !== opening) return; // closed meanwhile
     graph = cytoscape({
-      container: canvas, elements: elements(told), style: look(), minZoom: 0.1, maxZoom: 4, boxSelectionEnabled: false,
+      container: canvas, elements: elements(data), style: graphStyle(), minZoom: 0.1, maxZoom: 4, boxSelectionEnabled: false,
       autoungrabify: false, layout: { name: "preset" },
     });
   } catch {
@@ -174,7 +174,7 @@ if (explorer) {
   part("fit").addEventListener("click", () => graph?.fit(undefined, 24));
   part("all").addEventListener("change", filter);
   part("left")?.addEventListener("change", filter);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph?.style(look()));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph?.style(graphStyle()));
   if (location.hash === OPEN) open();
 }
 
@@ -187,7 +187,7 @@ document.addEventListener("click", (event) => {
 
 shown = chosen();
 addEventListener("popstate", () => {
-  if (chosen() !== shown) choose(chosen(), { focus: false, isStep: false });
+  if (chosen() !== shown) choose(chosen(), { focus: false, isNewEntry: false });
 });
 
 document.addEventListener("keydown", (event) => {

@@ -1,9 +1,9 @@
-// The links of a run by keyboard: arrows go to the next page in their direction, Enter tells of it.
+// Keyboard control of the links of a run: arrows go to the next page in their direction, Enter shows its details.
 
-const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const ZOOMS = { "+": 1.3, "=": 1.3, "-": 1 / 1.3 };
 
-/* The nearest node that lies in a direction; one that lies aside counts as further away. */
+/* The nearest node in a direction; the further it is to the side, the further away it counts. */
 function next(graph, from, [right, down]) {
   const here = from.position();
   let best = null;
@@ -35,8 +35,8 @@ export function keyboard(canvas, graph, { choose, say }) {
 
   canvas.onkeydown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || graph.destroyed()) return;
-    if (WAYS[event.key]) {
-      const there = at && at.visible() ? next(graph, at, WAYS[event.key]) : first();
+    if (DIRECTIONS[event.key]) {
+      const there = at && at.visible() ? next(graph, at, DIRECTIONS[event.key]) : first();
       if (there) go(there);
     } else if (event.key === "Enter" && at) {
       choose(at.id(), { focus: true });

@@ -1,6 +1,6 @@
-// How the links of a run look when they are explored: in the colours of the page, by day and by night.
+// The style of the links of a run: the colours of the page, light or dark.
 
-export function look() {
+export function graphStyle() {
   const page = getComputedStyle(document.documentElement);
   const colour = (name) => page.getPropertyValue(`--${name}`).trim();
   return [

@@ -1,4 +1,4 @@
-// Questions are answered as they come where there is a script: forms and links to them say so.
+// With a script, answers are streamed: this adds the parameter for it to forms and links.
 
 export function askLive(root = document) {
   for (const form of root.querySelectorAll("form[data-live]")) {

@@ -1,13 +1,13 @@
-// Notes saved where they are written. What is typed stays in its field until the server has it, and outlives a reload.
+// Saves notes without leaving the page. Drafts stay in the browser until the server has them, also after a reload.
 
-const KEPT = "kiwiresearch note ";
+const DRAFT_PREFIX = "kiwiresearch note ";
 const FIELDS = ["verdict", "reason", "correction"];
 
 function draftName(form) {
-  return KEPT + form.dataset.noteForm;
+  return DRAFT_PREFIX + form.dataset.noteForm;
 }
 
-function kept(form) {
+function loadDraft(form) {
   try {
     return JSON.parse(localStorage.getItem(draftName(form)) ?? "null");
   } catch {
@@ -15,27 +15,31 @@ function kept(form) {
   }
 }
 
-function keep(form) {
+function saveDraft(form) {
   const typed = Object.fromEntries(FIELDS.map((name) => [name, form.elements[name].value]));
   try {
     localStorage.setItem(draftName(form), JSON.stringify(typed));
   } catch {
-    // A browser that keeps nothing still saves notes.
+    // Notes can be saved without drafts.
   }
 }
 
-function forget(name) {
+function deleteDraft(name) {
   if (!name) return;
   try {
-    localStorage.removeItem(KEPT + name);
+    localStorage.removeItem(DRAFT_PREFIX + name);
   } catch {
-    // Nothing was kept.
+    // There are no drafts.
   }
 }
 
-function bringBack(form) {
-  const typed = kept(form);
+function restoreDraft(form) {
+  const typed = loadDraft(form);
   if (!typed || typeof typed !== "object") return;
+  if (FIELDS.every((name) => typed[name] === form.elements[name].value)) {
+    deleteDraft(form.dataset.noteForm); // sent before this script was ready
+    return;
+  }
   for (const name of FIELDS) {
     if (typeof typed[name] === "string") form.elements[name].value = typed[name];
   }
@@ -43,24 +47,24 @@ function bringBack(form) {
   if (around) around.open = true;
 }
 
-function tell(form, words) {
-  const place = form.querySelector("[data-message]") ?? form.closest("[data-notes]")?.querySelector("[data-told]");
+function showMessage(form, text) {
+  const place = form.querySelector("[data-message]") ?? form.closest("[data-notes]")?.querySelector("[data-problem]");
   if (!place) return;
-  place.hidden = !words;
-  place.textContent = words;
+  place.hidden = !text;
+  place.textContent = text;
 }
 
-function refusal(reply, form) {
+function refusalText(reply, form) {
   if (reply.isPlain) return reply.text;
   try {
     const problem = JSON.parse(reply.text);
     return `${problem.detail} ${problem.remedy ?? ""}`;
   } catch {
-    return unsent(form);
+    return notSentText(form);
   }
 }
 
-function unsent(form) {
+function notSentText(form) {
   return form.closest("[data-unsent]")?.dataset.unsent ?? "";
 }
 
@@ -69,7 +73,7 @@ async function send(form) {
   body.set("in_place", "true");
   const reply = await fetch(form.action, { method: "POST", body });
   const isPlain = (reply.headers.get("Content-Type") ?? "").startsWith("text/plain");
-  return { ok: reply.ok, isLate: reply.status === 409, isPlain, text: await reply.text() };
+  return { ok: reply.ok, isConflict: reply.status === 409, isPlain, text: await reply.text() };
 }
 
 function putInPlace(form, text) {
@@ -80,7 +84,7 @@ function putInPlace(form, text) {
     return;
   }
   section.replaceWith(fresh);
-  begin(fresh);
+  connect(fresh);
   fresh.querySelector("h2")?.focus();
 }
 
@@ -90,28 +94,28 @@ async function submit(event) {
   const button = form.querySelector("button");
   if (button.disabled) return;
   button.disabled = true;
-  tell(form, "");
+  showMessage(form, "");
   try {
     const reply = await send(form);
     if (reply.ok) {
-      forget(form.dataset.noteForm);
+      deleteDraft(form.dataset.noteForm);
       putInPlace(form, reply.text);
-    } else if (reply.isLate) {
-      form.submit(); // without a script's wish, so that a page answers which shows both, and then forgets the draft
+    } else if (reply.isConflict) {
+      form.submit(); // as without a script: the response is a page that shows both versions and deletes the draft
     } else {
-      tell(form, refusal(reply, form));
+      showMessage(form, refusalText(reply, form));
     }
   } catch {
-    tell(form, unsent(form));
+    showMessage(form, notSentText(form));
   } finally {
     button.disabled = false;
   }
 }
 
-function begin(place) {
+function connect(place) {
   for (const form of place.querySelectorAll("[data-note-form]")) {
-    bringBack(form);
-    form.addEventListener("input", () => keep(form));
+    restoreDraft(form);
+    form.addEventListener("input", () => saveDraft(form));
     form.addEventListener("submit", submit);
   }
   for (const form of place.querySelectorAll("[data-note-step]")) {
@@ -119,6 +123,6 @@ function begin(place) {
   }
 }
 
-begin(document);
-// What was typed has arrived with this page, and stands in its form.
-for (const form of document.querySelectorAll("[data-note-arrived]")) forget(form.dataset.noteArrived);
+connect(document);
+// The server has these drafts: they are in the forms of this page.
+for (const form of document.querySelectorAll("[data-note-arrived]")) deleteDraft(form.dataset.noteArrived);

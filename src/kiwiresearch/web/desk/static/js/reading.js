@@ -1,29 +1,73 @@
-// The list beside a page shows which claim was opened, and tells when the frame has gone to another page.
-// What is in the frame cannot be asked: a page of a book has no origin, so only its loading is seen.
-const PATIENCE_MS = 5000;
-const frame = document.querySelector(".reading-frame iframe");
-const moved = document.querySelector(".reading-moved");
-// The frame's first page is loaded before all of ours is, and maybe before this runs.
-let oursUntil = document.readyState === "complete" ? 0 : Infinity;
-window.addEventListener("load", () => { oursUntil = 0; });
+// On the page of an article: the contents mark the current section, the text size changes without reloading, and wide
+// tables scroll by keyboard.
+import { followOutline } from "./outline.js";
 
-function point(link) {
-  for (const other of document.querySelectorAll(".reading-side [target=page][aria-current]")) {
-    other.removeAttribute("aria-current");
+const contents = document.getElementById("contents");
+const drawer = document.getElementById("beside");
+const article = document.querySelector(".article");
+const wide = window.matchMedia("(min-width: 68rem)");
+
+if (contents) followOutline(contents, { links: 'a[href^="#at-"]', wide });
+
+// A link to something folded unfolds it.
+function unfold() {
+  const id = location.hash.slice(1);
+  if (drawer && (id === "beside" || id === "claims")) drawer.open = true;
+  if (id === "contents" && !contents.open) {
+    contents.open = true;
+    contents.scrollIntoView({behavior: "instant"});
   }
-  link.setAttribute("aria-current", "true");
+  if (!drawer) return;
+  for (const link of drawer.querySelectorAll('.reading-claims a[href^="#"]')) {
+    link.toggleAttribute("aria-current", link.hash === location.hash);
+    if (link.hash === location.hash) link.setAttribute("aria-current", "true");
+  }
+}
+window.addEventListener("hashchange", unfold);
+document.addEventListener("click", (event) => {
+  // A second click on the same link does not change the address, so there is no hashchange event.
+  if (event.target.closest('.reading-bar a')) setTimeout(unfold);
+});
+unfold();
+
+// Marking the claims shows the same page again, at the same place.
+const PLACE_KEY = "kiwiresearch.place";
+document.querySelector("[data-keep-place]")?.addEventListener("click", () => sessionStorage.setItem(PLACE_KEY, String(window.scrollY)));
+const kept = sessionStorage.getItem(PLACE_KEY);
+sessionStorage.removeItem(PLACE_KEY);
+
+// Older addresses have no fragment; scroll to the marked words.
+if (kept !== null) window.scrollTo({top: Number(kept), behavior: "instant"});
+else if (!location.hash) document.getElementById("mark")?.scrollIntoView({block: "center", behavior: "instant"});
+
+// Scroll the list of claims to the current one.
+const chosen = wide.matches && drawer?.open ? drawer.querySelector(".reading-claims [aria-current]") : null;
+if (chosen) {
+  const side = drawer.parentElement;
+  side.scrollTop = chosen.getBoundingClientRect().top - side.getBoundingClientRect().top - side.clientHeight / 3;
 }
 
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[target=page]");
-  if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  point(link);
-  moved.hidden = true;
-  // Browsers differ in whether going to a place on the same page counts as loading it.
-  oursUntil = performance.now() + PATIENCE_MS;
-});
+// Tables that are wider than the page can get the focus, so that they scroll by keyboard.
+function makeWideFocusable() {
+  for (const box of article.querySelectorAll(".article-table, pre")) {
+    if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+makeWideFocusable();
+window.addEventListener("resize", makeWideFocusable);
 
-frame.addEventListener("load", () => {
-  if (performance.now() > oursUntil) moved.hidden = false;
-  else if (oursUntil < Infinity) oursUntil = 0;
+// The text size changes at once, and the server remembers it, as it does without a script.
+const sizes = document.querySelector(".reading-size");
+sizes.addEventListener("submit", (event) => {
+  event.preventDefault();
+  for (const button of sizes.querySelectorAll("button")) {
+    const isChosen = button === event.submitter;
+    document.body.classList.toggle(`size-${button.value}`, isChosen);
+    if (isChosen) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+  const body = new URLSearchParams({size: event.submitter.value, back: "/"});
+  fetch(sizes.action, {method: "POST", body, redirect: "manual"}).catch(() => {});
+  makeWideFocusable();
 });

@@ -1,8 +1,8 @@
-// What was typed into the form is kept until it is sent, so that a reload loses nothing.
+// Keeps the text in the form until it is sent, so that a reload loses nothing.
 const form = document.querySelector("form[data-draft]");
 const NAMES = ["topic", "aspect", "focus"];
 
-function kept() {
+function loadDraft() {
   try {
     return JSON.parse(sessionStorage.getItem(form.dataset.draft)) ?? {};
   } catch {
@@ -10,26 +10,30 @@ function kept() {
   }
 }
 
-function keep() {
+function saveDraft() {
   try {
     const values = Object.fromEntries(NAMES.map((name) => [name, form.elements[name].value]));
     sessionStorage.setItem(form.dataset.draft, JSON.stringify(values));
   } catch {
-    // A browser that keeps nothing still sends the form.
+    // The form works without a draft.
   }
 }
 
 if (form) {
-  const draft = kept();
+  const draft = loadDraft();
   for (const name of NAMES) {
-    if (!form.elements[name].value && typeof draft[name] === "string") form.elements[name].value = draft[name];
+    const field = form.elements[name];
+    if (field.value || typeof draft[name] !== "string" || !draft[name]) continue;
+    field.value = draft[name];
+    const folded = field.closest("details");
+    if (folded) folded.open = true;
   }
-  form.addEventListener("input", keep);
+  form.addEventListener("input", saveDraft);
   form.addEventListener("submit", () => {
     try {
       sessionStorage.removeItem(form.dataset.draft);
     } catch {
-      // Nothing was kept.
+      // There is no draft.
     }
   });
 }

@@ -1,19 +1,18 @@
-// Results as somebody types: quick ones at once, the full search when the typing rests; older answers are dropped.
+// Search while you type: quick results after a short pause, the full search after a longer one. Older responses are
+// dropped.
 
-import { offerTitles } from "./title_suggestions.js";
-
-const QUICK = 250;
-const FULL = 1000;
+const QUICK_MS = 250;
+const FULL_MS = 1000;
 const form = document.getElementById("search");
 const results = document.getElementById("results");
-const said = document.getElementById("search-said");
+const status = document.getElementById("search-said");
 let timers = [];
-let asking = null;
+let request = null;
 
-async function look({ fast }) {
-  asking?.abort();
-  asking = new AbortController();
-  const { signal } = asking;
+async function search({ fast }) {
+  request?.abort();
+  request = new AbortController();
+  const { signal } = request;
   const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
   history.replaceState(null, "", String(query) ? `/find?${query}` : "/find");
   document.getElementById("led")?.remove();
@@ -21,10 +20,10 @@ async function look({ fast }) {
   results.setAttribute("aria-busy", "true");
   try {
     const reply = await fetch(`/find/results?${query}`, { signal });
-    // What stands in the way of a search, such as a key that has run out, is told in another form.
+    // An error, such as an expired session, is not HTML.
     if (!reply.headers.get("content-type")?.startsWith("text/html")) throw new Error(reply.statusText);
     results.innerHTML = await reply.text();
-    said.textContent = results.querySelector("h2:last-of-type")?.textContent ?? results.querySelector("p")?.textContent ?? "";
+    status.textContent = results.querySelector("h2:last-of-type")?.textContent ?? results.querySelector("p")?.textContent ?? "";
     results.setAttribute("aria-busy", "false");
   } catch {
     if (signal.aborted) return;
@@ -33,15 +32,14 @@ async function look({ fast }) {
   }
 }
 
-function later() {
+function searchSoon() {
   timers.forEach(clearTimeout);
-  timers = [setTimeout(look, QUICK, { fast: true }), setTimeout(look, FULL, { fast: false })];
+  timers = [setTimeout(search, QUICK_MS, { fast: true }), setTimeout(search, FULL_MS, { fast: false })];
 }
 
-form.elements.q.addEventListener("input", later);
-form.elements.book?.addEventListener("change", () => look({ fast: false }));
+form.elements.q.addEventListener("input", searchSoon);
+form.elements.book?.addEventListener("change", () => search({ fast: false }));
 form.addEventListener("submit", () => {
   timers.forEach(clearTimeout);
-  asking?.abort();
+  request?.abort();
 });
-document.querySelectorAll("[data-titles]").forEach(offerTitles);

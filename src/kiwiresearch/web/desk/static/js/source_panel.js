@@ -1,4 +1,4 @@
-// A source opens beside the answer, at its words; Escape closes it, and the focus goes back.
+// Opens a source beside the answer, at the quoted words. Escape closes it and returns the focus.
 
 const panel = document.getElementById("beside");
 const frame = document.getElementById("beside-frame");
@@ -24,7 +24,7 @@ function show(link) {
   title.href = link.href;
   panel.hidden = false;
   document.body.classList.add("has-beside");
-  // A new frame leaves no trace in the history, so that Back still leads to the page before.
+  // Replacing adds no entry to the history, so Back still leads to the previous page.
   frame.contentWindow.location.replace(link.dataset.frame);
   close.focus();
 }
@@ -33,7 +33,7 @@ function hide() {
   panel.hidden = true;
   document.body.classList.remove("has-beside");
   opener?.removeAttribute("aria-expanded");
-  // The answer may have been drawn anew meanwhile.
+  // The answer may have been replaced in the meantime.
   (opener?.isConnected ? opener : document.getElementById(opener?.id))?.focus();
   opener = null;
 }

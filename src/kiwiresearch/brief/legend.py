@@ -1,0 +1,36 @@
+"""What a reader of a report needs to know: its labels and its settings, in the words of the web interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kiwiresearch.brief.brief import Sureness
+from kiwiresearch.document import Block, LineList, Paragraph, Span, line_of
+from kiwiresearch.messages import FALLBACK, catalogue_in
+
+LABELS: tuple[Sureness, ...] = ("well supported", "supported", "one source", "hedged", "disputed")
+
+
+def legend() -> Iterator[Block]:
+    """What support, hedging and confidence mean."""
+    words = catalogue_in(FALLBACK)
+    yield _explained("support")
+    yield LineList(tuple(line_of(Span(one, strong=True), f": {words(f'legend.sureness.{one}')}") for one in LABELS))
+    yield Paragraph(line_of(words("legend.running")))
+    yield _explained("hedged")
+    yield _explained("confidence")
+
+
+def _explained(term: str) -> Paragraph:
+    words = catalogue_in(FALLBACK)
+    return Paragraph(line_of(Span(words(f"legend.terms.{term}"), strong=True), f": {words(f'legend.{term}')}"))
+
+
+CODED_SETTINGS = frozenset({"crawl strategy", "vectors"})
+"""Settings whose values are names that the catalogue explains."""
+
+
+def setting_row(row: tuple[str, str]) -> tuple[str, str]:
+    """A setting and its value for readers."""
+    words, (name, value) = catalogue_in(FALLBACK), row
+    return words.named("brief.setting", name), words.named("brief.set_to", value) if name in CODED_SETTINGS else value

@@ -1,0 +1,165 @@
+"""The brief as a PDF, printed by a Chromium or Chrome that is installed on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from kiwiresearch.errors import BadSettings, CannotWrite, ProgramMissing
+from kiwiresearch.export.brief_files import brief_in_html
+from kiwiresearch.export.findings import RunFindings
+from kiwiresearch.runs import xml_safe
+from kiwiresearch.system import expand_user
+from kiwiresearch.text import printable
+
+NAMES = (
+    "chromium",
+    "chromium-browser",
+    "chromium-headless-shell",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
+PLACES = {
+    "darwin": (
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    ),
+    "win32": (
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Google\Chrome\Application\chrome.exe",
+        r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
+    ),
+}
+"""Where these systems keep programs that are not on the PATH."""
+
+TIMEOUT_S = 120.0
+AT_ONCE = threading.BoundedSemaphore(2)
+"""How many browsers print at the same time; one takes a few hundred megabytes."""
+
+FLAGS = (
+    "--headless",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-extensions",
+    "--disable-sync",
+    "--disable-crash-reporter",
+    # The page's own policy allows no scripts and loads nothing. The browser must not reach the network for itself
+    # either: no name is resolved, and every connection goes to a proxy that does not exist.
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--no-pings",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--proxy-server=127.0.0.1:9",
+    "--no-pdf-header-footer",
+    "--generate-pdf-document-outline",
+)
+DATES = re.compile(rb"/(CreationDate|ModDate) \(D:\d{14}")
+
+
+def find_browser(setting: str = "") -> str:
+    """The browser that prints: the one of the setting, or one that is installed; empty if there is none."""
+    if setting.strip():
+        found = shutil.which(str(expand_user(setting)))
+        if found is None:
+            raise BadSettings(
+                f"The setting 'browser' is {setting!r}, which was not found or is not a program.",
+                remedy="Set it to the path of Chromium or Chrome, or leave it empty to use an installed browser.",
+            )
+        return found
+    places = (*NAMES, *PLACES.get(sys.platform, ()))
+    return next((found for name in places if (found := shutil.which(name))), "")
+
+
+def has_browser(setting: str = "") -> bool:
+    """Whether a PDF can be printed on this machine."""
+    try:
+        return bool(find_browser(setting))
+    except BadSettings:
+        return False
+
+
+def brief_in_pdf(findings: RunFindings, browser: str = "") -> bytes:
+    """The brief with the reader's notes as A4 pages; the date inside is that of the newest book."""
+    program = find_browser(browser)
+    if not program:
+        raise ProgramMissing(
+            "Creating a PDF needs Chromium, Google Chrome or Microsoft Edge, and none of them was found.",
+            remedy="Install one of them (on Debian: apt install chromium), "
+            "or enter the path of its program in the setting "
+            "'browser'. The formats 'html' and 'docx' do not need a browser.",
+        )
+    page = brief_in_html(findings).replace("</head>", f"<style>\n{_page_style(findings.topic)}\n</style>\n</head>", 1)
+    with AT_ONCE:
+        content = _print(program, xml_safe(page))
+    day = f"D:{findings.date.replace('-', '')}000000".encode()
+    # Of the same length, so that the offsets in the file stay right.
+    return DATES.sub(lambda found: b"/" + found[1] + b" (" + day, content)
+
+
+def _page_style(topic: str) -> str:
+    """A4 with a running header and page numbers."""
+    return (
+        "@page { size: A4; margin: 22mm 18mm 20mm;"
+        f" @top-left {{ content: {_css_text(topic)}; font: 8.5pt sans-serif; color: #444; }}"
+        ' @bottom-center { content: counter(page) " / " counter(pages); font: 8.5pt sans-serif; color: #444; } }\n'
+        '@page :first { @top-left { content: ""; } }\n'
+        "h1 { margin-top: 0; }\n"
+        # Nothing unfolds on paper: lists are shown, and the label of quotes is not.
+        ".running summary { display: none; }\n"
+        "section > details::details-content { display: block; content-visibility: visible; }\n"
+        "section > details > summary { border: 0; padding: 0; }"
+    )
+
+
+def _css_text(text: str) -> str:
+    """A text for `content`; all but letters and digits is escaped, so that it ends neither the text nor the style."""
+    plain = " ".join(printable(text).split())
+    return '"' + "".join(one if one.isalnum() and one.isascii() else f"\\{ord(one):06x}" for one in plain) + '"'
+
+
+def _print(program: str, page: str) -> bytes:
+    try:
+        with tempfile.TemporaryDirectory(prefix="kiwiresearch-", ignore_cleanup_errors=True) as folder:
+            source, target = Path(folder) / "brief.html", Path(folder) / "brief.pdf"
+            source.write_text(page, encoding="utf-8")
+            # Chromium does not start for root with its sandbox.
+            is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+            flags = [*FLAGS, *(["--no-sandbox"] if is_root else []), f"--user-data-dir={Path(folder) / 'profile'}"]
+            _run([program, *flags, f"--print-to-pdf={target}", source.as_uri()])
+            return target.read_bytes()
+    except (OSError, subprocess.SubprocessError) as problem:
+        raise CannotWrite(
+            f"The browser {program!r} could not create the PDF.",
+            remedy="Try again, or choose another browser in the setting 'browser'.",
+        ) from problem
+
+
+def _run(command: list[str]) -> None:
+    """Run the browser to its end; it and its processes are ended if that takes too long."""
+    nothing = subprocess.DEVNULL
+    child = subprocess.Popen(  # noqa: S603
+        command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=os.name == "posix"
+    )
+    try:
+        child.wait(TIMEOUT_S)
+    finally:
+        if child.poll() is None:
+            if sys.platform == "win32":
+                child.kill()
+            else:
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()

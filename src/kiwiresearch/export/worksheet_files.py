@@ -1,0 +1,252 @@
+"""A worksheet as a document to print: the sheet for the class, then the answers on pages of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from html import escape
+from importlib.resources import files
+from itertools import count
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kiwiresearch.claims import Claim, PageClaims
+from kiwiresearch.document import (
+    AnswerSpace,
+    Block,
+    Document,
+    FactEntry,
+    FactList,
+    Heading,
+    LineList,
+    Paragraph,
+    PlainTable,
+    Quotation,
+    Span,
+    blocks_in_html,
+    escaped,
+    line_of,
+)
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.export.facts import facts_of_page, facts_of_run
+from kiwiresearch.export.findings import DATE, NO_DATE, RunFindings, read_findings
+from kiwiresearch.export.packing import ExportedFile
+from kiwiresearch.export.questions import GAP, WorksheetQuestion
+from kiwiresearch.export.word_package import WordProperties, word_file
+from kiwiresearch.export.worksheet import Worksheet, make_worksheet
+from kiwiresearch.runs import Run, xml_safe
+from kiwiresearch.text import three_letter_code, two_letter_code
+from kiwiresearch.zim import Book
+
+LINES = MappingProxyType({"what": 3, "why": 2, "when": 1, "who": 1, "count": 1})
+"""How many lines there are to write an answer on."""
+SHORT_GAP = "____"
+HINTS = MappingProxyType({"year": " (a year)", "number": " (a number)"})
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+PAGE = """<!DOCTYPE html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+class Proven(NamedTuple):
+    """An answer and the claims that prove it, for the answer sheet."""
+
+    number: int
+    answer: str
+    claims: tuple[Claim, ...]
+
+
+@cache
+def _style() -> str:
+    return (files("kiwiresearch.export") / "worksheet.css").read_text(encoding="utf-8").strip()
+
+
+def worksheet_document(worksheet: Worksheet) -> Document:
+    """The worksheet and its answers, in one document."""
+    numbers = count(1)
+    answers: list[Proven] = []
+    blocks = [
+        Paragraph(line_of(f"Name: {GAP * 3}   Date: {GAP}"), "who"),
+        *_open(worksheet, numbers, answers),
+        *_truths(worksheet, numbers, answers),
+        *_gaps(worksheet, numbers, answers),
+        *_word_gaps(worksheet, numbers, answers),
+        *_matching(worksheet, numbers, answers),
+        *_ordering(worksheet, numbers, answers),
+        *_answer_sheet(worksheet, answers),
+    ]
+    return Document(f"Worksheet: {worksheet.topic}", tuple(blocks), worksheet.language or "eng")
+
+
+def _prompt(number: int, question: WorksheetQuestion, end: str = "") -> Paragraph:
+    about = f"({question.about}) " if question.about else ""
+    hint = Span(HINTS.get(question.hint, ""), emphasis=True)
+    return Paragraph(line_of(Span(f"{number}. ", strong=True), f"{about}{question.prompt}{end}", hint), "question")
+
+
+def _open(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
+    if worksheet.open_questions:
+        yield Heading(line_of("Answer the questions"), 2)
+    for question in worksheet.open_questions:
+        number = next(numbers)
+        answers.append(Proven(number, question.answer, (question.claim,)))
+        yield _prompt(number, question)
+        yield AnswerSpace(LINES[question.kind])
+
+
+def _truths(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
+    if worksheet.truths:
+        yield Heading(line_of("True or false?"), 2)
+    for question in worksheet.truths:
+        number = next(numbers)
+        answers.append(Proven(number, question.solution, (question.claim,)))
+        yield _prompt(number, question, f" {SHORT_GAP}")
+
+
+def _gaps(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
+    if worksheet.gaps:
+        yield Heading(line_of("Fill in the numbers"), 2)
+    for question in worksheet.gaps:
+        number = next(numbers)
+        answers.append(Proven(number, question.answer, (question.claim,)))
+        yield _prompt(number, question)
+
+
+def _word_gaps(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
+    if not worksheet.word_gaps:
+        return
+    yield Heading(line_of("Fill in the words"), 2)
+    if len(worksheet.word_bank) > 1:
+        yield Paragraph(line_of("Use each of these once: ", Span(" · ".join(worksheet.word_bank), strong=True)), "bank")
+    for question in worksheet.word_gaps:
+        number = next(numbers)
+        answers.append(Proven(number, question.answer, (question.claim,)))
+        yield _prompt(number, question)
+
+
+def _matching(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
+    exercise = worksheet.matching
+    if exercise is None:
+        return
+    number = next(numbers)
+    yield Heading(line_of("Match each term with its meaning"), 2)
+    yield Paragraph(
+        line_of(Span(f"{number}. ", strong=True), "Write the letter of the meaning next to the term."), "question"
+    )
+    rows = tuple(
+        (f"{SHORT_GAP} {pair.term}", f"{exercise.letter(meaning)}. {meaning.meaning}")
+        for pair, meaning in zip(exercise.pairs, exercise.meanings, strict=True)
+    )
+    yield PlainTable(("Term", "Meaning"), rows)
+    solved = ", ".join(f"{pair.term}: {exercise.letter(pair)}" for pair in exercise.pairs)
+    answers.append(Proven(number, solved, tuple(pair.claim for pair in exercise.pairs)))
+
+
+def _ordering(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:
+    exercise = worksheet.ordering
+    if exercise is None:
+        return
+    number = next(numbers)
+    yield Heading(line_of("Put the events in order"), 2)
+    asked = f"Number the events from 1 (the earliest) to {len(exercise.events)} (the latest)."
+    yield Paragraph(line_of(Span(f"{number}. ", strong=True), asked), "question")
+    yield LineList(tuple(line_of(f"{SHORT_GAP} {event.text}") for event in exercise.printed), role="events")
+    order = [str(exercise.events.index(event) + 1) for event in exercise.printed]
+    dates = ", ".join(f"{place} ({exercise.events[int(place) - 1].when})" for place in order)
+    answers.append(Proven(number, f"From top to bottom: {dates}", tuple(event.claim for event in exercise.events)))
+
+
+def _answer_sheet(worksheet: Worksheet, answers: list[Proven]) -> Iterator[Block]:
+    yield Heading(line_of(f"Answer sheet: {worksheet.topic}"), 2, "answers", new_page=True)
+    made = f"Made from {' and '.join(worksheet.books)}. " if worksheet.books else ""
+    yield Paragraph(
+        line_of(
+            f"{made}Below each answer is the sentence from the page that proves it. Statements that the pages hedge "
+            "or dispute are not asked."
+        ),
+        "origin",
+    )
+    yield FactList(tuple(_answer(one) for one in answers))
+
+
+def _answer(one: Proven) -> FactEntry:
+    line = line_of(Span(f"{one.number}. {one.answer}", strong=True))
+    quotations = tuple(
+        Quotation(claim.quotes[-1 if claim.is_row else 0].text, line_of(claim.citation.words)) for claim in one.claims
+    )
+    return FactEntry(line, "", "", quotations, is_open=True)
+
+
+def worksheet_page(worksheet: Worksheet) -> str:
+    """The worksheet as a page that loads nothing; on paper, the answers begin on a new sheet."""
+    document = worksheet_document(worksheet)
+    code = two_letter_code(three_letter_code(document.language)) or "en"
+    return PAGE.format(
+        language=escape(code),
+        policy=POLICY,
+        title=escaped(document.title).strip(),
+        style=_style(),
+        body=blocks_in_html(document.blocks),
+    )
+
+
+def worksheet_markdown(worksheet: Worksheet) -> str:
+    return markdown(worksheet_document(worksheet), breaks_autolinks=True)
+
+
+def worksheet_docx(worksheet: Worksheet, date: str = NO_DATE) -> bytes:
+    document = worksheet_document(worksheet)
+    return word_file(document, WordProperties(document.title, worksheet.topic, date), with_contents=False)
+
+
+def run_worksheet(run: Run) -> Worksheet:
+    """The worksheet of a finished run; NothingFound if its pages have too few facts."""
+    return make_worksheet(facts_of_run(read_findings(run)))
+
+
+def run_worksheet_page(findings: RunFindings) -> str:
+    return worksheet_page(make_worksheet(facts_of_run(findings)))
+
+
+def run_worksheet_markdown(findings: RunFindings) -> str:
+    return worksheet_markdown(make_worksheet(facts_of_run(findings)))
+
+
+def run_worksheet_docx(findings: RunFindings) -> bytes:
+    return worksheet_docx(make_worksheet(facts_of_run(findings)), findings.date)
+
+
+WORKSHEET_ENDINGS: Mapping[str, str] = MappingProxyType({"html": ".html", "docx": ".docx", "markdown": ".md"})
+
+
+def worksheet_of_page(found: PageClaims, book: Book) -> Worksheet:
+    title = book.title or book.name
+    return make_worksheet(facts_of_page(found, f"{title} ({book.date})" if book.date else title))
+
+
+def page_worksheet(found: PageClaims, form: str, book: Book) -> ExportedFile:
+    """The worksheet of one page, as a file named 'worksheet' in one of the WORKSHEET_ENDINGS."""
+    worksheet = worksheet_of_page(found, book)
+    name = f"worksheet{WORKSHEET_ENDINGS[form]}"
+    if form == "docx":
+        date = book.date if DATE.fullmatch(book.date) else NO_DATE
+        return ExportedFile(name, worksheet_docx(worksheet, date))
+    text = worksheet_page(worksheet) if form == "html" else worksheet_markdown(worksheet)
+    return ExportedFile(name, xml_safe(text).encode())

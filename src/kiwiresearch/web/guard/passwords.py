@@ -1,0 +1,110 @@
+"""Names and passwords, and sign-in links, compared with those of the store; wrong attempts are limited."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.errors import LimitReached
+from kiwiresearch.store import COST, NO_PASSWORD, LinkRow, PasswordHash, PasswordRow, Store
+from kiwiresearch.web.guard.limits import Buckets
+
+PERIOD_S = 600.0
+"""The limits are for this time: one attempt in a hundred comes back every six seconds, one in ten every minute."""
+FROM_ONE_ADDRESS = 100
+"""A class of thirty behind one address can mistype three times each at the start of a lesson."""
+FOR_ONE_NAME = 100
+"""From all addresses together: 14,500 attempts a day, which find no password that is not among the most common."""
+FOR_NAME_AT_ADDRESS = 10
+"""Somebody who tries a name of another locks it at this address alone, and for a minute at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many wrong attempts of one kind are allowed in `PERIOD_S`."""
+
+    counted: str
+    most: int
+
+
+def matching_name(name: str, names: Collection[str]) -> str | None:
+    """The name itself if it is one of them, or the only one that differs from it in capital letters alone."""
+    if name in names:
+        return name
+    alike = [one for one in names if one.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+class PasswordCheck:
+    """Finds the password of a name. An unknown name takes the same work and gets the same answer."""
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._users = store.users
+        self._links = store.links
+        self._tries = Buckets(FOR_NAME_AT_ADDRESS, period_s=PERIOD_S, clock=clock)
+        self._lock = threading.Lock()
+
+    def find(self, name: str, password: str, client: str) -> PasswordRow | None:
+        """The password of a user if it is the right one; LimitReached after too many wrong attempts.
+
+        An attempt is counted before it is checked, so that many at once are not a way around the limits, and
+        given back if it was right.
+        """
+        name = unicodedata.normalize("NFC", " ".join(name.split()))
+        counted = name.casefold()  # other capitals must not be a way to try more often
+        limits = (
+            Limit(f"address {client}", FROM_ONE_ADDRESS),
+            Limit(f"name {counted}", FOR_ONE_NAME),
+            Limit(f"name at address {client} {counted}", FOR_NAME_AT_ADDRESS),
+        )
+        self._count(limits)
+        found = self._password_of(name) if name.isprintable() else None
+        is_right = (found.hash if found is not None else NO_PASSWORD).matches(password)
+        if found is None or not is_right:
+            return None
+        self._give_back(limits)
+        if found.hash.cost != COST:
+            self._users.renew_hash(found.id, PasswordHash.of(password))
+        return found
+
+    def _password_of(self, name: str) -> PasswordRow | None:
+        known = matching_name(name, self._users.password_times())
+        return self._users.password_of(known) if known is not None else None
+
+    def find_sign_in_link(self, secret: str, client: str, *, at: str, is_used: bool) -> LinkRow | None:
+        """The link with this secret, which `is_used` now; None if it does not work.
+
+        Wrong ones count like wrong passwords, for the address alone: links have no names.
+        """
+        limits = (Limit(f"address {client}", FROM_ONE_ADDRESS),)
+        self._count(limits)
+        secret = secret.strip().lower()  # it may be typed from a sheet
+        found = self._links.use(secret, at=at) if is_used else self._links.get(secret, at=at)
+        if found is not None:
+            self._give_back(limits)
+        return found
+
+    def _count(self, limits: Sequence[Limit]) -> None:
+        with self._lock:
+            for number, limit in enumerate(limits):
+                if wait_s := self._tries.take(limit.counted, limit.most):
+                    # A name that has to wait must not use up the attempts of the others at its address.
+                    for counted in limits[:number]:
+                        self._tries.give_back(counted.counted)
+                    break
+            else:
+                return
+        raise LimitReached(
+            "Too many wrong passwords or links were entered.",
+            retry_after_s=wait_s,
+            remedy=f"Try again in {math.ceil(wait_s)} s with the correct password.",
+        )
+
+    def _give_back(self, limits: Sequence[Limit]) -> None:
+        with self._lock:
+            for limit in limits:
+                self._tries.give_back(limit.counted)

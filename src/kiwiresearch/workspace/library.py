@@ -1,0 +1,292 @@
+"""The library of a user as a server manages it: books are added, removed and uploaded while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from kiwiresearch.errors import BadUsage, BookNotAdded, BookNotFound, CannotWrite, KiwiError
+from kiwiresearch.system import free_path
+from kiwiresearch.workspace.output_folders import books_folder
+from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.zim import ZIM_MAGIC, ListedBook, listed_book
+
+SUFFIX = ".zim"
+PART_PREFIX = ".upload-"
+STALE_PART_S = 24 * 3600
+"""A partial upload that nothing was written to for this long belongs to a server that was killed."""
+RESERVE_BYTES = 256 * 2**20
+"""Space that an upload leaves free on the disk: for the list of books, indexes and runs."""
+CHECK_EVERY_BYTES = 64 * 2**20
+GB = 10**9
+MAX_REMOVED = 50
+"""How many removed books can be put back with one click; the others are added again by their path."""
+MAX_NAME_CHARS = 120
+
+
+def book_key(book: ListedBook) -> str:
+    """A short name for one row of the list, which differs for two copies of the same book."""
+    return hashlib.sha256(f"{book.id}\0{book.source}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedBooks:
+    """The result of adding what a path or address refers to."""
+
+    added: tuple[ListedBook, ...]
+    known: int
+    """How many of the books were in the library already."""
+    problems: tuple[KiwiError, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """An uploaded file that is not in the library any more."""
+
+    name: str
+    size_bytes: int
+
+
+class Library:
+    """The list of books and the folder of uploaded ones, changed by one thread at a time."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._removed: OrderedDict[str, ListedBook] = OrderedDict()
+
+    @property
+    def folder(self) -> Path:
+        """Where uploaded books are."""
+        return books_folder(self._workspace)
+
+    def books(self) -> tuple[ListedBook, ...]:
+        return self._workspace.shelf_file.books()
+
+    def get(self, key: str) -> ListedBook:
+        """A book of the list by its key."""
+        found = next((book for book in self.books() if book_key(book) == key), None)
+        if found is None:
+            raise BookNotFound("This book is not in your library.", remedy="Reload the list of books.")
+        return found
+
+    def add(self, text: str) -> AddedBooks:
+        """Add the books that a path of this machine or the address of a kiwix-serve refers to."""
+        if not text.strip():
+            raise BadUsage("No path or address was given.", remedy="Enter a file, a folder or an address.")
+        problems: list[KiwiError] = []
+        found = self._workspace.look_up_each(text.strip(), problems)
+        with self._lock:
+            added = self._workspace.shelf_file.add([listed_book(book, source) for book, source in found])
+        return AddedBooks(added, len(found) - len(added), tuple(problems))
+
+    def remove(self, key: str) -> ListedBook:
+        """Remove a book from the list; its file stays where it is."""
+        with self._lock:
+            book = self.get(key)
+            self._workspace.shelf_file.remove([book])
+            self._removed[key] = book
+            while len(self._removed) > MAX_REMOVED:
+                self._removed.popitem(last=False)
+        return book
+
+    def removed(self, key: str) -> ListedBook | None:
+        """A book that was removed since the server started, unless it is in the library again."""
+        book = self._removed.get(key)
+        return book if book is not None and book not in self.books() else None
+
+    def restore(self, key: str) -> ListedBook:
+        """Put a removed book back."""
+        book = self._removed.get(key)
+        if book is None:
+            raise BookNotFound("This book can no longer be restored.", remedy="Add the book again.")
+        with self._lock:
+            self._workspace.shelf_file.add([book])
+        return book
+
+    def is_uploaded(self, book: ListedBook) -> bool:
+        """Whether the file of a book is in the folder of uploaded books."""
+        source = book.source
+        return not (source.is_served or source.is_on_peer) and source.path.parent == self.folder
+
+    def spare_files(self) -> tuple[UploadedFile, ...]:
+        """Uploaded files that are not in the library."""
+        listed = {book.source.location for book in self.books()}
+        found = []
+        for file in sorted(self.folder.glob(f"*{SUFFIX}")) if self.folder.is_dir() else []:
+            if str(file) not in listed and not file.name.startswith("."):
+                with contextlib.suppress(OSError):  # deleted meanwhile
+                    found.append(UploadedFile(file.name, file.stat().st_size))
+        return tuple(found)
+
+    def add_file(self, name: str) -> AddedBooks:
+        """Put an uploaded file back into the library."""
+        return self.add(str(self._spare(name)))
+
+    def delete_file(self, name: str) -> None:
+        """Delete an uploaded file that is not in the library."""
+        try:
+            self._spare(name).unlink()
+        except OSError as problem:
+            raise CannotWrite(f"{name!r} was not deleted: {problem.strerror}.", remedy="Try again.") from problem
+
+    def _spare(self, name: str) -> Path:
+        if name not in {file.name for file in self.spare_files()}:
+            raise BookNotFound(f"No unused file is named {name!r}.", remedy="Reload the list of books.")
+        return self.folder / name
+
+    def room_bytes(self, written: int = 0) -> int:
+        """How large a book may be of which so many bytes are here: what fits on the disk, up to the set limit."""
+        place = self.folder
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        free = written + max(shutil.disk_usage(place).free - RESERVE_BYTES, 0)
+        limit = self._workspace.settings.serve.max_book_gb
+        return min(free, int(limit * GB)) if limit else free
+
+    @contextlib.contextmanager
+    def upload(self, announced: int) -> Iterator[Upload]:
+        """Receives one file of about `announced` bytes; whatever happens before `finish`, no file remains."""
+        self._drop_stale_parts()
+        upload = Upload(self, announced)
+        try:
+            yield upload
+        finally:
+            upload.discard()
+
+    def keep(self, part: Path, name: str) -> ListedBook:
+        """Make a complete upload a book of the library; a file that is not a usable book is deleted."""
+        with self._lock:
+            file = _free_name(self.folder, name)
+            part.replace(file)
+            try:
+                found = self._workspace.opener.look_up(str(file))
+            except KiwiError as problem:
+                file.unlink(missing_ok=True)
+                raise BookNotAdded(
+                    f"{name!r} cannot be read as a ZIM file.",
+                    reason="unreadable",
+                    remedy="Download it again.",
+                    name=name,
+                ) from problem
+            book = listed_book(*found[0])
+            known = next((one for one in self.books() if one.id == book.id), None)
+            if known is not None and known.source.location == str(file):  # its file was missing, and is back
+                return known
+            if known is not None and not self._can_open(known):  # this upload repairs it
+                self._workspace.shelf_file.remove([known])
+            elif known is not None:
+                file.unlink(missing_ok=True)
+                raise BookNotAdded(
+                    f"{known.title!r} is already in your library.",
+                    reason="known",
+                    remedy="You do not need to do anything.",
+                    title=known.title or known.name,
+                )
+            self._workspace.shelf_file.add([book])
+        return book
+
+    def _can_open(self, book: ListedBook) -> bool:
+        try:
+            self._workspace.opener.look_up(book.source.location)
+        except KiwiError:
+            return False
+        return True
+
+    def _drop_stale_parts(self) -> None:
+        # Compared with the times of files, so this is one of the places that read the clock.
+        old = time.time() - STALE_PART_S  # noqa: TID251
+        for part in self.folder.glob(f"{PART_PREFIX}*") if self.folder.is_dir() else []:
+            with contextlib.suppress(OSError):
+                if part.stat().st_mtime < old:
+                    part.unlink()
+
+
+class Upload:
+    """One file on its way into the folder of uploaded books."""
+
+    def __init__(self, library: Library, announced: int) -> None:
+        self._library = library
+        self._room = library.room_bytes()
+        self._size = 0
+        self._checked_at = 0
+        self._head = b""
+        self._part = library.folder / f"{PART_PREFIX}{secrets.token_hex(8)}"
+        self._stream: BinaryIO | None = None
+        if announced > self._room:
+            raise self._too_large()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been written yet: the first bytes show whether it can be a ZIM file."""
+        return self._stream is None
+
+    def write(self, data: bytes) -> None:
+        """Add bytes; refused at once if they cannot be those of a ZIM file, or if there is no room for them."""
+        if len(self._head) < len(ZIM_MAGIC):
+            self._head = (self._head + data)[: len(ZIM_MAGIC)]
+        if not ZIM_MAGIC.startswith(self._head):
+            raise _not_a_zim()
+        self._size += len(data)
+        if self._size - self._checked_at >= CHECK_EVERY_BYTES:
+            self._room = self._library.room_bytes(self._checked_at)
+            self._checked_at = self._size
+        if self._size > self._room:
+            raise self._too_large()
+        try:
+            if self._stream is None:
+                self._part.parent.mkdir(parents=True, exist_ok=True)
+                self._stream = self._part.open("xb")
+            self._stream.write(data)
+        except OSError as problem:
+            raise BookNotAdded(
+                f"The file cannot be saved: {problem.strerror or problem}.",
+                reason="no_room",
+                remedy="Free up disk space.",
+            ) from problem
+
+    def finish(self, name: str) -> ListedBook:
+        """Add the complete file to the library."""
+        if self._stream is None:
+            raise BookNotAdded(f"{name!r} is empty.", reason="empty", remedy="Download it again.", name=name)
+        if len(self._head) < len(ZIM_MAGIC):
+            raise _not_a_zim()
+        self._stream.close()
+        return self._library.keep(self._part, name)
+
+    def discard(self) -> None:
+        """Delete what is left of the upload."""
+        if self._stream is not None:
+            with contextlib.suppress(OSError):
+                self._stream.close()
+            with contextlib.suppress(OSError):
+                self._part.unlink(missing_ok=True)
+
+    def _too_large(self) -> BookNotAdded:
+        return BookNotAdded(
+            f"A book can be {self._room / GB:,.1f} GB at most here.",
+            reason="too_large",
+            remedy="Free up disk space, or choose a smaller edition.",
+            room=self._room,
+        )
+
+
+def _not_a_zim() -> BookNotAdded:
+    return BookNotAdded("This is not a ZIM file.", reason="not_a_zim", remedy="Choose a file that ends in .zim.")
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    """A safe file name that no file has yet, whatever was sent."""
+    bare = re.sub(r"[^\w.() -]+", "-", name.replace("\\", "/").rpartition("/")[2]).strip(" .-")
+    stem = bare.removesuffix(SUFFIX).strip(" .-")[:MAX_NAME_CHARS] or "book"
+    return free_path(folder / f"{stem}{SUFFIX}", SUFFIX)

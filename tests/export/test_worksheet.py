@@ -1,0 +1,362 @@
+"""Worksheets: questions whose answers the pages prove, whose gaps give nothing away, and that read as English."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
+import pytest
+from tests.brief.briefs import a_claim, nothing
+from tests.export.exported_runs import a_read_run
+
+import kiwiresearch
+from kiwiresearch.claims import claims_of_page
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.page_claims import claims_of_text
+from kiwiresearch.errors import NothingFound, QuoteNotFound
+from kiwiresearch.export.exercises import matching, ordering
+from kiwiresearch.export.exporter import export
+from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, is_usable
+from kiwiresearch.export.findings import read_findings
+from kiwiresearch.export.questions import ENGLISH_RULES, GAP, GAP_RULES, QuestionKind, WorksheetQuestion
+from kiwiresearch.export.worksheet import Worksheet, make_worksheet
+from kiwiresearch.export.worksheet_files import page_worksheet, worksheet_markdown, worksheet_page
+from kiwiresearch.runs.run import Run
+from kiwiresearch.workspace import find_page, open_workspace, shelf_of
+
+RULES = {**ENGLISH_RULES, **GAP_RULES}
+
+
+def a_sheet(*claims: Claim, topic: str = "Bronze Age", words: str = "") -> FactSheet:
+    facts = tuple(
+        WorksheetFact(claim, claim.page_title if claim.depends_on == "subject" else "", True) for claim in claims
+    )
+    dated = tuple(claim for claim in claims if claim.dates)
+    return FactSheet(topic, facts, claims, dated, "eng", (), words)
+
+
+def asked(kind: QuestionKind, text: str, *, topic: str = "Bronze Age", words: str = "") -> WorksheetQuestion | None:
+    """The question that a rule makes of the first sentence of a page about the topic."""
+    (claim, *_) = (*claims_of_text(text, "A page").claims, *claims_of_text(text, "A page").of_type("statement").claims)
+    sheet = a_sheet(claim, topic=topic, words=words)
+    return RULES[kind](sheet.facts[0], sheet)
+
+
+MADE: tuple[tuple[QuestionKind, str, str, str], ...] = (
+    ("what", "Bronze is an alloy of copper and tin.", "What is bronze?", "an alloy of copper and tin"),
+    (
+        "what",
+        "The Bronze Age collapse was a period of crisis in the eastern Mediterranean.",
+        "What was the Bronze Age collapse?",
+        "a period of crisis in the eastern Mediterranean",
+    ),
+    (
+        "who",
+        "In 1966 Rhys Carpenter suggested that drought had emptied the palaces of Greece.",
+        "In 1966, who suggested that drought had emptied the palaces of Greece?",
+        "Rhys Carpenter",
+    ),
+    (
+        "when",
+        "The Kassite dynasty of Babylon was brought down by Elam about 1155 BC.",
+        "When was the Kassite dynasty of Babylon brought down by Elam?",
+        "about 1155 BC",
+    ),
+    (
+        "why",
+        "Io is the most volcanically active object in the solar system because of tidal interaction with Jupiter.",
+        "Finish the sentence: Io is the most volcanically active object in the solar system because of …",
+        "tidal interaction with Jupiter",
+    ),
+    (
+        "what",
+        "The study of bronze weapons is called hoplology, sometimes spelled hopology.",
+        "What is the study of bronze weapons called?",
+        "hoplology",
+    ),
+    (
+        "what",
+        "Bronze production was controlled by the great palaces of the region.",
+        "What was bronze production controlled by?",
+        "the great palaces of the region",
+    ),
+    (
+        "who",
+        "The Bronze Age tombs were uncovered by Heinrich Schliemann.",
+        "Who were the Bronze Age tombs uncovered by?",
+        "Heinrich Schliemann",
+    ),
+    (
+        "count",
+        "About 30,000 tablets and fragments have been recovered from the archives.",
+        "How many tablets and fragments have been recovered from the archives?",
+        "30,000",
+    ),
+    (
+        "count",
+        "Twelve kinds of swords existed in the region, named after places.",
+        "How many kinds of swords existed in the region?",
+        "Twelve",
+    ),
+    (
+        "date",
+        "Merneptah drove back the Libyans and their northern allies about 1208 BC.",
+        f"Merneptah drove back the Libyans and their northern allies about {GAP} BC.",
+        "1208",
+    ),
+    (
+        "number",
+        "About 30,000 tablets and fragments have been recovered from the archives.",
+        f"About {GAP} tablets and fragments have been recovered from the archives.",
+        "30,000",
+    ),
+    (
+        "name",
+        "Assyria and the cities of Phoenicia came through with less damage than others.",
+        f"Assyria and the cities of {GAP} came through with less damage than others.",
+        "Phoenicia",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "text", "prompt", "answer"), MADE)
+def test_a_sentence_becomes_a_question(kind: QuestionKind, text: str, prompt: str, answer: str) -> None:
+    """Its words keep their order, and the answer is among them."""
+    found = asked(kind, text, words="they used bronze")
+    assert found is not None
+    assert (found.prompt, found.answer) == (prompt, answer)
+
+
+NOT_MADE: tuple[tuple[QuestionKind, str, str], ...] = (
+    ("what", "Merneptah was a pharaoh of Egypt in the 13th century BC.", "a name may be a person's"),
+    ("what", "The character is an example of a surly penguin that is cute.", "'an example' explains nothing"),
+    ("what", "Trade was controlled by the great palaces of the region.", "it does not name the topic"),
+    ("truth", "By 1190 the city of Ugarit had lost its harbour to the sea.", "a later year would be true as well"),
+    ("truth", "Over 5000 tablets were found in the archive of the palace.", "a larger number may be true as well"),
+    ("name", "Smiths used copper, antimony and tin for the weapons of the king.", "one of several things"),
+    ("who", "Atlantic Records published the first album of the singer in that city.", "a company is nobody"),
+    ("when", "The site of Troy was destroyed by fire and abandoned about 1180 BC.", "two things happened"),
+    ("when", "The war was fought between the two kingdoms from 1180 to 1175 BC.", "it lasted"),
+    (
+        "date",
+        "In 1911 Marie Curie received the prize that is called the 1911 prize.",
+        "the year is said again",
+    ),
+    ("date", "Around 5,000 years ago a large part of the mountain slid away into the valley.", "no year is told"),
+    ("number", "The reaction has two forms, cyclic and non-cyclic (both use light in the cell).", "both are named"),
+    ("number", "The hall is 76,000 sq ft (7,100 m²) in size and opened for the public later.", "the same in metres"),
+    ("number", "Rolling Stone put the singer on its list of the 100 Greatest Artists of all time.", "part of a name"),
+    ("name", "Enzymes use adenosine triphosphate from the work of Germany and German laboratories.", "'German'"),
+)
+
+
+@pytest.mark.parametrize(("kind", "text", "why"), NOT_MADE, ids=[why for *_, why in NOT_MADE])
+def test_wrong_or_obvious_questions_are_not_asked(kind: QuestionKind, text: str, why: str) -> None:
+    assert asked(kind, text) is None, why
+
+
+UNUSABLE = (
+    "However, the method was given up again in the following century by most smiths.",
+    "Ugarit was probably destroyed by raiders from the sea in the early 12th century BC.",
+    "They were given fluids at once and recovered from the disease within a few days.",
+    "The values of both are listed in the table below for the years of the great war.",
+    "A unit of radioactivity, the Curie, is named in their honour by the congress.",
+    "The early development of an independent writing system.",
+    "BC after a period when daggers and other artifacts were exchanged with the interior.",
+    "A 2006 study of the teeth of ancient people shows traits of northern populations.",
+    "For the next 18 months the king worked at home on the law of the kingdom.",
+    "Such ideas were attacked by the priests of the great temple for a hundred years.",
+    "The decree took effect in the whole of the country on September 7 of 1867.",
+    "Some historians think that the palaces of the whole region fell to a long drought.",
+)
+
+
+@pytest.mark.parametrize("text", UNUSABLE)
+def test_sentences_that_hedge_or_need_others_are_left_alone(text: str) -> None:
+    found = claims_of_text(text, "A page")
+    assert not any(is_usable(claim) for claim in (*found.claims, *found.of_type("statement").claims))
+
+
+def test_sections_beside_the_topic_are_left_out() -> None:
+    """A figure of speech in the news is no fact about plates."""
+    text = "The idea of moving plates was used for the illness of a minister on 4 January 2005."
+    beside = replace(a_claim("Plate tectonics", text, "Metaphoric uses"), headings=("Metaphoric uses",))
+    assert is_usable(replace(beside, headings=("History",)))
+    assert not is_usable(beside)
+
+
+def test_true_or_false_has_the_sentence_of_the_page_or_another_year() -> None:
+    """The answer sheet gives the right year, and the same sentence is always the same question."""
+    texts = [f"The city of {name} was burned by its enemies in {year}." for name, year in FIRES]
+    claims = [a_claim("Fires", text, "", "timeline") for text in texts]
+    sheet = a_sheet(*claims)
+    made = [one for fact in sheet.facts if (one := ENGLISH_RULES["truth"](fact, sheet))]
+    assert len(made) == len(texts)
+    assert {one.is_true for one in made} == {True, False}
+    for one in made:
+        assert (one.prompt == one.claim.text) is one.is_true
+        assert one.solution == ("True" if one.is_true else f"False: {one.answer}")
+        assert one.answer in one.claim.text
+    assert made == [ENGLISH_RULES["truth"](fact, sheet) for fact in sheet.facts]
+
+
+FIRES = (("Ugarit", 1190), ("Hattusa", 1194), ("Pylos", 1187), ("Troy", 1184), ("Emar", 1199), ("Miletus", 1181))
+
+
+def test_an_answer_that_the_quote_does_not_have_cannot_be_made() -> None:
+    """The rule is part of the type."""
+    with pytest.raises(QuoteNotFound):
+        WorksheetQuestion("who", "Who was it?", "Nobody", a_claim("Ugarit", "Ugarit was burned."))
+
+
+DEFINED = (
+    ("Bronze", "Bronze is an alloy of copper and tin."),
+    ("Alphabet", "An alphabet is a set of letters for the sounds of a language."),
+    ("Drought", "Drought is a long time without rain in a region."),
+    ("Systems collapse", "Systems collapse is the breakdown of a system."),
+)
+
+
+def test_terms_are_matched_with_meanings_that_do_not_name_them() -> None:
+    """In an order that does not give the solution away, and the same each time."""
+    claims = [a_claim(page, text, "", "definition") for page, text in DEFINED]
+    found = matching(a_sheet(*claims))
+    assert found is not None
+    assert [pair.term for pair in found.pairs] == ["Alphabet", "Bronze", "Drought"]
+    assert found.meanings != found.pairs
+    assert sorted(found.meanings) == sorted(found.pairs)
+    assert found == matching(a_sheet(*reversed(claims)))
+    assert matching(a_sheet(*claims[:2])) is None
+
+
+HAPPENED = (
+    "In 1250 BC, the kings of the region exchanged gifts with Egypt.",
+    "Merneptah drove back the Libyans from the western desert in 1208 BC.",
+    "In 1177 BC, the king of Egypt claimed a victory over the Sea Peoples.",
+    "The dynasty of Babylon was brought down by the army of Elam in 1155 BC.",
+    "The Assembly set the end of its own first term for 1100 BC.",
+    "The people called it their home until the fall of the city in 1050 BC.",
+)
+
+
+def test_events_lose_their_dates_and_are_put_in_order() -> None:
+    """Only where the date can be taken out of the sentence, and where no two dates overlap."""
+    claims = [a_claim("Egypt", text, "", "timeline") for text in HAPPENED]
+    found = ordering(a_sheet(*reversed(claims)))
+    assert found is not None
+    assert [event.when for event in found.events] == ["1250 BC", "1208 BC", "1177 BC", "1155 BC"]
+    assert found.events[1].text == "Merneptah drove back the Libyans from the western desert."
+    assert found.printed != found.events
+    assert not any(re.search(r"\d", event.text) for event in found.events)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run over the sample book."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    with kiwiresearch.open_shelf() as shelf:
+        shelf.research("Bronze Age collapse", folder, settings=kiwiresearch.CrawlSettings(max_pages=8))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def worksheet(run: Path) -> Worksheet:
+    return make_worksheet(facts_of_run(read_findings(Run.load(run))))
+
+
+def test_the_topics_own_page_is_asked_about_first(run: Path, worksheet: Worksheet) -> None:
+    """Other pages only give what their first sentence says about the topic, or fill up a short worksheet."""
+    findings = read_findings(Run.load(run))
+    heads = {source.ref for source in findings.brief.sources.pages if source.is_head}
+    assert heads
+    own = [one for one in worksheet.questions if one.claim.ref in heads]
+    assert len(own) >= len(worksheet.questions) - 1
+    assert len({one.kind for one in worksheet.questions}) >= 4
+    assert max(Counter(one.claim.section for one in own if one.claim.section).values()) <= 3
+
+
+def test_a_worksheet_has_8_to_15_questions_and_asks_nothing_twice(worksheet: Worksheet) -> None:
+    """Each is of one claim, and each word of the word bank is of one gap."""
+    count = len(worksheet.questions) + bool(worksheet.matching) + bool(worksheet.ordering)
+    assert 8 <= count <= 15
+    ids = [one.claim.id for one in worksheet.questions]
+    assert len(set(ids)) == len(ids)
+    assert len(worksheet.word_bank) == len(worksheet.word_gaps)
+
+
+def test_every_answer_is_in_a_claim_of_the_run_that_nothing_hedges(run: Path, worksheet: Worksheet) -> None:
+    """With its quote on the answer sheet, and its page and section."""
+    claims = {claim.id: claim for page in Run.load(run).pages for claim in page.claims}
+    sheet = worksheet_page(worksheet).partition('id="answers"')[2]
+    plain = re.sub(r"<[^>]+>", "", sheet).replace("&quot;", '"').replace("&#x27;", "'").replace("&amp;", "&")
+    for one in worksheet.questions:
+        claim = claims[one.claim.id]
+        assert not claim.hedges
+        assert one.answer in claim.quotes[0].text
+        assert claim.quotes[0].text in plain
+        assert claim.citation.words in plain
+
+
+def test_no_gap_is_given_away_by_its_own_sentence(worksheet: Worksheet) -> None:
+    """Its answer is nowhere else in it."""
+    for one in (*worksheet.gaps, *worksheet.word_gaps):
+        assert one.prompt.count(GAP) == 1
+        assert one.answer.casefold() not in one.prompt.casefold().split()
+        assert one.prompt.replace(GAP, one.answer) == one.claim.text
+
+
+def test_the_answers_begin_on_a_new_page(run: Path) -> None:
+    """In the page for browsers and in the document for Word; the questions before them have lines to write on."""
+    page = export(run, "worksheet")[0].read_text(encoding="utf-8")
+    assert page.count('class="new-page"') == 1
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+    with ZipFile(export(run, "worksheet-docx")[0]) as file:
+        text = file.read("word/document.xml").decode()
+        ElementTree.fromstring(text)
+    assert text.count("<w:pageBreakBefore/>") == 1
+    assert 'w:val="AnswerLine"' in text
+    assert 'w:val="Quote"' in text
+
+
+def test_the_same_run_gives_the_same_worksheet(run: Path, tmp_path: Path) -> None:
+    """Byte for byte, in every form."""
+    for form in ("worksheet", "worksheet-docx", "worksheet-markdown"):
+        assert export(run, form)[0].read_bytes() == export(run, form, tmp_path / form)[0].read_bytes()
+
+
+def test_a_single_page_gives_a_worksheet(tmp_path: Path) -> None:
+    """Of its own sentences, with the book it is from."""
+    workspace = open_workspace()
+    with shelf_of(workspace, ["sample"]) as shelf:
+        found = find_page(shelf, "Late Bronze Age collapse")
+        read = claims_of_page(found.page, found.book.name)
+        made = {form: page_worksheet(read, form, found.book) for form in ("html", "docx", "markdown")}
+        again = make_worksheet(facts_of_page(read, found.book.title))
+    assert [file.name for file in made.values()] == ["worksheet.html", "worksheet.docx", "worksheet.md"]
+    assert made["markdown"].content.startswith(b"# Worksheet: Late Bronze Age collapse\n")
+    assert found.book.title in made["html"].content.decode()
+    assert {one.claim.page_title for one in again.questions} == {"Late Bronze Age collapse"}
+
+
+def test_too_little_to_ask_is_said(tmp_path: Path) -> None:
+    """A run that found nothing has no worksheet."""
+    with pytest.raises(NothingFound, match="about 'Nothing' do not have enough facts"):
+        export(a_read_run(tmp_path, nothing()), "worksheet")
+
+
+def test_words_of_a_book_become_no_markup() -> None:
+    """Neither in a page nor in Markdown."""
+    words = "In 1250 BC, the <b>kings</b> of *Egypt* exchanged gifts with the [others](http://x.y)."
+    claims = [a_claim("Egypt", words.replace("1250", str(year)), "", "timeline") for year in (1250, 1200, 1150)]
+    made = Worksheet(
+        "<i>x</i>", "eng", ("<u>",), tuple(WorksheetQuestion("date", one.text, "BC", one) for one in claims), None, None
+    )
+    page, text = worksheet_page(made), worksheet_markdown(made)
+    assert not re.search(r"<(?:b|i|u)>", page)
+    assert "\\[others\\](http\\://" in text
+    assert "<b>" not in text.replace("\\<", "")

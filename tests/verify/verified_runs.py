@@ -1,0 +1,105 @@
+"""A small book, a finished run over it, and what somebody may do to the run's files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from kiwiresearch.crawl.settings import CrawlSettings
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.manifest import sealed
+from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.verify.ledger import Verification
+from kiwiresearch.verify.run import verify_run
+from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
+from kiwiresearch.zim.book_writer import NewPage, write_book
+
+PAGES = {
+    "Salt road": """
+<table class="infobox"><tr><th>Length</th><td>118 km</td></tr><tr><th>Opened</th><td>1390</td></tr></table>
+<p>The Salt road was a trade route of northern Germany, on which salt was carried from <a href="Ostrava">Ostrava</a>
+to the harbour of <a href="Lubmin">Lubmin</a>. It was 118 km long from end to end.
+It was opened in 1390 by Albert of Mecklen.
+Some historians think that an older track existed before 1200.</p>
+<h2 id="Trade">Trade</h2>
+<p>In 1437 the <a href="Custom_house">custom house</a> was passed by 19,000 tonnes of
+salt.<sup class="reference">[1]</sup>
+The Salt road was given up because cheaper salt was shipped from France after 1580.
+Johannes Brandt argues that wars were the cause. However, Maria Keller argues that wars were not the cause.</p>
+<h2 id="Stations">Stations</h2>
+<table><tr><th>Station</th><th>Inns</th><th>Founded</th></tr><tr><td>Ostrava</td><td>14</td><td>1201</td></tr>
+<tr><td>Lubmin</td><td>23</td><td>1243</td></tr></table>""",
+    "Ostrava": """
+<p>Ostrava is a town on the <a href="Salt_road">Salt road</a>, founded in 1201. It has 7,400 inhabitants.
+The Salt road was 186 km long from end to end.</p>
+<h2 id="History">History</h2>
+<p>The town burned down in 1512 because a baker left his oven open. It was rebuilt within six years.
+Ostrava may have been larger than Lubmin in the 15th century.</p>""",
+    "Lubmin": """
+<p>Lubmin is a harbour town at the end of the <a href="Salt_road">Salt road</a>. In 1437 it had 23 inns.
+Margarete Voss, born in 1411, was its richest merchant. She traded salt with Bergen until 1466.</p>""",
+    "Custom house": """
+<p>A custom house is a building where duties are paid on goods. The custom house of the <a href="Salt_road">Salt
+road</a> was built in 1402 and took 3 shillings for each cart.</p>""",
+}
+METADATA = {"Name": "road_en", "Title": "Road book", "Language": "eng", "Date": "2026-01-01"}
+
+
+def a_road_book(file: Path) -> Path:
+    """A book of four pages that speak of the same road, and not always alike."""
+    pages = [NewPage(title.replace(" ", "_"), title, html.encode()) for title, html in PAGES.items()]
+    write_book(file, pages, metadata=METADATA)
+    return file
+
+
+def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> Path:
+    """A run over the book, both in a folder."""
+    book = a_road_book(place / "road.zim")
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        return (
+            Research(finder, ResearchTask(topic, settings=CrawlSettings(fast=True), aspect=aspect))
+            .run(place / "run")
+            .folder
+        )
+
+
+def proved(run: Path, *books: Path) -> Verification:
+    """What a proof with some books says of a run; without any, with the book beside it."""
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
+    with shelf_of(desk, [str(book) for book in books or (run.parent / "road.zim",)]) as shelf:
+        return verify_run(run, shelf)
+
+
+@contextmanager
+def changed(file: Path, content: bytes | None) -> Iterator[None]:
+    """A file with another content, or without one, for a while."""
+    before = file.read_bytes()
+    try:
+        if content is None:
+            file.unlink()
+        else:
+            file.write_bytes(content)
+        yield
+    finally:
+        file.write_bytes(before)
+
+
+@contextmanager
+def forged(run: Path, name: str, content: bytes) -> Iterator[None]:
+    """A file with another content, and a manifest that was adapted so that every hash in it fits."""
+    failure_texts: dict[str, Any] = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    failure_texts["outputs"][name] = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
+    mended = (canonical_json(sealed(failure_texts), indent=2) + "\n").encode()
+    with changed(run / "manifest.json", mended), changed(run / name, content):
+        yield
+
+
+def failure_texts(found: Verification) -> list[str]:
+    return [str(failure) for failure in found.failures]
