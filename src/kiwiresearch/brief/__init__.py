@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from kiwiresearch.brief.relevance import usable_sentences
     from kiwiresearch.brief.report import GAP_HEADINGS, brief_document
     from kiwiresearch.brief.report_html import picture_style, report_page
-    from kiwiresearch.brief.second_sources import SecondSources, contradicted_in, running_text
+    from kiwiresearch.brief.second_sources import SecondSources, opposed_in, running_text
     from kiwiresearch.brief.sources import BriefOrigin
     from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
     from kiwiresearch.brief.themes import worded_dates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -124,6 +125,16 @@ class ClaimWeights:
     def names_topic(self, claim: Claim) -> bool:
         """Whether a claim is on a page about the topic, or names it in its own words."""
         return claim.ref in self.topic_pages or self.relevance.names(claim)
+
+    def is_term(self, name: str) -> bool:
+        """Whether the pages about the topic use a name in more than one sentence."""
+        folded = without_article(name)
+        named = (folded in folded_name(claim.text) for ref in self.topic_pages for claim in self.sentences.get(ref, ()))
+        return sum(itertools.islice(filter(None, named), 2)) > 1
+
+    def mentions_topic(self, ref: EntryRef) -> bool:
+        """Whether any sentence of a page names the topic."""
+        return any(map(self.relevance.names, self.sentences.get(ref, ())))
 
     def page_weight(self, ref: EntryRef) -> float:
         """How much a page matters, from 0 to 1."""

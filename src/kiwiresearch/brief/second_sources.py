@@ -151,18 +151,24 @@ def with_second_sources(brief: Brief, claims: Sequence[Claim], weights: ClaimWei
         _difference(one, second, weights) for one in wanted for second in found[one.id][:1] if second.difference
     ]
     brief = replace(brief, disputes=(*_new_disputes(differing, brief.disputes), *brief.disputes))
-    contradicted = contradicted_in(brief)
+    opposed = opposed_in(brief)
 
     def checked(statement: Statement) -> Statement:
         more = [second.claim for second in found[statement.claims[0]] if second.difference is None]
-        statement = _with_more(statement, more, brief, weights)
-        return replace(statement, sureness="disputed") if statement.claims[0] in contradicted else statement
+        return marked(_with_more(statement, more, brief, weights))
+
+    def marked(statement: Statement) -> Statement:
+        return replace(statement, sureness="disputed") if statement.claims[0] in opposed else statement
 
     return replace(
         brief,
         summary=tuple(map(checked, brief.summary)),
         body=tuple(replace(group, statements=tuple(map(checked, group.statements))) for group in brief.body),
         timeline=tuple(replace(moment, statement=checked(moment.statement)) for moment in brief.timeline),
+        disputes=tuple(
+            replace(one, views=tuple(replace(view, statement=marked(view.statement)) for view in one.views))
+            for one in brief.disputes
+        ),
     )
 
 
@@ -172,12 +178,12 @@ def running_text(brief: Brief) -> list[Statement]:
     return [*brief.summary, *body, *(moment.statement for moment in brief.timeline)]
 
 
-def contradicted_in(brief: Brief) -> frozenset[ClaimId]:
-    """The claims that another page contradicts, as far as the brief shows it."""
+def opposed_in(brief: Brief) -> frozenset[ClaimId]:
+    """The claims that another claim contradicts or opposes, as far as the brief shows it."""
     return frozenset(
         view.statement.claims[0]
         for dispute in brief.disputes
-        if dispute.difference is not None and dispute.difference.kind == "contradiction"
+        if len(dispute.views) > 1 and (dispute.difference is None or dispute.difference.kind == "contradiction")
         for view in dispute.views
     )
 

@@ -213,8 +213,11 @@ def statement_of(merged: MergedClaim) -> Statement:
 
 
 def sureness_of(claim: Claim, pages: int) -> Sureness:
-    """How sure a reader may be of a claim that this many pages make."""
-    if claim.type == "disputed" or claim.signals.disputed:
+    """How sure a reader may be of a claim that this many pages make.
+
+    Somebody's view, which has the type 'disputed', is not disputed in itself: 'In 1910 Wegener proposed …'.
+    """
+    if claim.signals.disputed or any(hedge.kind == "debated" for hedge in claim.hedges):
         return "disputed"
     if pages >= MANY_PAGES or (pages > 1 and claim.signals.references):
         return "well supported"

@@ -55,7 +55,11 @@ SECONDARY_DATE_CHARS = 40
 def definitions(
     merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights
 ) -> tuple[StatementGroup, ...]:
-    """Definitions of the terms that the brief uses, from the pages about them; most used first."""
+    """Definitions of the terms that the brief uses, from the pages about them; most used first.
+
+    What the pages about the topic name only in passing is not a term of its field: a page on plate tectonics names the
+    war in which its instruments were developed.
+    """
     uses = _uses(used)
     first: dict[str, MergedClaim] = {}
     for one in sorted(merged_claims, key=lambda one: (one.best.quotes[0].start, one.best.id)):
@@ -70,7 +74,9 @@ def definitions(
     rows = [
         (uses[name], one)
         for name, one in terms.items()
-        if uses[name] and weights.page_weight(one.best.ref) >= MIN_DEFINED_WEIGHT
+        if uses[name]
+        and weights.page_weight(one.best.ref) >= MIN_DEFINED_WEIGHT
+        and (uses[name] > 1 or weights.is_term(one.best.subject) or weights.mentions_topic(one.best.ref))
     ]
     rows.sort(key=lambda row: (-row[0], -weights.page_weight(row[1].best.ref), row[1].best.id))
     return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_CONCEPTS])

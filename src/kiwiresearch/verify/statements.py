@@ -16,7 +16,7 @@ from kiwiresearch.brief import (
     TimelineMoment,
     can_follow,
     compared_sentence,
-    contradicted_in,
+    opposed_in,
     running_text,
     says_the_same,
     sureness_of,
@@ -40,12 +40,12 @@ def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[
     `claims` are all claims of the run: they determine how distinctive a word is.
     """
     location = ledger.at(BRIEF)
-    contradicted = contradicted_in(brief)
+    opposed = opposed_in(brief)
     for what in _not_confirmed(brief, claims, languages):
         location.fail(what)
     for statement in brief.statements():
         first = brief.claims[statement.claims[0]]
-        is_marked = first.id in contradicted and statement.sureness == "disputed"
+        is_marked = first.id in opposed and statement.sureness == "disputed"
         if statement.written == "rule" and not is_marked and statement.sureness != _sureness(first, statement):
             location.fail(f"the statement {statement.text[:60]!r} is not {statement.sureness!r}")
     for dispute in brief.disputes:

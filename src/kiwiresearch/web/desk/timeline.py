@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief import DEEP_YEARS, PRESENT, Statement, Sureness, TimelineMoment, ago_text, year_text
+from kiwiresearch.brief import DEEP_YEARS, PRESENT, Statement, TimelineMoment, ago_text, sureness_of, year_text
 from kiwiresearch.brief.timeline_picture import timeline_picture
 from kiwiresearch.claims import Claim
 from kiwiresearch.codec import JsonDict
@@ -259,14 +259,8 @@ def _of_claims(run: RunView) -> Iterator[DatedMoment]:
     for claim in run.claims:
         if claim.dates:
             when = claim.dates[0].when
-            statement = Statement(claim.text, (claim.id,), _sureness(claim))
+            statement = Statement(claim.text, (claim.id,), sureness_of(claim, 1))
             yield DatedMoment(TimelineMoment(when.words(), when.earliest, when.latest, statement), (claim,))
-
-
-def _sureness(claim: Claim) -> Sureness:
-    if claim.type == "disputed" or claim.signals.disputed:
-        return "disputed"
-    return "hedged" if claim.hedges else "one source"
 
 
 def _within(moment: TimelineMoment, query: MomentQuery) -> bool:
