@@ -130,10 +130,11 @@ def test_scripts_of_a_page_stay_in_its_sandbox(
 
 
 def test_a_harmful_page_beside_an_answer(hostile: Served, open_window: OpenWindow, other_site: Elsewhere) -> None:
-    """A chip of an answer opens the page beside it, and the page reaches nothing of the desk."""
+    """A source of an answer opens its page, and the page reaches nothing of the desk."""
     window = open_window(hostile.address)
     untouched(window, f"/ask?q={quote(QUESTION)}", other_site)
     window.page.locator("a[href*='/read/']:visible, a[href*='/page/']:visible").first.click()
+    window.page.wait_for_url("**/Poisoned_Tower*")
     before = state(window.page)
     let_it_try(window)
     assert state(window.page) == before
