@@ -183,7 +183,7 @@ def test_a_view_in_the_summary_is_not_repeated() -> None:
     """A view that is in the introduction is in the summary, and is not a dispute a second time."""
     view = "Olin Marr argues that ash from the hills caused the Great Frost."
     brief = gather_claims({"Great Frost": f"The Great Frost was a cold winter.\n{view}"}, topic="Great Frost").brief()
-    assert [(one.text, one.sureness) for one in brief.summary][1:] == [(view, "disputed")]
+    assert [(one.text, one.sureness) for one in brief.summary][1:] == [(view, "one source")]
     assert brief.disputes == ()
 
 

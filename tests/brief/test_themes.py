@@ -108,9 +108,20 @@ def test_a_title_with_a_note_in_brackets_is_defined() -> None:
     """A page named 'Rime (ice)' defines 'Rime'."""
     pages = dict(FROST)
     pages["Great Frost"] += "\nAll bridges of the north were white with [[Rime (ice)]] for weeks."
+    pages["Great Frost"] += " The weight of the rime broke many ropes of the ferries."
     pages["Rime (ice)"] = "Rime is a thin layer of ice on grass.\n== Use ==\nNone."
     found = texts_by_heading(gather_claims(pages, topic="Great Frost").brief().definitions)
     assert found["Rime"] == ["Rime is a thin layer of ice on grass."]
+
+
+def test_a_thing_named_in_passing_is_not_a_term() -> None:
+    """What the topic's page names once, and whose own page does not name the topic, is not defined."""
+    pages = dict(FROST)
+    pages["Great Frost"] += "Many carts of the [[Salt guild]] were lost."
+    pages["Salt guild"] = "A salt guild is a group of carriers.\n== Use ==\nNone."
+    assert "Salt guild" not in texts_by_heading(gather_claims(pages, topic="Great Frost").brief().definitions)
+    pages["Salt guild"] += "\nThe [[Great Frost]] ended the trade of its towns."
+    assert "Salt guild" in texts_by_heading(gather_claims(pages, topic="Great Frost").brief().definitions)
 
 
 def test_the_timeline_is_in_the_order_of_time(brief: Brief) -> None:
