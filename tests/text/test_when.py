@@ -12,7 +12,7 @@ from kiwiresearch.messages.catalogue import ENGLISH_MONTHS
 from kiwiresearch.text.dates import calendar as units
 from kiwiresearch.text.dates.calendar import Calendar, day_at, day_number, month_length
 from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange, Qualifier, Relation, date_relation
+from kiwiresearch.text.dates.ranges import DateRange, DateQualifier, DateRelation, date_relation
 
 CALENDARS: tuple[Calendar, ...] = ("julian", "gregorian")
 
@@ -65,7 +65,7 @@ def test_years_before_christ_are_negative_and_there_is_no_year_zero() -> None:
     assert when("12th century BC").last_year == -1101
 
 
-RELATIONS: list[tuple[str, str, Relation]] = [
+RELATIONS: list[tuple[str, str, DateRelation]] = [
     ("24 May 1819", "May 24, 1819", "same"),
     ("1200 BC", "1200 BCE", "same"),
     ("1819", "24 May 1819", "within"),
@@ -106,7 +106,7 @@ RELATIONS: list[tuple[str, str, Relation]] = [
 
 
 @pytest.mark.parametrize(("one", "other", "expected"), RELATIONS)
-def test_two_dates_are_compared(one: str, other: str, expected: Relation) -> None:
+def test_two_dates_are_compared(one: str, other: str, expected: DateRelation) -> None:
     """Dates that differ only in precision, in calendar or in the start of the year do not contradict each other."""
     assert date_relation(when(one), when(other)) == expected
     assert date_relation(when(other), when(one)) == expected
@@ -136,7 +136,7 @@ def single_dates(draw: st.DrawFn) -> DateRange:
     return made(spans[precision], precision)
 
 
-def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier: Qualifier = "") -> DateRange:
+def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier: DateQualifier = "") -> DateRange:
     calendar: Calendar = "julian" if span.latest < 2299161 else "gregorian"
     return DateRange(span.earliest, span.latest, precision, qualifier, calendar, lasts)  # type: ignore[arg-type]
 
@@ -144,7 +144,7 @@ def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier:
 @st.composite
 def qualified_dates(draw: st.DrawFn) -> DateRange:
     one = draw(single_dates())
-    qualifier: Qualifier = draw(st.sampled_from(["", "about", "before", "after"]))
+    qualifier: DateQualifier = draw(st.sampled_from(["", "about", "before", "after"]))
     lasts = qualifier in ("before", "after") and one.precision != "age" and draw(st.booleans())
     return made(units.DaySpan(one.earliest, one.latest), one.precision, lasts=lasts, qualifier=qualifier)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         PER_MESSAGE,
         WRITE_UP,
         Finish,
-        Message,
+        ChatMessage,
         Model,
         Options,
         Piece,

@@ -14,7 +14,7 @@ from kiwiresearch.text.languages import any_of
 from kiwiresearch.text.number_words import PART_SIGNS, quantity_file
 from kiwiresearch.text.quantity import (
     NO_QUANTITY,
-    Qualifier,
+    QuantityQualifier,
     Quantity,
     WordsBefore,
     number_cues,
@@ -284,7 +284,7 @@ class _Reader:
         is_number = high.value < NUMBER_OF_SOMETHING and (high.value >= LARGE_FIGURE or self.cues.may_be_plain(before))
         return is_number or bool(self._qualifier(number, before))
 
-    def _qualifier(self, number: MeasuredNumber, before: WordsBefore) -> Qualifier:
+    def _qualifier(self, number: MeasuredNumber, before: WordsBefore) -> QuantityQualifier:
         found = self.cues.qualifier(before, self.text, (number.high.end, number.end), self.limit)
         # 'over 16–18 days' and 'over two legs' say how long, not more than what.
         is_small_word = number.low.is_word and number.low.value < LARGE_WORD

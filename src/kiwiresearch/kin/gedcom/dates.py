@@ -13,7 +13,7 @@ from kiwiresearch.text.dates import (
     Day,
     DaySpan,
     Precision,
-    Qualifier,
+    DateQualifier,
     dates_in,
     day_number,
     month_days,
@@ -31,7 +31,7 @@ POINT = re.compile(
     rf"(?:(?:(?P<day>[0-9]{{1,2}})\s+)?(?P<month>{'|'.join(MONTHS)})[A-Z]*\.?\s+)?"
     r"(?P<year>[0-9]{1,4})(?:/(?P<dual>[0-9]{1,4}))?(?P<bc>\s*B\.?\s?C\.?(?:E\.?)?)?"
 )
-FORMS: dict[str, tuple[Qualifier, bool]] = {
+FORMS: dict[str, tuple[DateQualifier, bool]] = {
     "": ("", False),
     "ABT": ("about", False),
     "CAL": ("about", False),
@@ -103,7 +103,7 @@ def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
 
 
 def _range(
-    span: DaySpan, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
+    span: DaySpan, precision: Precision, qualifier: DateQualifier, calendar: Calendar | None, *, lasts: bool
 ) -> DateRange:
     usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
     return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from kiwiresearch.kin.tree import DISCARDED, PersonId
-from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, Precision, Qualifier
+from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, Precision, DateQualifier
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -129,7 +129,7 @@ class StoredDate(TypedDict):
     earliest_jdn: int
     latest_jdn: int
     precision: Precision
-    qualifier: Qualifier
+    qualifier: DateQualifier
     calendar: Calendar
     lasts: bool
     edtf: str

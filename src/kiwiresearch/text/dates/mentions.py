@@ -21,7 +21,7 @@ from kiwiresearch.text.dates.calendar import (
 )
 from kiwiresearch.text.dates.day_points import after_era, before_era, day, numeric, with_era, year
 from kiwiresearch.text.dates.point import DASHES, DatePoint, is_counted, words_before
-from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
+from kiwiresearch.text.dates.ranges import DateRange, Precision, DateQualifier
 from kiwiresearch.text.dates.reading_words import DateWords, LeadPhrase, date_words
 
 FIGURES = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
@@ -120,14 +120,14 @@ MAX_EITHER_YEARS = 10
 """Years with 'or' that are further apart are two dates, not one uncertain one."""
 MAX_BARE_RANGE_YEARS = 400
 """Two bare numbers with a dash that are further apart are rarely years."""
-QUALIFIERS: dict[str, tuple[Qualifier, bool]] = {
+QUALIFIERS: dict[str, tuple[DateQualifier, bool]] = {
     "about": ("about", False),
     "before": ("before", False),
     "after": ("after", False),
     "until": ("before", True),
     "since": ("after", True),
 }
-BEHIND: dict[str, tuple[Qualifier, bool]] = {
+BEHIND: dict[str, tuple[DateQualifier, bool]] = {
     "onwards": ("after", True),
     "or_later": ("after", False),
     "or_earlier": ("before", False),
@@ -171,7 +171,7 @@ def _is_pair(point: DatePoint) -> bool:
 
 
 def _range(
-    span: DaySpan, precision: Precision, qualifier: Qualifier, kind: Calendar | None, *, lasts: bool
+    span: DaySpan, precision: Precision, qualifier: DateQualifier, kind: Calendar | None, *, lasts: bool
 ) -> DateRange:
     usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
     return DateRange(span.earliest, span.latest, precision, qualifier, kind or usual, lasts)

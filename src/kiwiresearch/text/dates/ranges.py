@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kiwiresearch.text.dates.calendar import Day
 
 Precision = Literal["day", "month", "season", "year", "decade", "century", "millennium", "age"]
-Qualifier = Literal["", "about", "before", "after"]
-Relation = Literal["same", "within", "overlap", "calendar", "apart"]
+DateQualifier = Literal["", "about", "before", "after"]
+DateRelation = Literal["same", "within", "overlap", "calendar", "apart"]
 
 ABOUT_SHARE = 100
 """'About' may be off by one hundredth of the time that has passed since."""
@@ -49,7 +49,7 @@ class DateRange:
     earliest: int
     latest: int
     precision: Precision = "year"
-    qualifier: Qualifier = ""
+    qualifier: DateQualifier = ""
     calendar: Calendar = "gregorian"
     lasts: bool = False
 
@@ -122,7 +122,7 @@ class DateText(LocalText):
         return (self.when,)
 
 
-def date_relation(one: DateRange, other: DateRange) -> Relation:
+def date_relation(one: DateRange, other: DateRange) -> DateRelation:
     """How two dates relate; only 'apart' means that both cannot be right."""
     if (one.earliest, one.latest, one.qualifier) == (other.earliest, other.latest, other.qualifier):
         return "same"
