@@ -40,7 +40,8 @@ def test_a_real_model_gives_the_shape_and_the_fact(real_model: str, tmp_path: Pa
     assert found.year == 1907
     assert "Quill" in found.who
     assert (
-        ask(ReplayModel(None, tmp_path, name=name), [ChatMessage("user", text)], Event, extraction(max_tokens=60)) == found
+        ask(ReplayModel(None, tmp_path, name=name), [ChatMessage("user", text)], Event, extraction(max_tokens=60))
+        == found
     )
 
 

@@ -12,7 +12,7 @@ from kiwiresearch.messages.catalogue import ENGLISH_MONTHS
 from kiwiresearch.text.dates import calendar as units
 from kiwiresearch.text.dates.calendar import Calendar, day_at, day_number, month_length
 from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange, DateQualifier, DateRelation, date_relation
+from kiwiresearch.text.dates.ranges import DateQualifier, DateRange, DateRelation, date_relation
 
 CALENDARS: tuple[Calendar, ...] = ("julian", "gregorian")
 
@@ -127,9 +127,9 @@ def single_dates(draw: st.DrawFn) -> DateRange:
         "month": units.month_days(year, draw(st.integers(1, 12)), part),
         "season": units.season(year, draw(SEASONS)) if part == (0, 100) else units.part_of_year(year, part),
         "year": units.years(year, year),
-        "decade": units.years(*units.rounded(number // 100 * 100 + 10 * (number % 9 + 1), 10, bc=bc), part),
-        "century": units.years(*units.grouped(number // 100 + 1, 100, bc=bc), part),
-        "millennium": units.years(*units.grouped(number // 1000 + 1, 1000, bc=bc), part),
+        "decade": units.years(*units.figure_years(number // 100 * 100 + 10 * (number % 9 + 1), 10, bc=bc), part),
+        "century": units.years(*units.ordinal_years(number // 100 + 1, 100, bc=bc), part),
+        "millennium": units.years(*units.ordinal_years(number // 1000 + 1, 1000, bc=bc), part),
         "age": units.ago(*[draw(st.integers(100, 9999)) * 10 ** draw(st.integers(1, 6))] * 2),
     }
     precision = draw(st.sampled_from(sorted(spans)))
@@ -170,7 +170,7 @@ def pairs(draw: st.DrawFn) -> DateRange:
 
 
 def whole_century(year: int) -> units.DaySpan:
-    return units.years(*units.grouped((abs(year) - 1) // 100 + 1, 100, bc=year < 0))
+    return units.years(*units.ordinal_years((abs(year) - 1) // 100 + 1, 100, bc=year < 0))
 
 
 @example(made(units.ago(1_000_001, 1_000_000), "age"))

@@ -26,8 +26,8 @@ from kiwiresearch.evidence import citation_words
 from kiwiresearch.llm import (
     PER_MESSAGE,
     WRITE_UP,
-    Finish,
     ChatMessage,
+    Finish,
     Model,
     Options,
     Piece,
@@ -280,7 +280,9 @@ class ModelSession:
             self.draft.add_passages(fetched.passages)
             messages = (*messages, *fetched.messages)
 
-    def _turn(self, messages: tuple[ChatMessage, ...], options: Options) -> Generator[Thought | AnswerText, None, Reply]:
+    def _turn(
+        self, messages: tuple[ChatMessage, ...], options: Options
+    ) -> Generator[Thought | AnswerText, None, Reply]:
         """One reply as it arrives; an empty one is requested once more, in one piece."""
         reply = Reply("")
         for piece in self.model.pieces(messages, options):

@@ -14,7 +14,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import FACTS_BOX, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.text import Quantity
-from kiwiresearch.text.dates import Calendar, DateMention, DateRange, Precision, DateQualifier, dates_in
+from kiwiresearch.text.dates import Calendar, DateMention, DateQualifier, DateRange, Precision, dates_in
 from kiwiresearch.zim import EntryRef
 
 MAX_CLAIM_CHARS, MAX_RECORD_CHARS = 2_000, 100_000

@@ -227,7 +227,9 @@ class ChatModel:
             raise problem
         return found
 
-    def _replies(self, messages: Sequence[ChatMessage], options: Options, *, can_restart: bool) -> Iterator[Piece | Reply]:
+    def _replies(
+        self, messages: Sequence[ChatMessage], options: Options, *, can_restart: bool
+    ) -> Iterator[Piece | Reply]:
         deadline = Deadline(self._timeouts.total_s)
         yield from self._pool.first_that_works(
             lambda server: self._reply_of(server, messages, options, deadline), can_restart=can_restart

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, Finish, ChatMessage, Model, Options, Piece, Reply, ToolCall
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Finish, Model, Options, Piece, Reply, ToolCall
 from kiwiresearch.system import write_atomically
 
 VERSION = 1

@@ -146,7 +146,12 @@ class ChatRequest(TypedDict, total=False):
 
 
 def body(
-    messages: Sequence[ChatMessage], options: Options, model: str, refused: Collection[str] = (), *, streamed: bool = True
+    messages: Sequence[ChatMessage],
+    options: Options,
+    model: str,
+    refused: Collection[str] = (),
+    *,
+    streamed: bool = True,
 ) -> ChatRequest:
     """The request, without the fields that this server has refused before."""
     request: ChatRequest = {

@@ -14,8 +14,8 @@ from kiwiresearch.text.languages import any_of
 from kiwiresearch.text.number_words import PART_SIGNS, quantity_file
 from kiwiresearch.text.quantity import (
     NO_QUANTITY,
-    QuantityQualifier,
     Quantity,
+    QuantityQualifier,
     WordsBefore,
     number_cues,
     starts_sentence,

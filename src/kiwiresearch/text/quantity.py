@@ -175,7 +175,9 @@ class NumberCues:
     def __init__(self, language: str) -> None:
         known = toml_data("kiwiresearch.text", quantity_file(language))
         ranges, numbers, plain = known["ranges"], known["numbers"], known["plain"]
-        self._qualifiers: dict[str, QuantityQualifier] = {w: kind for kind, each in known["qualifiers"].items() for w in each}
+        self._qualifiers: dict[str, QuantityQualifier] = {
+            w: kind for kind, each in known["qualifiers"].items() for w in each
+        }
         self._qualifier_ends = frozenset(words.split()[-1] for words in self._qualifiers)
         self._behind: dict[str, QuantityQualifier] = {
             w: kind for kind, each in known["qualifiers_behind"].items() for w in each

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 from kiwiresearch.text.dates import (
     FIRST_GREGORIAN_DAY,
     Calendar,
+    DateQualifier,
     DateRange,
     Day,
     DaySpan,
     Precision,
-    DateQualifier,
     dates_in,
     day_number,
     month_days,

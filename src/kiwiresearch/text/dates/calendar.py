@@ -106,7 +106,7 @@ def month_days(year: int, month: int, percent: tuple[int, int] = WHOLE, calendar
     kind = calendar or usual_calendar(year, month)
     low, high = share(month_length(year, month, kind), percent)
     first = day_number(year, month, 1, kind)
-    if kind == "julian" and calendar is None and (year, month) == (1582, 10):
+    if kind == "julian" and calendar is None and (year, month) == (1582, 10):  # it lost ten days
         return DaySpan(first + low, first + high - 10)
     return DaySpan(first + low, first + high)
 
@@ -138,20 +138,20 @@ def years(first: int, last: int, percent: tuple[int, int] = WHOLE) -> DaySpan:
     return DaySpan(day_number(calendar_year(start + low), 1, 1), day_number(calendar_year(start + high), 12, 31))
 
 
-def grouped(number: int, size: int, *, bc: bool) -> tuple[int, int]:
+def ordinal_years(number: int, size: int, *, bc: bool) -> tuple[int, int]:
     """The years of the 12th century (12, 100) or the third millennium (3, 1000)."""
     low, high = (number - 1) * size + 1, number * size
     return (-high, -low) if bc else (low, high)
 
 
-def rounded(number: int, size: int, *, bc: bool) -> tuple[int, int]:
+def figure_years(number: int, size: int, *, bc: bool) -> tuple[int, int]:
     """The years of the 1920s (1920, 10) or the 1800s (1800, 100)."""
     low, high = max(number, 1), number + size - 1
     return (-high, -low) if bc else (low, high)
 
 
 def leeway(ago: int) -> int:
-    """How far a number of years ago may be off: half of its last significant place."""
+    """How far a number of years ago may be off: half of its last significant place, but at most a quarter of it."""
     place = 1
     while ago and ago % (place * 10) == 0:
         place *= 10

@@ -85,7 +85,7 @@ class DateRange:
         """The date as a reader of a language of the catalogue writes it: 'c. 1250', '12th century BC'."""
         return writing.date_in_words(self, language)
 
-    def reach(self) -> tuple[int, int]:
+    def possible_days(self) -> tuple[int, int]:
         """The first and last day that agree with it once the qualifier is taken into account."""
         if self.qualifier == "before":
             return -ENDLESS, self.latest
@@ -126,7 +126,7 @@ def date_relation(one: DateRange, other: DateRange) -> DateRelation:
     """How two dates relate; only 'apart' means that both cannot be right."""
     if (one.earliest, one.latest, one.qualifier) == (other.earliest, other.latest, other.qualifier):
         return "same"
-    (first, last), (other_first, other_last) = one.reach(), other.reach()
+    (first, last), (other_first, other_last) = one.possible_days(), other.possible_days()
     if (first <= other_first and other_last <= last) or (other_first <= first and last <= other_last):
         return "within"
     if first <= other_last and other_first <= last:

@@ -87,15 +87,21 @@ class DateWords:
     day_first: re.Pattern[str] = re.compile(NEVER)
     day_second: re.Pattern[str] = re.compile(NEVER)
     style: re.Pattern[str] = re.compile(NEVER)
+    """The calendar after a date: '(O.S.)'."""
     other_style: re.Pattern[str] = re.compile(NEVER)
+    """A day in the other calendar before the year: '5 May [O.S. 24 April] 1704'."""
     style_before: re.Pattern[str] = re.compile(NEVER)
     decade: re.Pattern[str] = re.compile(NEVER)
     groups: Mapping[str, CenturyKind] = field(default_factory=dict)
+    """The nouns for groups of years: 'century', 'Millennia'."""
     group_signs: frozenset[str] = frozenset()
     """Letters inside the nouns of groups, for a quick check: 'entu' for 'century' and 'Centuries'."""
     ago_signs: tuple[str, ...] = ()
+    """Letters of the phrases after an age, for a quick check: 'nd years ago' for 'two thousand years ago'."""
     not_a_group: re.Pattern[str] = re.compile(NEVER)
+    """What makes a century part of a name: ' Fox', in '20th Century Fox'."""
     group_before: re.Pattern[str] = re.compile(NEVER)
+    """The ordinals before the noun of a group: '13th and early 12th '."""
     ago: re.Pattern[str] = re.compile(NEVER)
     ago_words: re.Pattern[str] = re.compile(NEVER)
     before_present: re.Pattern[str] = re.compile(NEVER)
@@ -128,6 +134,7 @@ def date_words(language: str) -> DateWords:
         scales=table["scales"] | table["scale_signs"] | table["counted_ages"],
         numbers={word: at for at, word in enumerate(table["numbers"], 1)},
         groups=groups,
+        # Inner letters, so that a capital first letter makes no difference.
         group_signs=frozenset(noun[1:5] for noun in groups),
         ago_signs=tuple(table["ago_signs"]),
         to=frozenset(table["to"]),
