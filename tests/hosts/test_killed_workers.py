@@ -181,7 +181,7 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
                 times = json.loads(files.pop("timings.json"))
                 assert files == alone[order], job.id
                 assert times["pages_kept"] + len(times["seconds_by_page"]) == job.pages, job.id
-                assert jobs.store.parts.sizes(job.id) == {}
+                assert jobs.store.unfinished_files.sizes(job.id) == {}
             case QuestionsRequest():
                 assert jobs.answers(job.id) == answers, job.id
             case BulkRequest():

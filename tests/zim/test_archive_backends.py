@@ -145,7 +145,7 @@ def test_read_gives_the_page_as_it_was_written(archive: Archive, path: str) -> N
     assert (entry.ref.path, entry.ref.book) == (path, archive.book.id)
     assert (entry.title, entry.via, entry.is_html) == (TITLES[path], (), True)
     assert archive.resolve(path) == path
-    item = archive.look(path)
+    item = archive.info(path)
     assert (item.ref.path, item.ref.book, item.via) == (path, archive.book.id, ())
     assert (item.size, item.is_html) == (len(PAGES[path].encode()), True)
 
@@ -178,7 +178,7 @@ def test_redirects_are_followed_and_recorded(archive: Archive, alias: str, path:
     assert (entry.ref.path, entry.title) == (path, TITLES[path])
     assert entry.via[0] == alias
     assert archive.resolve(alias) == path
-    item = archive.look(alias)
+    item = archive.info(alias)
     assert (item.ref, item.via, item.size) == (entry.ref, entry.via, len(entry.content))
 
 

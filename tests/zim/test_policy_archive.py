@@ -77,7 +77,7 @@ def test_no_search_offers_a_hidden_page(make: Make) -> None:
     """Full text, lists of words, suggestions and near titles leave it out, and the others stay."""
     archive = make(SCHOOL)
     assert [match.path for match in archive.search("heavy", 10)] == ["Sunset"]
-    assert archive.holding("heavy", 10) == ("Sunset",)
+    assert archive.paths_with("heavy", 10) == ("Sunset",)
     assert archive.suggest("Guill", 10) == ()
     assert "Guillotine" not in near_titles(archive, "Guilotine")
     assert [match.path for match in archive.suggest("Sun", 10)] == ["Sunset"]

@@ -93,6 +93,7 @@ class JobBooks:
         Tables are made from a file, so a book of another host will not do for them.
         """
         is_bulk = isinstance(request, BulkRequest)
+        # Reversed: of two books with one id, the first on the shelf is used.
         here = {str(book.id): book for book in reversed(self._here()) if not (is_bulk and book.source.is_on_peer)}
         if isinstance(record.get("on"), list):
             ids = [str(book_id) for book_id in record["on"]]
@@ -123,7 +124,7 @@ class JobAssignment:
 
     def record(self, request: JobRequest) -> JsonDict:
         """A request as it is stored, with the books that a host must have to do it."""
-        return self.books.record(request, by_id=self.store.is_primary) | self._case_books(request)
+        return self.books.record(request, by_id=self.store.holds_everything) | self._case_books(request)
 
     def eligibility(self) -> Callable[[JobRow], bool]:
         """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once.
@@ -154,7 +155,7 @@ class JobAssignment:
             books,
             self.books.searches_all(row.request, request),
             request,
-            self.output_folder(job),
+            self.output_folder(request, job.id),
             job.id,
             row.holder,
             job.pages,
@@ -163,32 +164,29 @@ class JobAssignment:
 
     def has_folder(self, request: JobRequest, job_id: str) -> bool:
         """Whether something already exists where a job with this id would write."""
-        is_taken = not isinstance(request, FamilyRequest) and exists(self._place(request, job_id))
+        is_taken = not isinstance(request, FamilyRequest) and exists(self.output_folder(request, job_id))
         return is_taken or exists(runs_folder(self.workspace) / job_id)
-
-    def output_folder(self, job: Job) -> Path:
-        """Where a job writes."""
-        return self._place(job.request, job.id)
 
     @property
     def answers(self) -> Path:
         """Where answers are written before they are moved to the store."""
         return store_folder(self.store, self.workspace.folders.state / "answers")
 
-    def _place(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:
+    def output_folder(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:
+        """Where a job writes."""
         match request:
             case FamilyRequest(case=case):
                 return self.cases.folder(case)
             case BulkRequest():
                 return bulk_folder(self.workspace) / job_id
-            case QuestionsRequest() if self.store.is_primary:
+            case QuestionsRequest() if self.store.holds_everything:
                 return self.answers / job_id
             case _:
                 return runs_folder(self.workspace) / job_id
 
     def _case_books(self, request: JobRequest) -> dict[str, list[str]]:
         """The books that a host must have to continue a case: those it was started with, as far as they are here."""
-        if not isinstance(request, FamilyRequest) or request.upload or not self.store.is_primary:
+        if not isinstance(request, FamilyRequest) or request.upload or not self.store.holds_everything:
             return {}
         named, here = self.cases.books(request.case), {str(book.id) for book in self.books.books_for(request)}
         return {"on": [book_id for book_id in named if book_id in here] or list(named)} if named else {}

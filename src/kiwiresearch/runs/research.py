@@ -255,7 +255,7 @@ class Research:
                 self.task.aspect,
             )
         )
-        walker.state.replay(_past(folder))
+        walker.state.replay(_journal_steps(folder))
         resumed = len(walker.state.visited)
         seconds: list[float] = []
         before = time.monotonic()
@@ -363,7 +363,7 @@ def _story(state: CrawlState) -> str:
     return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
 
 
-def _past(folder: RunWriter) -> list[CrawlStep]:
+def _journal_steps(folder: RunWriter) -> list[CrawlStep]:
     try:
         return [step_from_record(row) for row in folder.journal.rows]
     except (KeyError, TypeError, ValueError) as problem:

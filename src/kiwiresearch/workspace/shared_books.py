@@ -244,8 +244,12 @@ class SharedShelf(Shelf):
         known = self._hosts.books()
         old = []
         for book, archive in self._archives.items():
-            far = without_policy(archive)
-            if isinstance(far, PeerArchive) and book.id in known and far.title_index_size != known[book.id].titles:
+            remote = without_policy(archive)
+            if (
+                isinstance(remote, PeerArchive)
+                and book.id in known
+                and remote.title_index_size != known[book.id].titles
+            ):
                 old.append(book)
         for book in old:
             self._archives.pop(book).close()
@@ -261,9 +265,9 @@ class SharedShelf(Shelf):
 
     def current_books(self) -> tuple[ListedBook, ...]:
         self._hosts.refresh_if_stale()
-        far = [listed_book(one.book, one.source) for one in self._hosts.books().values()]
-        hidden = set(hidden_books(far, self._opener.policy))
-        books = unique_books([*self.own, *(book for book in far if book not in hidden)])
+        of_others = [listed_book(one.book, one.source) for one in self._hosts.books().values()]
+        hidden = set(hidden_books(of_others, self._opener.policy))
+        books = unique_books([*self.own, *(book for book in of_others if book not in hidden)])
         return tuple(book for book in books if self._only is None or book.id in self._only)
 
     def _update(self) -> None:
