@@ -151,10 +151,10 @@ def test_bytes_that_are_not_text_are_reported_as_a_change(tmp_path: Path) -> Non
         store.hosts.announce("a", "http://host", [])
         changed(url, "UPDATE kiwi_host SET seen_at = 9e999")
         assert [row.seen_at for row in store.hosts.all()] == [0.0]
-        assert store.hosts.key("peers")
+        assert store.keys.key("peers")
         changed(url, "UPDATE kiwi_store SET value = CAST(X'ff41' AS TEXT) WHERE name = 'secret'")
         with pytest.raises(StoreDamaged, match="its secret"):
-            store.hosts.key("peers")
+            store.keys.key("peers")
 
 
 def test_a_line_of_notes_may_be_anything_in_a_file(tmp_path: Path) -> None:

@@ -215,15 +215,15 @@ def test_all_hosts_of_a_store_share_a_secret_that_others_have_not(
     store: Store, another: Opener, tmp_path: Path
 ) -> None:
     """It is made once, and each store has its own."""
-    secret = store.hosts.secret()
-    assert another().hosts.secret() == store.hosts.secret() == secret
+    secret = store.keys.secret()
+    assert another().keys.secret() == store.keys.secret() == secret
     with opened(f"sqlite:///{tmp_path}/another.sqlite") as elsewhere:
-        assert elsewhere.hosts.secret() != secret
+        assert elsewhere.keys.secret() != secret
     assert len(secret) >= 32
-    keys = {store.hosts.key("peers"), store.hosts.key("door")}
+    keys = {store.keys.key("peers"), store.keys.key("door")}
     assert len(keys) == 2
     assert secret not in keys
-    assert another().hosts.key("peers") in keys
+    assert another().keys.key("peers") in keys
 
 
 def test_cases_are_known_by_an_id(store: Store, another: Opener) -> None:

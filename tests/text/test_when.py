@@ -8,9 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kiwiresearch.messages.catalogue import ENGLISH_MONTHS
 from kiwiresearch.text.dates import calendar as units
-from kiwiresearch.text.dates.calendar import Calendar, day_at, day_number, month_length
+from kiwiresearch.text.dates.calendar import ENGLISH_MONTHS, Calendar, day_at, day_number, month_length
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateQualifier, DateRange, DateRelation, date_relation
 

@@ -129,7 +129,7 @@ def test_keys_between_hosts_cannot_sign_cookies(stores: tuple[Store, Store]) -> 
 
     shown_to_peers = OtherHosts(stores[0], "")
     shown_to_peers.refresh()
-    for key in (shown_to_peers._secret, stores[0].hosts.secret()):
+    for key in (shown_to_peers._secret, stores[0].keys.secret()):
         assert door.by_cookie(started + signed(key, f"cookie {started}")) is None
         assert door.by_key(token.id + signed(key, f"reading {token.id}")) is None
-    assert started + signed(stores[0].hosts.key("door"), f"cookie {started}") == cookie
+    assert started + signed(stores[0].keys.key("door"), f"cookie {started}") == cookie

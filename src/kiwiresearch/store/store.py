@@ -80,6 +80,13 @@ class Hosts:
         with self._db.writing() as connection:
             connection.execute(delete(HOST).where(HOST.c.name == name))
 
+
+class StoreKeys:
+    """The keys that the hosts of a store share."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
     def key(self, use: KeyUse) -> str:
         """The key of this store for one use; neither the secret nor another key can be derived from it."""
         return hmac.new(self.secret().encode(), use.encode(), sha256).hexdigest()
@@ -236,6 +243,7 @@ class Store:
         self.run_files = RunFiles(database)
         self.notes = NoteLines(database)
         self.hosts = Hosts(database)
+        self.keys = StoreKeys(database)
         self.users = Users(database)
         self.links = SignInLinks(database)
         self.audit = Audit(database)

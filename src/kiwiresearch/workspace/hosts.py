@@ -166,7 +166,7 @@ class HostPresence:
         self._url = url
         self._stopping = threading.Event()
         self.name = host_name(workspace)
-        self.secret = self._store.hosts.key("peers")
+        self.secret = self._store.keys.key("peers")
         self._started_at = self._store.now()
         self.books = OwnBooks(workspace, lambda: shelf.own if isinstance(shelf, SharedShelf) else ())
         self._refuse_duplicate_name()

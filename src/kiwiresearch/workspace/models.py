@@ -105,7 +105,7 @@ def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None
 
 
 def chat_model(settings: Settings) -> ChatModel:
-    """The model at the address or addresses in the settings; it is not called yet. `Finder` limits its time for searches."""
+    """The model at the addresses in the settings; it is not called yet. For searches, `Finder` limits its time."""
     from kiwiresearch.llm import ChatModel
 
     return ChatModel(

@@ -138,7 +138,7 @@ class OtherHosts:
         """Load the hosts and their books from the store."""
         self._refreshed_at = time.monotonic()
         rows, now = self._store.hosts.all(), self._store.now()
-        self._secret = self._secret or self._store.hosts.key("peers")
+        self._secret = self._secret or self._store.keys.key("peers")
         known = {row.name: _other_host(row, now) for row in rows if row.name != self._own_name}
         addresses = {host.address for host in known.values()}
         with self._lock:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from kiwiresearch.messages import LOCALES
+
 Calendar = Literal["gregorian", "julian"]
 
 FIRST_GREGORIAN_DAY = 2299161
@@ -13,8 +15,7 @@ FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers without an era that may be years."""
 WHOLE = (0, 100)
 """All of a time, in percent."""
-ENGLISH_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-                  "November", "December")  # fmt: skip
+ENGLISH_MONTHS = LOCALES["en"].months
 """What rules for English look for; the forms that are read as dates are in `data/date_reading`."""
 MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -111,12 +112,12 @@ def month_days(year: int, month: int, percent: tuple[int, int] = WHOLE, calendar
     return DaySpan(first + low, first + high)
 
 
-def months(year: int, first: int, last: int, calendar: Calendar | None = None) -> DaySpan:
+def months(year: int, first: int, last: int) -> DaySpan:
     """From one month to another; months below 1 and above 12 are those of the years before and after."""
     start, end = (
         (calendar_year(astronomical_year(year) + (month - 1) // 12), (month - 1) % 12 + 1) for month in (first, last)
     )
-    return DaySpan(month_days(*start, calendar=calendar).earliest, month_days(*end, calendar=calendar).latest)
+    return DaySpan(month_days(*start).earliest, month_days(*end).latest)
 
 
 def part_of_year(year: int, percent: tuple[int, int]) -> DaySpan:
