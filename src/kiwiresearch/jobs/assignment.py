@@ -58,11 +58,11 @@ class JobBooks:
         here: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         missing: Callable[[], Sequence[MissingBooks]],
         *,
-        all_books: bool,
+        has_part_of_shelf: bool,
     ) -> None:
         self._here: Callable[[], Sequence[ListedBook]] = here if callable(here) else lambda: here
         self._missing = missing
-        self._all_books = all_books
+        self._has_part_of_shelf = has_part_of_shelf
 
     def books_for(self, request: JobRequest) -> tuple[ListedBook, ...]:
         """The books of a request; names match only books on this shelf, never other files."""
@@ -81,8 +81,8 @@ class JobBooks:
         """
         chosen = self.books_for(request)
         record: JsonDict = plain(request)
-        if (by_id or self._all_books) and not isinstance(request, FamilyRequest):  # a case stores its own books
-            record |= {"on": [book.id for book in chosen], "all_books": self._are_all(request)}
+        if (by_id or self._has_part_of_shelf) and not isinstance(request, FamilyRequest):  # a case stores its own books
+            record |= {"on": [book.id for book in chosen], "all_books": self._searches_all(request)}
             if not request.books and (missing := self._missing()):
                 record["missing"] = plain(missing)
         return record
@@ -99,7 +99,7 @@ class JobBooks:
             ids = [str(book_id) for book_id in record["on"]]
             return tuple(here[book_id] for book_id in ids) if set(ids) <= set(here) else None
         is_whole_shelf = not request.books and not isinstance(request, FamilyRequest)
-        if is_whole_shelf and self._all_books:  # a process with only part of the shelf leaves it to others
+        if is_whole_shelf and self._has_part_of_shelf:  # a process with only part of the shelf leaves it to others
             return None
         if not all(open_books_named(here.values(), name, lambda book: book) for name in request.books):
             return None
@@ -107,10 +107,10 @@ class JobBooks:
 
     def searches_all(self, record: Mapping[str, Any], request: JobRequest) -> bool:
         """Whether each book is searched in full."""
-        return bool(record.get("all_books", self._are_all(request)))
+        return bool(record.get("all_books", self._searches_all(request)))
 
-    def _are_all(self, request: JobRequest) -> bool:
-        return bool(request.books) or self._all_books
+    def _searches_all(self, request: JobRequest) -> bool:
+        return bool(request.books) or self._has_part_of_shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +127,14 @@ class JobAssignment:
         return self.books.record(request, by_id=self.store.holds_everything) | self._case_books(request)
 
     def eligibility(self) -> Callable[[JobRow], bool]:
-        """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once.
-
-        An unreadable job is accepted, and fails.
-        """
+        """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once."""
         has_room = functools.cache(lambda user: may_start_job(self.store, self.workspace.settings.limits, user))
+        return lambda row: has_room(row.user) and self.has_books(row)
 
-        def fits(row: JobRow) -> bool:
-            if not has_room(row.user):
-                return False
-            request = job_from_row(row).request
-            return isinstance(request, UnreadableRequest) or self.books.local_books(row.request, request) is not None
-
-        return fits
+    def has_books(self, row: JobRow) -> bool:
+        """Whether the books of a job are here; an unreadable job needs none, and fails."""
+        request = job_from_row(row).request
+        return isinstance(request, UnreadableRequest) or self.books.local_books(row.request, request) is not None
 
     def spec(self, row: JobRow, job: Job) -> JobSpec:
         """The job as its process receives it."""

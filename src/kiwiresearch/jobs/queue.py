@@ -106,14 +106,14 @@ class JobQueue:
         books: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         *,
         now: Callable[[], str],
-        all_books: bool = False,
+        has_part_of_shelf: bool = False,
         missing: Callable[[], Sequence[MissingBooks]] = tuple,
         limits: QueueLimits | None = None,
         kinds: Collection[str] = JOB_KINDS,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self._workspace = workspace
-        self._books = JobBooks(books, missing, all_books=all_books)
+        self._books = JobBooks(books, missing, has_part_of_shelf=has_part_of_shelf)
         self._now = now
         self._limits = limits or QueueLimits()
         self.folder: Path = runs_folder(workspace)
@@ -183,13 +183,7 @@ class JobQueue:
     def can_do(self, job_id: str) -> bool:
         """Whether the books of a job are here."""
         row = self.store.jobs.get(job_id)
-        if row is None:
-            return False
-        request = job_from_row(row).request
-        return (
-            isinstance(request, UnreadableRequest)
-            or self.assignment.books.local_books(row.request, request) is not None
-        )
+        return row is not None and self.assignment.has_books(row)
 
     def answers(self, job_id: str) -> str:
         """The answers of a batch of questions that is done, as JSON lines."""
@@ -394,5 +388,4 @@ class JobQueue:
     def _refuse_same_case(self, request: JobRequest) -> None:
         """Refuse a second job on the same family case."""
         if isinstance(request, FamilyRequest):
-            same = (job.request for job in self.all() if job.is_open and isinstance(job.request, FamilyRequest))
-            self.cases.check_free(request.case, is_ours=any(other.case == request.case for other in same))
+            self.cases.check_free(request.case, is_ours=self._has_open_job(request.case))
