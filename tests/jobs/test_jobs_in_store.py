@@ -263,7 +263,7 @@ def test_a_worker_that_was_given_up_writes_nothing_more(
             finished = wait_for_end(quick, job.id)
             assert (finished.state, finished.attempt, finished.kept) == ("done", 2, 2)
             assert quick._worker is not None
-            assert finished.worker == quick._worker._alive_file.name
+            assert finished.worker == quick._worker._worker_lock.name
             assert quick.runs.get(job.id).file("report.md").is_file()
         assert slow.get(job.id).worker == finished.worker
 
@@ -464,10 +464,8 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
     row = store.jobs.add("x", "ask", {})
     claimed = store.leases.lease_next("worker", ("ask",), lease_s=60)
     assert claimed is not None
-    append, tries = (
-        store.unfinished_files.append,
-        iter([StoreUnreachable("It is away."), StoreUnreachable("It is away."), None]),
-    )
+    append = store.unfinished_files.append
+    tries = iter([StoreUnreachable("It is away."), StoreUnreachable("It is away."), None])
 
     def now_and_then(*given: Any) -> None:
         problem = next(tries)

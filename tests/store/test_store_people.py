@@ -144,7 +144,7 @@ def test_the_audit_says_who_did_what_in_order(store: Store) -> None:
     assert [row.seq for row in store.audit.rows(before=5, limit=2, newest_first=True)] == [4, 3]
     assert [row.seq for row in store.audit.rows(since="2026-01-04")] == [4, 5]
     assert store.audit.rows(action="login") == []
-    assert store.audit.check() is None
+    assert store.audit.first_problem() is None
 
 
 HARMS = [
@@ -166,7 +166,7 @@ def test_no_row_of_the_audit_is_touched_unseen(store: Store, store_url: str) -> 
     for harm, seq, why in HARMS:
         did(store)
         changed(store_url, harm)
-        broken = store.audit.check()
+        broken = store.audit.first_problem()
         assert broken is not None, harm
         assert (broken.seq, why in broken.text) == (seq, True), (harm, broken)
         for table in ("kiwi_audit", "kiwi_audit_head"):
@@ -175,7 +175,7 @@ def test_no_row_of_the_audit_is_touched_unseen(store: Store, store_url: str) -> 
 
 def test_an_empty_audit_is_whole(store: Store) -> None:
     """Nothing was done, so nothing is broken."""
-    assert (store.audit.check(store.audit.head()), store.audit.rows()) == (None, [])
+    assert (store.audit.first_problem(store.audit.head()), store.audit.rows()) == (None, [])
 
 
 def test_a_rewritten_audit_is_detected(store: Store, store_url: str) -> None:
@@ -183,12 +183,12 @@ def test_a_rewritten_audit_is_detected(store: Store, store_url: str) -> None:
     did(store, 3)
     noted = store.audit.head()
     did(store, 2)
-    assert store.audit.check(noted) is None
+    assert store.audit.first_problem(noted) is None
     for table in ("kiwi_audit", "kiwi_audit_head"):
         changed(store_url, f"DELETE FROM {table}")
     did(store, 2)
-    assert store.audit.check() is None
-    broken = store.audit.check(noted)
+    assert store.audit.first_problem() is None
+    broken = store.audit.first_problem(noted)
     assert broken is not None
     assert "rewritten" in broken.text
 

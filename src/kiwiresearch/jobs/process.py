@@ -20,17 +20,17 @@ from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record
 from kiwiresearch.messages import Message, message_fields, message_in, rewritten
-from kiwiresearch.workspace import Folders, Settings, Workspace, connect_hosts, defaults, with_values
-from kiwiresearch.zim import (
-    FileChecks,
-    ListedBook,
-    MissingBooks,
-    Opener,
-    OpenFileNotes,
-    ShelfFile,
-    Source,
-    missing_from_record,
+from kiwiresearch.workspace import (
+    Folders,
+    Settings,
+    Workspace,
+    connect_hosts,
+    defaults,
+    make_workspace,
+    setting_value,
+    with_values,
 )
+from kiwiresearch.zim import ListedBook, MissingBooks, Source, missing_from_record
 
 EventListener = Callable[..., None]
 """Called with the fields of an event; an exception it raises stops the job."""
@@ -63,7 +63,7 @@ class JobSpec:
         """As a JSON line; names that are not valid Unicode pass unchanged."""
         record = {
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
-            "settings": {key: _setting(self.settings, key) for key in defaults()},
+            "settings": {key: setting_value(self.settings, key) for key in defaults()},
             "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
             "all_books": self.search_all,
             "request": plain(self.request),
@@ -77,18 +77,7 @@ class JobSpec:
 
     def open_workspace(self) -> Workspace:
         """The workspace of the worker that gave the job; messages it already printed about books are not repeated."""
-        from kiwiresearch.zim import set_cluster_cache
-
-        where, settings = self.folders, self.settings
-        set_cluster_cache(settings.cluster_cache_mb * 2**20)
-        opener = Opener(
-            FileChecks(where.cache / "checks"),
-            OpenFileNotes(where.state / "open"),
-            allow_damaged=settings.allow_damaged,
-            timeout_s=settings.serve_timeout_s,
-            policy=settings.policy,
-        )
-        workspace = Workspace(where, settings, ShelfFile(where.shelf_file), opener)
+        workspace = make_workspace(self.folders, self.settings)
         if self.settings.has_store:
             connect_hosts(workspace)  # books of other hosts are named by their UUIDs
         return workspace
@@ -125,13 +114,6 @@ def spec_from_line(line: bytes) -> JobSpec:
         steps_done=row["done"],
         missing=missing_from_record(row["missing"]),
     )
-
-
-def _setting(settings: Settings, key: str) -> Any:
-    value: Any = settings
-    for name in key.split("."):
-        value = getattr(value, name)
-    return list(value) if isinstance(value, tuple) else value
 
 
 RESUME_HINT = Message("Resume it to continue where it stopped.", "remedy.resume")

@@ -82,10 +82,8 @@ class CountedNouns:
         return not word.endswith(NO_PLURAL_ENDS)
 
 
-@cache
-def counted_nouns(language: str) -> CountedNouns:
-    """The counted nouns of a language."""
-    return CountedNouns(language)
+counted_nouns = cache(CountedNouns)
+"""The counted nouns of a language, read once."""
 
 
 BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")

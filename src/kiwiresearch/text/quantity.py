@@ -281,7 +281,5 @@ def starts_sentence(text: str, start: int) -> bool:
     return SENTENCE_END.search(text, max(0, start - 6), start) is not None
 
 
-@cache
-def number_cues(language: str) -> NumberCues:
-    """The cues of a language."""
-    return NumberCues(language)
+number_cues = cache(NumberCues)
+"""The cues of a language, read once."""

@@ -75,6 +75,12 @@ class _OwnBook:
             self.read_lock.release()
         return True
 
+    def close(self) -> None:
+        with self.read_lock:
+            self.archive.close()
+            if self.titles is not None:
+                self.titles.close()
+
     def answer(self, call: Sequence[Any]) -> CallReply:
         if call and call[0] in TITLE_CALLS:
             if self.titles is None:
@@ -133,10 +139,7 @@ class OwnBooks:
             return
         try:
             for book in (self._open or {}).values():
-                with book.read_lock:
-                    book.archive.close()
-                    if book.titles is not None:
-                        book.titles.close()
+                book.close()
             self._open = {}
         finally:
             self._open_lock.release()
@@ -169,10 +172,7 @@ class OwnBooks:
             before, self._open = self._open, self._opened_from(self._files(), self._open)
             gone = [book for key, book in before.items() if key not in self._open]
         for book in gone:
-            with book.read_lock:
-                book.archive.close()
-                if book.titles is not None:
-                    book.titles.close()
+            book.close()
 
 
 def unique_books(books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
