@@ -15,8 +15,7 @@ from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.claims.statements import all_sentences
-from kiwiresearch.text.dates.ranges import Precision
-from kiwiresearch.text.dates.ranges import QuantityQualifier as DateQualifier
+from kiwiresearch.text.dates.ranges import DateQualifier, Precision
 from kiwiresearch.text.hedges import Hedge, hedges_in
 from kiwiresearch.text.hedges import HedgeKind as HedgeKind
 from kiwiresearch.text.quantity import QuantityQualifier

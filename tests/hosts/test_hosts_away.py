@@ -134,10 +134,10 @@ def test_a_host_is_asked_again_when_it_answers(host: Host, broken: BrokenHost) -
     assert "missing" not in before
     broken.fault = "hangs up"
     assert "missing" in get_json(host, "/api/search", q="milky way")
-    host.presence._hosts.retry_failed()
+    host.presence.hosts.retry_failed()
     assert "missing" in get_json(host, "/api/search", q="milky way")
     broken.fault = ""
-    host.presence._hosts.retry_failed()
+    host.presence.hosts.retry_failed()
     assert get_json(host, "/api/search", q="galaxy") == before
 
 
@@ -360,7 +360,7 @@ def test_a_book_that_is_not_allowed_is_not_missing(
     with a_host(tmp_path, host.desk.settings.store, "strict", sample_zim, **policy) as strict:
         broken.fault = fault
         if fault:
-            neighbours_of_it = strict.presence._hosts
+            neighbours_of_it = strict.presence.hosts
             neighbours_of_it.suspend(next(one for one in neighbours_of_it.all() if one.name == "broken"), "It refuses.")
         assert "missing" not in get_json(strict, "/api/search", q="galaxy")
         assert not strict.room.shelf.currently_missing()

@@ -215,7 +215,7 @@ UNKNOWN = (
 def test_unknown_path_is_page_not_found(archive: Archive, path: str) -> None:
     """A path the book does not have is reported by name, and `resolve` says None."""
     assert archive.resolve(path) is None
-    for ask in (archive.read, archive.look, lambda name: archive.part(name, 0, 9)):
+    for ask in (archive.read, archive.info, lambda name: archive.part(name, 0, 9)):
         with pytest.raises(PageNotFound) as caught:
             ask(path)
         assert caught.value.message == f"'Backends' has no page at {path!r}."

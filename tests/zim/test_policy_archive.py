@@ -64,7 +64,7 @@ def make(request: pytest.FixtureRequest, book: Path) -> Make:
 def test_a_hidden_page_cannot_be_read_by_any_method(make: Make, path: str) -> None:
     """Reading, looking, a part and where it leads: none gives a hidden page, also through a redirect."""
     archive = make(SCHOOL)
-    for use in (archive.read, archive.look, lambda p: archive.part(p, 0, 10)):
+    for use in (archive.read, archive.info, lambda p: archive.part(p, 0, 10)):
         with pytest.raises(PageHidden, match="hidden by the policy of Lycée X"):
             use(path)
     assert archive.resolve(path) is None

@@ -156,7 +156,7 @@ def worker(
             workspace,
             shelf.current_books,
             now=utc_now,
-            search_all=bool(book),
+            has_part_of_shelf=bool(book),
             limits=QueueLimits(running=at_once),
             kinds=chosen,
             say=say,

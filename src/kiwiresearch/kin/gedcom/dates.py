@@ -13,7 +13,6 @@ from kiwiresearch.text.dates import (
     DateRange,
     Day,
     DaySpan,
-    Precision,
     dates_in,
     day_number,
     month_days,
@@ -91,7 +90,7 @@ def _formal(text: str) -> DateRange | None:
     form = FORM.fullmatch(text)
     qualifier, lasts = FORMS.get(form[1] if form else "", ("", False))
     point = _point(form[2] if form else text)
-    return _range(point.span, point.unit, qualifier, point.calendar, lasts=lasts) if point else None
+    return DateRange.of(point.span, point.unit, qualifier, point.calendar, lasts=lasts) if point else None
 
 
 def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
@@ -99,14 +98,7 @@ def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
         return None
     unit = max(first.unit, last.unit, key=COARSENESS.index)
     span = DaySpan(first.span.earliest, last.span.latest)
-    return _range(span, unit, "", first.calendar or last.calendar, lasts=lasts)
-
-
-def _range(
-    span: DaySpan, precision: Precision, qualifier: DateQualifier, calendar: Calendar | None, *, lasts: bool
-) -> DateRange:
-    usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
-    return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)
+    return DateRange.of(span, unit, "", first.calendar or last.calendar, lasts=lasts)
 
 
 def _point(text: str) -> Point | None:

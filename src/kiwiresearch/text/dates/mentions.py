@@ -11,10 +11,8 @@ from typing import NamedTuple
 from kiwiresearch.text.dates import calendar
 from kiwiresearch.text.dates.age_points import MAX_AGE_CHARS, age, ages_in_words, centuries
 from kiwiresearch.text.dates.calendar import (
-    FIRST_GREGORIAN_DAY,
     LAST_YEAR,
     WHOLE,
-    Calendar,
     DaySpan,
     day_number,
     month_length,
@@ -149,7 +147,7 @@ def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange 
             qualifier, lasts = meaning
     lasts = lasts or _is_lasting(point)
     precision: Precision = "season" if point.kind == "year" and (point.season or point.part) else point.kind
-    return _range(span, precision, qualifier, point.calendar, lasts=lasts)
+    return DateRange.of(span, precision, qualifier, point.calendar, lasts=lasts)
 
 
 def _counts_on(text: str, point: DatePoint, language: DateWords) -> bool:
@@ -169,13 +167,6 @@ def _is_lasting(point: DatePoint) -> bool:
     if point.range_word == "between" or point.either or (point.kind == "year" and point.last):
         return False
     return bool(point.last_day or point.last_month or point.last)
-
-
-def _range(
-    span: DaySpan, precision: Precision, qualifier: DateQualifier, kind: Calendar | None, *, lasts: bool
-) -> DateRange:
-    usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
-    return DateRange(span.earliest, span.latest, precision, qualifier, kind or usual, lasts)
 
 
 def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> DateRange | None:
@@ -207,7 +198,7 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
     lasts = (
         lasting or first.range_word == "from" or (not either and first.range_word != "between" and first.kind != "age")
     )
-    return _range(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
+    return DateRange.of(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
 
 
 def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:

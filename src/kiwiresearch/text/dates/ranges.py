@@ -21,7 +21,7 @@ from kiwiresearch.text.dates.calendar import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kiwiresearch.text.dates.calendar import Day
+    from kiwiresearch.text.dates.calendar import Day, DaySpan
 
 Precision = Literal["day", "month", "season", "year", "decade", "century", "millennium", "age"]
 DateQualifier = Literal["", "about", "before", "after"]
@@ -52,6 +52,13 @@ class DateRange:
     qualifier: DateQualifier = ""
     calendar: Calendar = "gregorian"
     lasts: bool = False
+
+    @classmethod
+    def of(
+        cls, span: DaySpan, precision: Precision, qualifier: DateQualifier, calendar: Calendar | None, *, lasts: bool
+    ) -> Self:
+        """The range of some days; without a calendar, in the one in use on the last of them."""
+        return cls(*span, precision, qualifier, calendar or calendar_at(span.latest), lasts)
 
     @property
     def first_day(self) -> Day:
