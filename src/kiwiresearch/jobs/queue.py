@@ -39,7 +39,7 @@ from kiwiresearch.jobs.job import (
 )
 from kiwiresearch.jobs.worker import GRACE_S, MAX_RUNNING, Worker, WorkerContext
 from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
-from kiwiresearch.runs import STEPS, Runs, StoredRuns, discard_empty_run, remove_run, remove_run_files, steps_file
+from kiwiresearch.runs import STEPS, Runs, StoredRuns, discard_empty_run, journal_file, remove_run, remove_run_files
 from kiwiresearch.system import write_pieces_atomically
 from kiwiresearch.workspace import (
     ANSWERS,
@@ -335,7 +335,7 @@ class JobQueue:
     def journal_file(self, job: Job) -> Path:
         """The journal of an unfinished run; if another host works on it, a copy."""
         if not self.store.holds_everything or self.pid(job.id) is not None:
-            return steps_file(self.folder / job.id)
+            return journal_file(self.folder / job.id)
         copy = self._journal_copy(job.id)
         with contextlib.suppress(OSError, StoreError):
             write_pieces_atomically(copy, self.store.unfinished_files.read(job.id, STEPS))

@@ -90,8 +90,6 @@ class RunProgress:
 
 
 ProgressListener = Callable[[RunProgress], None]
-
-
 RunHow = Literal["done", "resumed", "was finished"]
 """Whether a run was carried out from the start, resumed, or had been finished already."""
 
@@ -232,10 +230,9 @@ class Research:
 
     def _resume_without_title_index(self, out: Path) -> None:
         """Resume without title indexes if the run started before they were built: its inputs must stay the same."""
-        indexed = self._indexed
         if not is_unfinished(out) or fingerprint_of_folder(out) == self.fingerprint:
             return
-        self._indexed = dict.fromkeys(indexed, False)
+        indexed, self._indexed = self._indexed, dict.fromkeys(self._indexed, False)
         if fingerprint_of_folder(out) != self.fingerprint:
             self._indexed = indexed
 

@@ -186,7 +186,7 @@ class StoredRuns:
             for run_id in self._names.keys() - revisions.keys():
                 self._forget(run_id)
             for run_id, revision in revisions.items():
-                if is_job_id(run_id) and self._names.get(run_id, (0, {}))[0] != revision:
+                if is_job_id(run_id):
                     self._download_manifest(run_id, revision)
 
     def deleted(self) -> frozenset[str]:
@@ -207,8 +207,7 @@ class StoredRuns:
                 self._forget(run_id)
             return
         with self._download_lock:
-            if self._names.get(run_id, (0, {}))[0] != revision:
-                self._download_manifest(run_id, revision)
+            self._download_manifest(run_id, revision)
             names, folder = self._names[run_id][1], self._folder / run_id
             if MANIFEST not in names:  # a batch of answers is not a run
                 return
@@ -218,6 +217,8 @@ class StoredRuns:
         download_notes(folder, self._store.notes)
 
     def _download_manifest(self, run_id: str, revision: int) -> None:
+        if self._names.get(run_id, (0, {}))[0] == revision:
+            return
         names = self._store.run_files.names(run_id)
         file = self._folder / run_id / MANIFEST
         if MANIFEST in names and file_digest(file) != names[MANIFEST]:

@@ -6,6 +6,7 @@ import re
 
 from kiwiresearch.text.dates.calendar import FIRST_YEAR, LAST_YEAR
 from kiwiresearch.text.dates.point import (
+    CLEAR_YEAR,
     DASHES,
     DatePoint,
     is_bound,
@@ -198,7 +199,7 @@ def _plain_year(figures: str) -> int:
 def after_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
     """'AD 79'."""
     year = _plain_year(text[start:end])
-    if not year or is_counted(text, end, 1999, language):
+    if not year or is_counted(text, end, CLEAR_YEAR, language):
         return None
     point = DatePoint(start_of(text, start, 1), end, "year", year, era="ad")
     return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)

@@ -18,13 +18,12 @@ from kiwiresearch.text.dates.calendar import (
     month_length,
     usual_calendar,
 )
-from kiwiresearch.text.dates.day_points import after_era, before_era, day, numeric, with_era, year
+from kiwiresearch.text.dates.day_points import SPACES, after_era, before_era, day, numeric, with_era, year
 from kiwiresearch.text.dates.point import DASHES, DatePoint, is_counted, words_before
 from kiwiresearch.text.dates.ranges import DateQualifier, DateRange, Precision
 from kiwiresearch.text.dates.reading_words import DateWords, LeadPhrase, date_words
 
 FIGURES = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
-SPACES = " \u00a0"
 GOES_ON = frozenset(" \u00a0–—-")
 AD = LeadPhrase("ad")
 BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“„«‘'’–—-/;:,~†*")
