@@ -142,7 +142,7 @@ def _bare(archive: LibzimArchive, question: str) -> object:
     """
     words = [term.word for term in parse_query(question).terms]
     while words:
-        found = archive.holding(" ".join(words), LOOKED)
+        found = archive.paths_with(" ".join(words), LOOKED)
         if found:
             return archive.read(found[0]).content
         words.pop()

@@ -41,7 +41,7 @@ def run() -> list[str]:
         book = OpenBook(archive, open_titles(index, archive.book))
         bare = OpenBook(archive)
         works: dict[str, Callable[[str], object]] = {
-            "the book's own search": lambda q: archive.holding(" ".join(t.word for t in parse_query(q).terms), 10),
+            "the book's own search": lambda q: archive.paths_with(" ".join(t.word for t in parse_query(q).terms), 10),
             "quick": lambda q: search_books([book], q, SearchOptions(fast=True)),
             "in full": lambda q: search_books([book], q),
             "in full, without a title index": lambda q: search_books([bare], q),

@@ -41,7 +41,7 @@ def absent_rows(archive: Archive, subjects: Path) -> list[Row]:
 def is_absent(archive: Archive, titles: Iterable[frozenset[str]], name: str) -> bool:
     """Whether no title holds all words of a name, nor any page."""
     words = normal(name).split()
-    return not any(title.issuperset(words) for title in titles) and not archive.holding(" ".join(words), 1)
+    return not any(title.issuperset(words) for title in titles) and not archive.paths_with(" ".join(words), 1)
 
 
 def lacks(archive: Archive, path: str, beginnings: Sequence[str]) -> bool:

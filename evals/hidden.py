@@ -96,7 +96,7 @@ class HiddenArchive:
         self._check(path)
         return self.gone in self._ends.of_page_at(path)
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         entry = self.read(path)
         return EntryInfo(entry.ref, entry.mimetype, len(entry.content), entry.via)
 
@@ -114,8 +114,8 @@ class HiddenArchive:
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
         return self._matches(self._archive.search(words, limit + 1))[:limit]
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
-        found = self._archive.holding(words, limit + 1)
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
+        found = self._archive.paths_with(words, limit + 1)
         return tuple(path for path in found if self._ends.of_path(path) != self.gone)[:limit]
 
     def title(self, path: str) -> str:

@@ -156,7 +156,7 @@ def _libzim(file: Path, questions: Sequence[str]) -> list[list[str]]:
     """What a reader gets who types the question's words without its stop words."""
     archive = LibzimArchive(file)
     queries = (" ".join(term.word for term in parse_query(question).terms) for question in questions)
-    return [list(archive.holding(query, max(DEPTHS))) for query in queries]
+    return [list(archive.paths_with(query, max(DEPTHS))) for query in queries]
 
 
 def _passages_anchor(file: Path) -> Ranking:

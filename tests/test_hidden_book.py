@@ -102,10 +102,10 @@ def test_the_article_and_its_redirects_are_gone(whole: LibzimArchive) -> None:
 def test_no_list_shows_the_article(whole: LibzimArchive) -> None:
     """Searches, suggestions and listings give as many other pages as were asked for."""
     hidden = HiddenArchive(whole, GONE)
-    assert GONE in whole.holding("tide", 10)
+    assert GONE in whole.paths_with("tide", 10)
     for limit in (1, 2, 3):
-        others = tuple(path for path in whole.holding("tide", 10) if path != GONE)[:limit]
-        assert hidden.holding("tide", limit) == others
+        others = tuple(path for path in whole.paths_with("tide", 10) if path != GONE)[:limit]
+        assert hidden.paths_with("tide", limit) == others
         assert tuple(match.path for match in hidden.search("tide", limit)) == others
     assert {match.path for match in whole.suggest("Tide", 5)} == {GONE}
     assert hidden.suggest("Tide", 5) == hidden.suggest("Ebb", 5) == ()

@@ -140,10 +140,10 @@ def test_a_brief_of_pages_without_pictures_stays_as_it_was() -> None:
 class Away(MemoryArchive):
     """A book whose server has just gone away."""
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         if path.startswith("I/"):
             raise BookUnreachable("It does not answer.")
-        return super().look(path)
+        return super().info(path)
 
 
 def test_a_book_that_does_not_answer_is_not_a_book_without_pictures() -> None:

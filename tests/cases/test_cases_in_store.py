@@ -114,7 +114,7 @@ def all_cases(home: Path, url: str) -> Iterator[CaseRegistry]:
 
 @contextlib.contextmanager
 def finding(desk: Workspace, book: Path) -> Iterator[Finder]:
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
         yield finder
 
 
@@ -412,7 +412,7 @@ def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
             assert kiwi("kin", *words)[0] == 0
         with location.stored_file("abc") as kept:
             assert kept is None
-        assert jobs.store.files.runs() == []
+        assert jobs.store.run_files.runs() == []
         if gone != "job":
             jobs.remove(first.id)
             assert [job.id for job in jobs.all()] == [second.id]

@@ -15,11 +15,10 @@ from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.claims.statements import all_sentences
-from kiwiresearch.text.dates.ranges import Precision
-from kiwiresearch.text.dates.ranges import Qualifier as DateQualifier
+from kiwiresearch.text.dates.ranges import DateQualifier, Precision
 from kiwiresearch.text.hedges import Hedge, hedges_in
 from kiwiresearch.text.hedges import HedgeKind as HedgeKind
-from kiwiresearch.text.quantity import Qualifier
+from kiwiresearch.text.quantity import QuantityQualifier
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")
@@ -74,7 +73,7 @@ def test_every_field_inside_a_field_is_on_its_page(claim: Claim) -> None:
 
 def test_values_that_have_names_are_on_the_page() -> None:
     """Qualifiers and precisions are listed to the last."""
-    assert {*get_args(Qualifier)} - {""} <= code_words("Measures")
+    assert {*get_args(QuantityQualifier)} - {""} <= code_words("Measures")
     assert {*get_args(Precision), *get_args(DateQualifier)} - {""} <= code_words("Dates")
 
 

@@ -39,7 +39,7 @@ class Host:
         for host in (self, *others):
             host.presence.announce()
         for host in (self, *others):
-            host.presence.refresh()
+            host.presence.hosts.refresh()
 
 
 def a_desk(home: Path, store: str, *books: Path, **environment: str) -> Workspace:

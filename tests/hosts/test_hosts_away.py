@@ -85,10 +85,10 @@ def alone(
 def _known_again(host: Host, broken: BrokenHost) -> None:
     store = store_of(host.desk)
     store.hosts.leave(broken.name)
-    host.presence.refresh()
+    host.presence.hosts.refresh()
     host.room.shelf.refresh()
     broken.announce(store)
-    host.presence.refresh()
+    host.presence.hosts.refresh()
 
 
 def get_json(host: Host, place: str, **query: str) -> Any:
@@ -134,10 +134,10 @@ def test_a_host_is_asked_again_when_it_answers(host: Host, broken: BrokenHost) -
     assert "missing" not in before
     broken.fault = "hangs up"
     assert "missing" in get_json(host, "/api/search", q="milky way")
-    host.presence._hosts.retry_failed()
+    host.presence.hosts.retry_failed()
     assert "missing" in get_json(host, "/api/search", q="milky way")
     broken.fault = ""
-    host.presence._hosts.retry_failed()
+    host.presence.hosts.retry_failed()
     assert get_json(host, "/api/search", q="galaxy") == before
 
 
@@ -146,9 +146,9 @@ def test_a_host_that_is_silent_is_not_asked_at_all(
 ) -> None:
     """A host without announcements for some time is down, and no request waits for it."""
     monkeypatch.setattr(other_hosts, "ALIVE_S", -1.0)
-    host.presence.refresh()
+    host.presence.hosts.refresh()
     found = get_json(host, "/api/search", q="galaxy")
-    assert found["missing"][0]["why"] == other_hosts.SILENT
+    assert found["missing"][0]["why"] == other_hosts.OFFLINE
     assert broken.asked == 0
 
 
@@ -159,7 +159,7 @@ def test_an_invalid_announcement_of_a_host_is_not_a_book(host: Host, broken: Bro
     store.hosts.announce("liar", "file:///etc/passwd", [{"id": "x"}, {}, sheet | {"articles": "many"}])
     store.hosts.announce("lost", "gopher://nowhere", [sheet | {"id": "00000000-0000-0000-0000-000000000001"}])
     try:
-        host.presence.refresh()
+        host.presence.hosts.refresh()
         found = get_json(host, "/api/search", q="galaxy")
         assert [(one["host"], one["why"]) for one in found["missing"]] == [("lost", "The host 'lost' has no address.")]
         assert found["hits"]
@@ -360,7 +360,7 @@ def test_a_book_that_is_not_allowed_is_not_missing(
     with a_host(tmp_path, host.desk.settings.store, "strict", sample_zim, **policy) as strict:
         broken.fault = fault
         if fault:
-            neighbours_of_it = strict.presence._hosts
+            neighbours_of_it = strict.presence.hosts
             neighbours_of_it.suspend(next(one for one in neighbours_of_it.all() if one.name == "broken"), "It refuses.")
         assert "missing" not in get_json(strict, "/api/search", q="galaxy")
         assert not strict.room.shelf.currently_missing()
@@ -443,7 +443,7 @@ def test_a_killed_process_is_noticed(host: Host, broken: BrokenHost, second_zim:
     victim = subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         _until(lambda: "victim" in {row.name for row in store_of(host.desk).hosts.all()})
-        host.presence.refresh()
+        host.presence.hosts.refresh()
         assert "missing" not in get_json(host, "/api/search", q="galaxy")
     finally:
         victim.send_signal(signal.SIGKILL)
@@ -454,7 +454,7 @@ def test_a_killed_process_is_noticed(host: Host, broken: BrokenHost, second_zim:
     with a_host(tmp_path, host.desk.settings.store, "victim", second_zim) as again:
         host.meets(again)
         assert "missing" not in get_json(host, "/api/search", q="galaxy")
-    host.presence.refresh()
+    host.presence.hosts.refresh()
     assert "victim" not in {one.name for one in host_statuses(host.desk)}, "who ends in good order leaves the list"
 
 

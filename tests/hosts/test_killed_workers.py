@@ -99,7 +99,7 @@ def test_many_jobs_with_workers_killed_all_along(
     with contextlib.closing(
         JobQueue(desk, shelf_of(desk).books, now=str, limits=QueueLimits(running=0, queued=JOBS))
     ) as jobs:
-        with shelf_of(desk) as shelf, Finder(desk, shelf, all_books=True) as finder:
+        with shelf_of(desk) as shelf, Finder(desk, shelf, search_all=True) as finder:
             case = jobs.cases.start(CaseSettings(seeds=(PERSON,)), finder)
         asked = [jobs.start(request, user=f"user {number % 4}").id for number, request in enumerate(job_requests(case))]
         assert len(set(asked)) == JOBS
@@ -181,7 +181,7 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
                 times = json.loads(files.pop("timings.json"))
                 assert files == alone[order], job.id
                 assert times["pages_kept"] + len(times["seconds_by_page"]) == job.pages, job.id
-                assert jobs.store.parts.sizes(job.id) == {}
+                assert jobs.store.unfinished_files.sizes(job.id) == {}
             case QuestionsRequest():
                 assert jobs.answers(job.id) == answers, job.id
             case BulkRequest():

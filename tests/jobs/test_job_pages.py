@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kiwiresearch.runs.journal import Journal
-from kiwiresearch.runs.progress import CrawlProgress, JournalFollower, VisitedPage, steps_file
+from kiwiresearch.runs.progress import CrawlProgress, JournalFollower, VisitedPage, journal_file
 
 HEADER = {"fingerprint": "sha256:1", "topic": "Bronze Age collapse"}
 
@@ -26,8 +26,8 @@ def a_look(title: str, *, gone: bool) -> dict[str, Any]:
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
-    steps_file(tmp_path).parent.mkdir()
-    with contextlib.closing(Journal(steps_file(tmp_path), HEADER)) as journal:
+    journal_file(tmp_path).parent.mkdir()
+    with contextlib.closing(Journal(journal_file(tmp_path), HEADER)) as journal:
         yield journal
 
 
@@ -37,7 +37,7 @@ def numbers(pages: tuple[VisitedPage, ...]) -> list[tuple[int, str]]:
 
 def test_pages_come_as_they_are_written(journal: Journal, tmp_path: Path) -> None:
     """Each page has its number, score and reason; those left for good are counted once; the end says why."""
-    steps, followed = steps_file(tmp_path), JournalFollower()
+    steps, followed = journal_file(tmp_path), JournalFollower()
     assert followed.read_progress(steps) == CrawlProgress()
     journal.append({"step": "begun"})
     journal.append(a_page("Ugarit", 3.5))
@@ -54,7 +54,7 @@ def test_pages_come_as_they_are_written(journal: Journal, tmp_path: Path) -> Non
 
 def test_a_line_that_is_not_whole_yet_is_not_read(journal: Journal, tmp_path: Path) -> None:
     """Reading neither waits for the writer nor changes what it wrote."""
-    steps, followed = steps_file(tmp_path), JournalFollower()
+    steps, followed = journal_file(tmp_path), JournalFollower()
     journal.append(a_page("Ugarit", 3))
     assert len(followed.read_progress(steps).pages) == 1
     whole = steps.read_bytes()
@@ -65,7 +65,7 @@ def test_a_line_that_is_not_whole_yet_is_not_read(journal: Journal, tmp_path: Pa
 
 def test_a_journal_that_was_cut_is_read_again(journal: Journal, tmp_path: Path) -> None:
     """A run that is resumed may cut its last steps and take others: the page shows what is there."""
-    steps, followed = steps_file(tmp_path), JournalFollower(most=1)
+    steps, followed = journal_file(tmp_path), JournalFollower(most=1)
     for title in ("Ugarit", "Hattusa", "Tin"):
         journal.append(a_page(title, 3))
     assert len(followed.read_progress(steps).pages) == 3
@@ -84,4 +84,4 @@ def test_a_run_without_a_journal_has_done_nothing(tmp_path: Path) -> None:
     """One that waits in line has no folder yet, and one that is done has no journal any more."""
     followed = JournalFollower(most=1)
     for name in ("nowhere", "elsewhere"):
-        assert followed.read_progress(steps_file(tmp_path / name)) == CrawlProgress()
+        assert followed.read_progress(journal_file(tmp_path / name)) == CrawlProgress()

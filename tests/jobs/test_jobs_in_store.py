@@ -37,7 +37,7 @@ from kiwiresearch.runs import store_copy
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, change_note, read_notes
 from kiwiresearch.runs.store_copy import JobFilesCopy, JobLost, WorkStopped, download_files
 from kiwiresearch.store.job_row import JobRow
-from kiwiresearch.store.runs import Files
+from kiwiresearch.store.runs import RunFiles
 from kiwiresearch.store.store import Store
 from kiwiresearch.web.desk.research import JobViews
 from kiwiresearch.workspace import workspace
@@ -127,7 +127,7 @@ def test_a_run_is_seen_from_every_host(url: str, sample_zim: Path, tmp_path: Pat
         assert listed.files == jobs.runs.get(job.id).files
         assert listed.file("report.md").read_bytes() == (jobs.folder / job.id / "report.md").read_bytes()
         assert files(others.runs.get(job.id).path) == files(jobs.folder / job.id)
-        assert jobs.store.parts.sizes(job.id) == {}
+        assert jobs.store.unfinished_files.sizes(job.id) == {}
         (others.folder / job.id / "report.md").unlink()
         assert others.runs.get(job.id).file("report.md").is_file()
         with pytest.raises(RunNotFound):
@@ -165,7 +165,7 @@ def test_a_removed_run_is_gone_everywhere(url: str, sample_zim: Path, tmp_path: 
         with pytest.raises(WrongJobState, match=f"has results.*jobs remove {job.id} --yes"):
             jobs.remove(job.id)
         assert jobs.remove(job.id, with_run=True) is None
-        assert (jobs.all(), jobs.runs.all(), jobs.store.files.runs(), jobs.store.notes.lines(job.id)) == (
+        assert (jobs.all(), jobs.runs.all(), jobs.store.run_files.runs(), jobs.store.notes.lines(job.id)) == (
             [],
             [],
             [],
@@ -183,7 +183,7 @@ def test_a_run_that_the_store_has_lost_stays_where_a_copy_is(url: str, sample_zi
         job = jobs.start(SMALL)
         done(an_order(jobs, job, "somebody"))
         before = files(jobs.runs.get(job.id).path)
-        jobs.store.files.remove(job.id)
+        jobs.store.run_files.remove(job.id)
         assert [run.id for run in jobs.runs.all()] == [job.id]
         assert files(jobs.runs.get(job.id).path) == before
 
@@ -196,9 +196,9 @@ def test_unfinished_work_is_removed_if_it_is_meant(url: str, sample_zim: Path, t
             order = an_order(jobs, job, "somebody")
             done(order, stop_at=stop_at)
             jobs.store.jobs.end(order.holder, job.id, "cancelled", {"pages": 1})
-            assert jobs.store.parts.sizes(job.id)
+            assert jobs.store.unfinished_files.sizes(job.id)
             assert jobs.remove(job.id, with_run=True) is None
-            assert (jobs.store.parts.sizes(job.id), list(jobs.folder.iterdir())) == ({}, [])
+            assert (jobs.store.unfinished_files.sizes(job.id), list(jobs.folder.iterdir())) == ({}, [])
 
 
 def test_files_of_a_run_are_brought_piece_by_piece(
@@ -206,11 +206,11 @@ def test_files_of_a_run_are_brought_piece_by_piece(
 ) -> None:
     """A large file is never in memory whole, and one that is damaged is not put into the folder."""
     store = store_of(a_host(tmp_path, "here", url))
-    store.files.put("", "x-1", {"large": bytes(2**21), "small": b"x"})
-    monkeypatch.setattr(Files, "read", None)
+    store.run_files.put("", "x-1", {"large": bytes(2**21), "small": b"x"})
+    monkeypatch.setattr(RunFiles, "read", None)
     download_files(store, "x-1", tmp_path / "run")
     assert (tmp_path / "run" / "large").read_bytes() == bytes(2**21)
-    monkeypatch.setattr(Files, "pieces", torn)
+    monkeypatch.setattr(RunFiles, "pieces", torn)
     with pytest.raises(StoreDamaged):
         download_files(store, "x-1", tmp_path / "other")
     assert list((tmp_path / "other").iterdir()) == []
@@ -263,7 +263,7 @@ def test_a_worker_that_was_given_up_writes_nothing_more(
             finished = wait_for_end(quick, job.id)
             assert (finished.state, finished.attempt, finished.kept) == ("done", 2, 2)
             assert quick._worker is not None
-            assert finished.worker == quick._worker._alive_file.name
+            assert finished.worker == quick._worker._worker_lock.name
             assert quick.runs.get(job.id).file("report.md").is_file()
         assert slow.get(job.id).worker == finished.worker
 
@@ -278,7 +278,7 @@ def test_nothing_is_kept_of_a_lost_job(url: str, sample_zim: Path, tmp_path: Pat
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         with pytest.raises((LeaseLost, JobLost)):
             done(order)
-        assert (jobs.store.parts.sizes(job.id), jobs.store.files.names(job.id)) == ({}, {})
+        assert (jobs.store.unfinished_files.sizes(job.id), jobs.store.run_files.names(job.id)) == ({}, {})
         with pytest.raises(LeaseLost):
             jobs.store.jobs.end(order.holder, job.id, "done", {})
 
@@ -290,13 +290,13 @@ def test_finished_outputs_are_not_made_again(url: str, sample_zim: Path, tmp_pat
         job = jobs.start(SMALL)
         made, steps = done(an_order(jobs, job, "old"))
         assert steps.count("page") == 2
-        revision = jobs.store.files.revision(job.id)
+        revision = jobs.store.run_files.revision(job.id)
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
     with jobs_on(other, sample_zim) as others:
         finished = wait_for_end(others, job.id)
         assert (finished.state, finished.story, finished.pages) == ("done", made.story, 2)
         assert "page" not in kinds(others.events_after(job.id, (1, 10**6)))
-        assert others.store.files.revision(job.id) == revision
+        assert others.store.run_files.revision(job.id) == revision
 
 
 @pytest.mark.parametrize("job_request", [SMALL, QUESTIONS], ids=lambda job_request: job_request.kind)
@@ -311,12 +311,12 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
             patch.setattr(JobFilesCopy, "finish", killed)
             order = an_order(jobs, job, "old")
             done(order)
-        made = {file.name for file in order.out.iterdir() if file.is_file()}
-        assert jobs.store.files.names(job.id) == {}
+        made = {file.name for file in order.folder.iterdir() if file.is_file()}
+        assert jobs.store.run_files.names(job.id) == {}
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         _, result = done(an_order(jobs, job, "new"))
         assert not {"page", "answer"} & set(result)
-        assert jobs.store.files.names(job.id).keys() == made
+        assert jobs.store.run_files.names(job.id).keys() == made
 
 
 def killed(*_: object) -> None:
@@ -351,7 +351,7 @@ def test_the_brief_of_a_stopped_run_is_written_on_another_host(url: str, sample_
         others.store.jobs.end(order.holder, job.id, "done", plain(made))
         assert files(others.folder / job.id) == files(jobs.runs.get(job.id).path) == expected
         assert b'"stopped"' in jobs.runs.get(job.id).file("manifest.json").read_bytes()
-        assert jobs.store.parts.sizes(job.id) == {}
+        assert jobs.store.unfinished_files.sizes(job.id) == {}
         with pytest.raises(WrongJobState, match="already done"):
             jobs.resume(job.id)
 
@@ -370,7 +370,7 @@ def test_a_brief_that_did_not_reach_the_store_is_written_again(
             with monkeypatch.context() as patch:
                 patch.setattr(JobFilesCopy, "finish", killed)
                 done(an_order(jobs, job, "second"))
-            assert jobs.store.files.names(job.id) == {}
+            assert jobs.store.run_files.names(job.id) == {}
             jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
             order = an_order(next_host, job, "third")
             made, steps = done(order)
@@ -406,19 +406,19 @@ def test_steps_that_were_not_dropped_are_dropped_by_the_next(
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
         job = jobs.start(job_request)
         with monkeypatch.context() as patch:
-            patch.setattr(jobs.store.parts, "drop", killed)
+            patch.setattr(jobs.store.unfinished_files, "drop", killed)
             done(an_order(jobs, job, "old"))
-        assert jobs.store.parts.sizes(job.id)
+        assert jobs.store.unfinished_files.sizes(job.id)
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         done(an_order(jobs, job, "new"))
-        assert jobs.store.parts.sizes(job.id) == {}
+        assert jobs.store.unfinished_files.sizes(job.id) == {}
 
 
 def test_steps_and_outputs_are_brought_when_the_store_is_back(
     url: str, sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that goes away while a host reads what others did is waited for."""
-    monkeypatch.setattr(store_copy, "AGAIN_S", 0.0)
+    monkeypatch.setattr(store_copy, "RETRY_S", 0.0)
     here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
     with jobs_on(here, sample_zim, IDLE) as jobs, jobs_on(there, sample_zim, IDLE) as others:
         job = jobs.start(SMALL)
@@ -426,11 +426,11 @@ def test_steps_and_outputs_are_brought_when_the_store_is_back(
         done(order, stop_at="page")
         jobs.store.leases.requeue(order.holder, job.id, "a test")
         store = others.store
-        monkeypatch.setattr(store.parts, "read", once_away(store.parts.read))
+        monkeypatch.setattr(store.unfinished_files, "read", once_away(store.unfinished_files.read))
         order = an_order(others, job, "two")
         made, _ = done(order)
         assert (made.kept, made.pages) == (1, 2)
-        monkeypatch.setattr(store.files, "names", once_away(store.files.names))
+        monkeypatch.setattr(store.run_files, "names", once_away(store.run_files.names))
         assert JobFilesCopy(store, order.holder, job.id, tmp_path / "third", ()).restore()
         assert files(tmp_path / "third") == files(others.folder / job.id)
 
@@ -455,7 +455,7 @@ def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path
         jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         with pytest.raises(JobLost):
             done(order)
-        assert not (order.out / "manifest.json").exists()
+        assert not (order.folder / "manifest.json").exists()
 
 
 def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -464,7 +464,8 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
     row = store.jobs.add("x", "ask", {})
     claimed = store.leases.lease_next("worker", ("ask",), lease_s=60)
     assert claimed is not None
-    append, tries = store.parts.append, iter([StoreUnreachable("It is away."), StoreUnreachable("It is away."), None])
+    append = store.unfinished_files.append
+    tries = iter([StoreUnreachable("It is away."), StoreUnreachable("It is away."), None])
 
     def now_and_then(*given: Any) -> None:
         problem = next(tries)
@@ -472,13 +473,13 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
             raise problem
         append(*given)
 
-    monkeypatch.setattr(store_copy, "AGAIN_S", 0.0)
-    monkeypatch.setattr(store.parts, "append", now_and_then)
+    monkeypatch.setattr(store_copy, "RETRY_S", 0.0)
+    monkeypatch.setattr(store.unfinished_files, "append", now_and_then)
     kept = JobFilesCopy(store, claimed.holder, row.id, tmp_path / "run", ("answers",))
     (tmp_path / "run" / ".journal").mkdir(parents=True)
     (tmp_path / "run" / ".journal" / "answers").write_bytes(b"{}\n")
     kept.copy()
-    assert store.parts.sizes(row.id) == {"answers": 3}
+    assert store.unfinished_files.sizes(row.id) == {"answers": 3}
     tries = iter([StoreUnreachable("It is away.")])
     (tmp_path / "run" / ".journal" / "answers").write_bytes(b"{}\n{}\n")
     kept.stop.set()
@@ -507,7 +508,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
     alone = JobSpec(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0"), **BY_WORDS}).settings,
-                  order.books, order.search_in_full, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
+                  order.books, order.search_all, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
 
@@ -521,7 +522,7 @@ def test_answers_are_kept_one_by_one(url: str, sample_zim: Path, tmp_path: Path)
         job = jobs.start(QUESTIONS)
         order = an_order(jobs, job, "one")
         answered += [kind for kind in done(order, stop_at="answer")[1] if kind == "answer"]
-        assert others.store.parts.sizes(job.id).keys() == {"answers"}
+        assert others.store.unfinished_files.sizes(job.id).keys() == {"answers"}
         jobs.store.leases.requeue(order.holder, job.id, "a test")
         order = an_order(others, job, "two")
         made, result = done(order)
@@ -554,6 +555,6 @@ def test_a_store_is_opened_once(url: str, tmp_path: Path) -> None:
     desk = a_host(tmp_path, "here", url)
     store: Store = store_of(desk)
     assert store_of(desk) is store
-    assert (store.is_primary, store.is_shared) == (True, url.startswith("postgresql"))
+    assert (store.holds_everything, store.is_shared) == (True, url.startswith("postgresql"))
     store.close()
     assert store.jobs.all() == []

@@ -47,7 +47,7 @@ def answered(jobs: JobQueue, question: str) -> Path:
     result = run_job(order, lambda **_: None, threading.Event())
     assert result.story == "1 question was answered."
     jobs.store.jobs.end(row.holder, row.id, "done", plain(result))
-    return order.out
+    return order.folder
 
 
 def test_answers_of_two_stores_stay_apart(tmp_path: Path, sample_zim: Path) -> None:

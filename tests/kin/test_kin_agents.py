@@ -30,7 +30,7 @@ from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.llm.guards import MaskedModel
-from kiwiresearch.llm.model import Message, prompt
+from kiwiresearch.llm.model import ChatMessage, prompt
 from kiwiresearch.search.open_book import OpenBook
 
 GIVEN = PlannerInput(
@@ -345,7 +345,7 @@ def test_masked_models_see_masked_words() -> None:
     """Whatever is sent through a mask is masked, and nothing else is sent."""
     model = ScriptedModel("yes", "yes")
     masked = MaskedModel(model, lambda text: text.replace("Ivy", "[LIVING-1]"))
-    asked = [Message("system", "You are Ivy-proof."), Message("user", "Who is Ivy?")]
+    asked = [ChatMessage("system", "You are Ivy-proof."), ChatMessage("user", "Who is Ivy?")]
     masked.chat(asked)
     list(masked.pieces(asked))
     assert [one.messages[1].text for one in model.asked] == ["Who is [LIVING-1]?"] * 2

@@ -24,12 +24,12 @@ from kiwiresearch.kin.resolve.by_model import review_by_model
 from kiwiresearch.kin.resolve.resolver import propose
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.llm.guards import CircuitBreakerModel, find_ungrounded_word
-from kiwiresearch.llm.model import Message
+from kiwiresearch.llm.model import ChatMessage
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 SHOWN = "name: Henry Frederick; Henry, Prince of Wales\nborn 19 February 1594 Stirling\nsiblings: Charles I"
-HELLO = [Message("user", "hello")]
+HELLO = [ChatMessage("user", "hello")]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Options, Piece, Reply, estimate_prompt, final_reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Options, Piece, Reply, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import ReplyBuilder
 from kiwiresearch.llm.wire import Delta
 
@@ -17,7 +17,7 @@ from kiwiresearch.llm.wire import Delta
 class AskedPrompt:
     """One prompt that the model was given."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     options: Options
 
     @property
@@ -64,10 +64,10 @@ class ScriptedModel:
     def context_tokens(self) -> int | None:
         return self._context_tokens
 
-    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+    def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         return final_reply(self.pieces(messages, options))
 
-    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         line = self._line(AskedPrompt(tuple(messages), options))
         if isinstance(line, KiwiError):
             raise line

@@ -13,9 +13,9 @@ from tests.llm.servers import Talk, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
-from kiwiresearch.llm.model import Message, Options, Piece, Schema
+from kiwiresearch.llm.model import ChatMessage, Options, Piece, Schema
 
-HELLO = (Message("system", "Be brief."), Message("user", "Say hello."))
+HELLO = (ChatMessage("system", "Be brief."), ChatMessage("user", "Say hello."))
 QUICK = Timeouts(retry_after_s=0)
 FORM = Schema.of("form", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
 
@@ -190,12 +190,12 @@ def test_the_context_is_read_from_the_server(others: dict[str, Any], tokens: int
 def test_a_prompt_too_long_is_never_sent() -> None:
     """If the context is known, a prompt beyond it is an error, and the server is not asked."""
     with serving(fine, LLAMA) as model_server, ChatModel(model_server.address) as model:
-        assert model.chat([Message("user", "word " * 1000)]).text == "Fine."
+        assert model.chat([ChatMessage("user", "word " * 1000)]).text == "Fine."
         with pytest.raises(PromptTooLong, match="can use only 3,000 in total") as problem:
-            model.chat([Message("user", "word " * 2000)])
+            model.chat([ChatMessage("user", "word " * 2000)])
         assert problem.value.remedy
         with pytest.raises(PromptTooLong):
-            next(model.pieces([Message("user", "word")], Options(max_tokens=3000)))
+            next(model.pieces([ChatMessage("user", "word")], Options(max_tokens=3000)))
         assert len(model_server.chats) == 1
 
 
@@ -210,7 +210,7 @@ def test_a_context_that_was_set_counts() -> None:
 def test_half_letters_are_sent_as_a_mark() -> None:
     """Half a surrogate pair, which no encoding has, does not stop a call."""
     with serving(fine) as model_server, ChatModel(model_server.address) as model:
-        model.chat([Message("user", "a\ud800b")])
+        model.chat([ChatMessage("user", "a\ud800b")])
     assert model_server.chats[0]["messages"][0]["content"] == "a\ufffdb"
 
 

@@ -13,7 +13,7 @@ from kiwiresearch.errors import BadSettings
 from kiwiresearch.llm.model import (
     EXTRACTION,
     WRITE_UP,
-    Message,
+    ChatMessage,
     Options,
     Schema,
     estimate_prompt,
@@ -65,7 +65,7 @@ def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(BadSettings, match="temperature"):
         Options(temperature=3)
     with pytest.raises(BadSettings, match="'robot' is not the role of a message"):
-        Message("robot", "beep")  # type: ignore[arg-type]
+        ChatMessage("robot", "beep")  # type: ignore[arg-type]
 
 
 def test_equal_options_are_equal_however_they_were_written() -> None:

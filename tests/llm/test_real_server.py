@@ -13,12 +13,12 @@ from tests.llm.conftest import CONTEXT
 
 from kiwiresearch.errors import PromptTooLong
 from kiwiresearch.llm.chat import ChatModel
-from kiwiresearch.llm.model import Message, Options, Reply, Schema, estimate_prompt, estimate_tokens
+from kiwiresearch.llm.model import ChatMessage, Options, Reply, Schema, estimate_prompt, estimate_tokens
 from kiwiresearch.llm.structured import ask
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
-HELLO = (Message("system", "Be brief."), Message("user", "Say hello."))
+HELLO = (ChatMessage("system", "Be brief."), ChatMessage("user", "Say hello."))
 
 
 class Colour(BaseModel):
@@ -78,7 +78,7 @@ def test_a_prompt_too_long_is_refused_before_it_is_sent(llama: str) -> None:
         ChatModel(llama) as model,
         pytest.raises(PromptTooLong, match=r"3,0\d\d tokens .* can use only 2,048 in total"),
     ):
-        model.chat([Message("user", "word " * 3000)], Options(max_tokens=8))
+        model.chat([ChatMessage("user", "word " * 3000)], Options(max_tokens=8))
 
 
 def test_a_prompt_that_only_seems_too_long_is_counted_by_the_server(llama: str) -> None:
@@ -86,7 +86,7 @@ def test_a_prompt_that_only_seems_too_long_is_counted_by_the_server(llama: str) 
     text = "internationalization " * 12
     needed = estimate_tokens(text)
     with ChatModel(llama, context_tokens=needed) as model:
-        assert model.chat([Message("user", text)], Options(max_tokens=1)).finish == "length"
+        assert model.chat([ChatMessage("user", text)], Options(max_tokens=1)).finish == "length"
 
 
 def test_the_guess_of_tokens_is_rather_too_high(llama: str, shared_data: Path) -> None:
@@ -102,4 +102,4 @@ def test_the_guess_of_tokens_is_rather_too_high(llama: str, shared_data: Path) -
 def test_the_servers_own_refusal_of_a_long_prompt_is_understood(llama: str) -> None:
     """If the context was set too large, the server's refusal says the same."""
     with ChatModel(llama, context_tokens=9_999) as model, pytest.raises(PromptTooLong, match="exceeds the available"):
-        model.chat([Message("user", "word " * 3000)], Options(max_tokens=8))
+        model.chat([ChatMessage("user", "word " * 3000)], Options(max_tokens=8))

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.llm.scripted import CutOff, ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.model import Message, Model, Options, Piece, Reply, Schema
+from kiwiresearch.llm.model import ChatMessage, Model, Options, Piece, Reply, Schema
 from kiwiresearch.llm.replay import ReplayModel
 
-HELLO = (Message("user", "Hello?"),)
+HELLO = (ChatMessage("user", "Hello?"),)
 FORM = Options(schema=Schema.of("form", {"type": "object"}))
 
 
@@ -42,8 +42,8 @@ def test_all_that_makes_a_difference_makes_another_question(tmp_path: Path) -> N
     questions = [
         ("a", HELLO, Options()),
         ("b", HELLO, Options()),
-        ("a", (Message("system", "Hello?"),), Options()),
-        ("a", (*HELLO, Message("user", "")), Options()),
+        ("a", (ChatMessage("system", "Hello?"),), Options()),
+        ("a", (*HELLO, ChatMessage("user", "")), Options()),
         ("a", HELLO, Options(temperature=0.1)),
         ("a", HELLO, Options(max_tokens=9)),
         ("a", HELLO, Options(reasoning_effort="high")),
@@ -148,7 +148,7 @@ class SlowModel(ScriptedModel):
         self.fails = fails
         self.calls = 0
 
-    def pieces(self, messages: Sequence[Message], options: Options = Options()) -> Iterator[Piece | Reply]:  # noqa: B008
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = Options()) -> Iterator[Piece | Reply]:  # noqa: B008
         self.calls += 1
         self.is_asked.set()
         self.may_answer.wait(20)
@@ -199,5 +199,5 @@ def test_any_words_are_kept_as_they_are(question: str, answer: str, thinking: st
     """No letter of a reply is changed by being kept."""
     reply = Reply(answer, thinking=thinking)
     with TemporaryDirectory() as folder:
-        ReplayModel(ScriptedModel(reply), Path(folder)).chat([Message("user", question)])
-        assert ReplayModel(None, Path(folder), name="scripted").chat([Message("user", question)]) == reply
+        ReplayModel(ScriptedModel(reply), Path(folder)).chat([ChatMessage("user", question)])
+        assert ReplayModel(None, Path(folder), name="scripted").chat([ChatMessage("user", question)]) == reply

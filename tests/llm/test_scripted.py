@@ -6,11 +6,11 @@ import pytest
 from tests.llm.scripted import CutOff, ScriptedModel
 
 from kiwiresearch.errors import ModelError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.model import Message, Model, Options, Piece, Reply
+from kiwiresearch.llm.model import ChatMessage, Model, Options, Piece, Reply
 
 
-def asked(text: str) -> list[Message]:
-    return [Message("user", text)]
+def asked(text: str) -> list[ChatMessage]:
+    return [ChatMessage("user", text)]
 
 
 def test_lines_come_by_key_or_in_order() -> None:

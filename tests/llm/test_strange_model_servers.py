@@ -14,9 +14,9 @@ from tests.llm.servers import Handle, Talk, event, serving, whole
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
-from kiwiresearch.llm.model import Message, Options, Piece, Reply
+from kiwiresearch.llm.model import ChatMessage, Options, Piece, Reply
 
-HELLO = (Message("user", "Say hello."),)
+HELLO = (ChatMessage("user", "Say hello."),)
 QUICK = Timeouts(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.model import Message, Options, Reply
+from kiwiresearch.llm.model import ChatMessage, Options, Reply
 from kiwiresearch.llm.structured import ask
 
 
@@ -21,7 +21,7 @@ class Senses(BaseModel):
 
 GOOD = '{"phrases": ["mercury planet", "mercury metal"]}'
 FOUND = ["mercury planet", "mercury metal"]
-ASKED = (Message("user", "Which senses?"),)
+ASKED = (ChatMessage("user", "Which senses?"),)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from tests.llm.servers import Talk, event, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
-from kiwiresearch.llm.model import Message, Options, Reply, Schema, Tool, ToolCall
+from kiwiresearch.llm.model import ChatMessage, Options, Reply, Schema, Tool, ToolCall
 from kiwiresearch.llm.replay import ReplayModel
 
-HELLO = (Message("user", "Hello?"),)
+HELLO = (ChatMessage("user", "Hello?"),)
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = Tool("fetch_article", "Reads more of one page of the reader's books.", Schema.of("fetch_article", PATH))
 WITH_TOOL = Options(tools=(TOOL,))
@@ -79,7 +79,7 @@ def test_a_call_in_a_whole_answer_is_read() -> None:
 
 def test_tools_and_their_answers_are_sent_as_servers_want_them() -> None:
     """The tool with its parameters, the call, and what it gave under the call's id (R262)."""
-    turns = (*HELLO, Message("assistant", "Wait.", (CALL,)), Message("tool", "Nothing.", call_id="c1"))
+    turns = (*HELLO, ChatMessage("assistant", "Wait.", (CALL,)), ChatMessage("tool", "Nothing.", call_id="c1"))
     with serving(lambda talk: talk.say("Fine.")) as server, ChatModel(server.address) as model:
         model.chat(turns, WITH_TOOL)
         model.chat(HELLO)
@@ -142,7 +142,7 @@ def test_calls_are_kept_like_other_replies(tmp_path: Path) -> None:
     """A kept call comes back; other tools or other answers are another question, and old records still count."""
     model = ScriptedModel(CALLED, "A.", "B.", "C.")
     kept = ReplayModel(model, tmp_path)
-    answered = (*HELLO, Message("assistant", "", (CALL,)), Message("tool", "Nothing.", call_id="c1"))
+    answered = (*HELLO, ChatMessage("assistant", "", (CALL,)), ChatMessage("tool", "Nothing.", call_id="c1"))
     for _ in range(2):
         assert kept.chat(HELLO, WITH_TOOL) == CALLED
         assert list(kept.pieces(HELLO, WITH_TOOL))[-1] == CALLED

@@ -18,7 +18,10 @@ def parts(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterato
     """The sample book, open for tools."""
     home = str(tmp_path_factory.mktemp("tools"))
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": home, "KIWIRESEARCH_ASK_READER": "false"})
-    with shelf_of(desk, [str(sample_zim)]) as shelf, open_context(desk, shelf, all_books=True, now=lambda: "") as parts:
+    with (
+        shelf_of(desk, [str(sample_zim)]) as shelf,
+        open_context(desk, shelf, search_all=True, now=lambda: "") as parts,
+    ):
         yield parts
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.llm.chat import ChatModel
-from kiwiresearch.llm.model import Message, Reply, extraction, prompt, write_up
+from kiwiresearch.llm.model import ChatMessage, Reply, extraction, prompt, write_up
 from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.structured import ask
 
@@ -35,12 +35,13 @@ def test_a_real_model_gives_the_shape_and_the_fact(real_model: str, tmp_path: Pa
     """A shape comes back filled from the text, and a second run needs no model."""
     text = "Read the text and answer in JSON.\nThe bridge was opened by Ada Quill in 1907. Who opened it, and when?"
     with ChatModel(real_model) as model:
-        found = ask(ReplayModel(model, tmp_path), [Message("user", text)], Event, extraction(max_tokens=60))
+        found = ask(ReplayModel(model, tmp_path), [ChatMessage("user", text)], Event, extraction(max_tokens=60))
         name = model.name
     assert found.year == 1907
     assert "Quill" in found.who
     assert (
-        ask(ReplayModel(None, tmp_path, name=name), [Message("user", text)], Event, extraction(max_tokens=60)) == found
+        ask(ReplayModel(None, tmp_path, name=name), [ChatMessage("user", text)], Event, extraction(max_tokens=60))
+        == found
     )
 
 
@@ -56,7 +57,7 @@ def test_a_real_model_names_senses_that_have_the_word(real_model: str) -> None:
 def test_a_real_model_streams_words(real_model: str) -> None:
     """An answer streams in, word by word, and ends at its limit."""
     with ChatModel(real_model) as model:
-        *pieces, reply = model.pieces([Message("user", "What is tin?")], write_up(max_tokens=24))
+        *pieces, reply = model.pieces([ChatMessage("user", "What is tin?")], write_up(max_tokens=24))
     assert len(pieces) > 5
     assert isinstance(reply, Reply)
     assert re.search(r"\btin\b", reply.text, re.IGNORECASE)

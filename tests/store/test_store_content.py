@@ -31,32 +31,32 @@ def holder(store: Store) -> str:
 
 
 def part(store: Store, name: str = "steps") -> bytes:
-    return b"".join(store.parts.read("x-1", name))
+    return b"".join(store.unfinished_files.read("x-1", name))
 
 
 def test_parts_grow_by_what_is_appended(store: Store, another: Opener) -> None:
     """Several files at once, in pieces of any size, come back byte for byte on another host."""
     who = holder(store)
-    store.parts.append(who, "x-1", {"steps": (0, b"one\n"), "corpus": (0, LARGE)})
-    store.parts.append(who, "x-1", {"steps": (4, b"two\n"), "claims": (0, b"")})
-    store.parts.append(who, "x-1", {"corpus": (len(LARGE), b"\0end")})
+    store.unfinished_files.append(who, "x-1", {"steps": (0, b"one\n"), "corpus": (0, LARGE)})
+    store.unfinished_files.append(who, "x-1", {"steps": (4, b"two\n"), "claims": (0, b"")})
+    store.unfinished_files.append(who, "x-1", {"corpus": (len(LARGE), b"\0end")})
     other = another()
-    assert other.parts.sizes("x-1") == {"steps": 8, "corpus": len(LARGE) + 4}
+    assert other.unfinished_files.sizes("x-1") == {"steps": 8, "corpus": len(LARGE) + 4}
     assert (part(other), part(other, "corpus")) == (b"one\ntwo\n", LARGE + b"\0end")
-    assert (part(other, "claims"), other.parts.sizes("y-1")) == (b"", {})
-    store.parts.drop("x-1")
-    assert (other.parts.sizes("x-1"), part(other)) == ({}, b"")
+    assert (part(other, "claims"), other.unfinished_files.sizes("y-1")) == (b"", {})
+    store.unfinished_files.drop("x-1")
+    assert (other.unfinished_files.sizes("x-1"), part(other)) == ({}, b"")
 
 
 def test_a_write_cuts_off_everything_after_its_start(store: Store) -> None:
     """A write before the end takes away what was there from its start on."""
     who = holder(store)
     for start in (0, 1, 2**20 - 1, 2**20, 2**20 + 1, len(LARGE) - 1):
-        store.parts.append(who, "x-1", {"steps": (0, LARGE)})
-        store.parts.append(who, "x-1", {"steps": (start, b"new")})
+        store.unfinished_files.append(who, "x-1", {"steps": (0, LARGE)})
+        store.unfinished_files.append(who, "x-1", {"steps": (start, b"new")})
         assert part(store) == LARGE[:start] + b"new"
-        store.parts.append(who, "x-1", {"steps": (start, b"")})
-        assert store.parts.sizes("x-1").get("steps", 0) == start
+        store.unfinished_files.append(who, "x-1", {"steps": (start, b"")})
+        assert store.unfinished_files.sizes("x-1").get("steps", 0) == start
         assert part(store) == LARGE[:start]
 
 
@@ -64,8 +64,8 @@ def test_a_gap_is_refused_and_nothing_of_the_write_is_kept(store: Store) -> None
     """Bytes beyond the end would hide what is missing, so no file of that write grows."""
     who = holder(store)
     with pytest.raises(ValueError, match="has 0 bytes"):
-        store.parts.append(who, "x-1", {"corpus": (0, b"kept?"), "steps": (5, b"late")})
-    assert store.parts.sizes("x-1") == {}
+        store.unfinished_files.append(who, "x-1", {"corpus": (0, b"kept?"), "steps": (5, b"late")})
+    assert store.unfinished_files.sizes("x-1") == {}
 
 
 Write = tuple[int, bytes]
@@ -84,8 +84,8 @@ def test_parts_are_like_a_file_that_is_cut_and_appended_to(
             for start, content in writes:
                 start = min(start, len(file))
                 file = file[:start] + content
-                store.parts.append(who, "x-1", {"steps": (start, content)})
-                assert (part(store), store.parts.sizes("x-1").get("steps", 0)) == (file, len(file))
+                store.unfinished_files.append(who, "x-1", {"steps": (start, content)})
+                assert (part(store), store.unfinished_files.sizes("x-1").get("steps", 0)) == (file, len(file))
 
 
 BOMB = zlib.compress(b"\0" * 2**24)
@@ -94,15 +94,15 @@ BOMB = zlib.compress(b"\0" * 2**24)
 def test_damaged_rows_are_noticed(store: Store, store_url: str) -> None:
     """Bytes that are not what was written are never handed out as if they were, nor do they fill the memory."""
     who = holder(store)
-    store.parts.append(who, "x-1", {"steps": (0, b"one\n")})
-    store.files.put(who, "x-1", {"steps": b"one\n"})
+    store.unfinished_files.append(who, "x-1", {"steps": (0, b"one\n")})
+    store.run_files.put(who, "x-1", {"steps": b"one\n"})
     for row in (b"", b"\0", BOMB):
         for table in ("kiwi_part", "kiwi_piece"):
             changed(store_url, f"UPDATE {table} SET packed = {_literal(row, store)}")
         with pytest.raises(StoreDamaged, match="'steps' of the job"):
             part(store)
         with pytest.raises(StoreDamaged, match="'steps' of the run"):
-            store.files.read("x-1", "steps")
+            store.run_files.read("x-1", "steps")
 
 
 def _literal(row: bytes, store: Store) -> str:
@@ -115,36 +115,36 @@ def _literal(row: bytes, store: Store) -> str:
 )
 def test_a_file_that_is_not_whole_is_refused(store: Store, store_url: str, harm: str) -> None:
     """A missing piece, or one too few, is noticed by the hash of the whole."""
-    store.files.put("", "run-1", {"corpus.jsonl": LARGE})
+    store.run_files.put("", "run-1", {"corpus.jsonl": LARGE})
     changed(store_url, harm)
     with pytest.raises(StoreDamaged, match=r"'corpus\.jsonl' of the run 'run-1'"):
-        store.files.read("run-1", "corpus.jsonl")
+        store.run_files.read("run-1", "corpus.jsonl")
 
 
 def test_the_files_of_a_run_come_back_as_they_were_put(store: Store, another: Opener, tmp_path: Path) -> None:
     """Given as bytes or as paths, small, large or empty, with the hash of each."""
     (tmp_path / "corpus.jsonl").write_bytes(LARGE)
     files: dict[str, bytes | Path] = {"a/brief.md": b"# Galaxy", "empty": b"", "corpus": tmp_path / "corpus.jsonl"}
-    store.files.put("", "galaxy-1", files)
+    store.run_files.put("", "galaxy-1", files)
     other = another()
     wanted = {"a/brief.md": b"# Galaxy", "corpus": LARGE, "empty": b""}
-    assert {name: other.files.read("galaxy-1", name) for name in other.files.names("galaxy-1")} == wanted
-    assert other.files.names("galaxy-1") == {name: sha256(one).hexdigest() for name, one in wanted.items()}
-    assert [len(piece) for piece in other.files.pieces("galaxy-1", "corpus")] == [2**20, 2**20, len(LARGE) - 2**21]
+    assert {name: other.run_files.read("galaxy-1", name) for name in other.run_files.names("galaxy-1")} == wanted
+    assert other.run_files.names("galaxy-1") == {name: sha256(one).hexdigest() for name, one in wanted.items()}
+    assert [len(piece) for piece in other.run_files.pieces("galaxy-1", "corpus")] == [2**20, 2**20, len(LARGE) - 2**21]
 
 
 def test_a_run_that_is_put_again_has_a_revision_that_no_run_had(store: Store) -> None:
     """A client with a copy sees that it is old, even if the run was removed in between."""
-    store.files.put("", "a-1", {"one": b"1", "two": b"2"})
-    store.files.put("", "b-1", {})
-    store.files.put("", "a-1", {"one": b"3"})
-    assert (store.files.runs(), list(store.files.names("a-1"))) == ([("a-1", 3), ("b-1", 2)], ["one"])
-    store.files.remove("a-1")
-    assert (store.files.revision("a-1"), store.files.names("a-1")) == (None, {})
+    store.run_files.put("", "a-1", {"one": b"1", "two": b"2"})
+    store.run_files.put("", "b-1", {})
+    store.run_files.put("", "a-1", {"one": b"3"})
+    assert (store.run_files.runs(), list(store.run_files.names("a-1"))) == ([("a-1", 3), ("b-1", 2)], ["one"])
+    store.run_files.remove("a-1")
+    assert (store.run_files.revision("a-1"), store.run_files.names("a-1")) == (None, {})
     with pytest.raises(RunNotFound):
-        store.files.read("a-1", "one")
-    store.files.put("", "a-1", {"one": b"1"})
-    assert store.files.revision("a-1") == 4
+        store.run_files.read("a-1", "one")
+    store.run_files.put("", "a-1", {"one": b"1"})
+    assert store.run_files.revision("a-1") == 4
 
 
 def test_the_later_put_of_a_run_wins(store: Store, store_url: str) -> None:
@@ -153,43 +153,43 @@ def test_the_later_put_of_a_run_wins(store: Store, store_url: str) -> None:
     class Slow(_Files):
         def __getitem__(self, name: str) -> bytes:
             if name == "b":
-                store.files.put("", "a-1", {"a": b"later", "c": b"later"})
+                store.run_files.put("", "a-1", {"a": b"later", "c": b"later"})
             return b"earlier"
 
-    store.files.put("", "a-1", Slow())
-    assert (store.files.runs(), list(store.files.names("a-1"))) == ([("a-1", 2)], ["a", "c"])
-    assert store.files.read("a-1", "c") == b"later"
+    store.run_files.put("", "a-1", Slow())
+    assert (store.run_files.runs(), list(store.run_files.names("a-1"))) == ([("a-1", 2)], ["a", "c"])
+    assert store.run_files.read("a-1", "c") == b"later"
     assert changed(store_url, "DELETE FROM kiwi_piece") == 2
 
 
 @pytest.mark.parametrize("keep_id", [False, True])
 def test_removing_a_run_leaves_a_new_put_alone(store: Store, store_url: str, keep_id: bool) -> None:
     """The old files go, and the new ones are complete."""
-    store.files.put("", "a-1", {"a": b"old"})
+    store.run_files.put("", "a-1", {"a": b"old"})
 
     class Slow(_Files):
         def __getitem__(self, name: str) -> bytes:
             if name == "b":
                 assert changed(store_url, "UPDATE kiwi_piece SET number = number") > 1, "some of it is there already"
-                store.files.remove("a-1", keep_id=keep_id)
-                assert store.files.runs() == []
+                store.run_files.remove("a-1", keep_id=keep_id)
+                assert store.run_files.runs() == []
             return LARGE * 2
 
-    store.files.put("", "a-1", Slow())
-    assert [store.files.read("a-1", name) for name in store.files.names("a-1")] == [LARGE * 2] * 2
-    assert (store.files.revision("a-1"), store.files.was_removed("a-1")) == (2, False)
-    store.files.remove("a-1")
+    store.run_files.put("", "a-1", Slow())
+    assert [store.run_files.read("a-1", name) for name in store.run_files.names("a-1")] == [LARGE * 2] * 2
+    assert (store.run_files.revision("a-1"), store.run_files.was_removed("a-1")) == (2, False)
+    store.run_files.remove("a-1")
     assert changed(store_url, "DELETE FROM kiwi_piece") == 0
 
 
 def test_the_id_of_a_removed_run_can_be_kept(store: Store) -> None:
     """Then no other job gets it, and a client of the run can distinguish "removed" from "missing"."""
     for number in (1, 2):
-        store.files.put("", f"a-{number}", {"a": b"old"})
-        store.files.remove(f"a-{number}", keep_id=number == 1)
-    store.files.remove("a-3", keep_id=True)
-    assert [store.files.was_removed(f"a-{number}") for number in (1, 2, 3)] == [True, False, False]
-    assert (store.files.runs(), store.files.revision("a-1"), store.files.names("a-1")) == ([], None, {})
+        store.run_files.put("", f"a-{number}", {"a": b"old"})
+        store.run_files.remove(f"a-{number}", keep_id=number == 1)
+    store.run_files.remove("a-3", keep_id=True)
+    assert [store.run_files.was_removed(f"a-{number}") for number in (1, 2, 3)] == [True, False, False]
+    assert (store.run_files.runs(), store.run_files.revision("a-1"), store.run_files.names("a-1")) == ([], None, {})
     assert [store.jobs.add("a", "research", {}).id for _ in range(2)] == ["a-2", "a-3"]
 
 
@@ -210,10 +210,10 @@ class _Files(Mapping[str, bytes | Path]):
 
 def test_all_files_of_a_run_are_put_or_none(store: Store, store_url: str) -> None:
     """If one of them cannot be read, the run stays as it was."""
-    store.files.put("", "a-1", {"a": b"old"})
+    store.run_files.put("", "a-1", {"a": b"old"})
     with pytest.raises(OSError, match="cannot be read"):
-        store.files.put("", "a-1", _Files())
-    assert store.files.read("a-1", "a") == b"old"
+        store.run_files.put("", "a-1", _Files())
+    assert store.run_files.read("a-1", "a") == b"old"
     assert changed(store_url, "DELETE FROM kiwi_piece") == 1
 
 
@@ -221,12 +221,12 @@ MUCH = """
 import resource, sys, time
 from pathlib import Path
 from kiwiresearch.store.store import open_store
-with open_store(sys.argv[1], is_primary=True, clock=time.time) as store:
-    store.files.put("", "warm-1", {"x": b"x" * 2**21})
-    list(store.files.pieces("warm-1", "x"))
+with open_store(sys.argv[1], holds_everything=True, clock=time.time) as store:
+    store.run_files.put("", "warm-1", {"x": b"x" * 2**21})
+    list(store.run_files.pieces("warm-1", "x"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    store.files.put("", "large-1", {"corpus": Path(sys.argv[2])})
-    for piece in store.files.pieces("large-1", "corpus"):
+    store.run_files.put("", "large-1", {"corpus": Path(sys.argv[2])})
+    for piece in store.run_files.pieces("large-1", "corpus"):
         pass
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
@@ -248,10 +248,10 @@ FULL = """
 import os, resource, sys, time
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.store.store import open_store
-with open_store(sys.argv[1], is_primary=True, clock=time.time) as store:
+with open_store(sys.argv[1], holds_everything=True, clock=time.time) as store:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
-        store.files.put("", "large-1", {"small": b"x", "z": os.urandom(2_000_000)})
+        store.run_files.put("", "large-1", {"small": b"x", "z": os.urandom(2_000_000)})
     except KiwiError as problem:
         print(type(problem).__name__, problem.message)
 """
@@ -261,12 +261,12 @@ def test_a_full_disk_gives_a_clear_error_and_loses_nothing(tmp_path: Path) -> No
     """When no more can be written, the write is taken back and the store stays whole."""
     url = f"sqlite:///{tmp_path}/store.sqlite"
     with opened(url) as store:
-        store.files.put("", "small-1", {"x": b"x"})
+        store.run_files.put("", "small-1", {"x": b"x"})
     done = subprocess.run([sys.executable, "-c", FULL, url], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("CannotWrite "), done
     with opened(url) as store:
-        assert [run for run, _ in store.files.runs()] == ["small-1"]
-        assert store.files.read("small-1", "x") == b"x"
+        assert [run for run, _ in store.run_files.runs()] == ["small-1"]
+        assert store.run_files.read("small-1", "x") == b"x"
     assert changed(url, "DELETE FROM kiwi_piece") == 1
 
 

@@ -127,7 +127,7 @@ def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store:
     assert [len(row.books) for row in store.hosts.all()] == [1, 1, 1]
     shown = [json.loads(canonical_json(asdict(row))) for row in store.audit.rows()]
     assert [row["details"] for row in shown] == [{}, {"damaged": True}, {}]
-    broken = store.audit.check()
+    broken = store.audit.first_problem()
     assert broken is not None
     assert broken.seq == 2
     with pytest.raises(StoreDamaged, match="the limits of the user 'Ann'"):
@@ -142,7 +142,7 @@ def test_bytes_that_are_not_text_are_reported_as_a_change(tmp_path: Path) -> Non
             store.audit.add("now", name, "host", "looked")
         changed(url, "UPDATE kiwi_audit SET subject = X'ff00' WHERE seq = 2")
         assert [row.subject for row in store.audit.rows()] == ["", ""]
-        broken = store.audit.check()
+        broken = store.audit.first_problem()
         assert broken is not None
         assert (broken.seq, broken.text) == (2, "row 2 was changed")
         changed(url, "UPDATE kiwi_audit_head SET hash = X'ff'")
@@ -151,10 +151,10 @@ def test_bytes_that_are_not_text_are_reported_as_a_change(tmp_path: Path) -> Non
         store.hosts.announce("a", "http://host", [])
         changed(url, "UPDATE kiwi_host SET seen_at = 9e999")
         assert [row.seen_at for row in store.hosts.all()] == [0.0]
-        assert store.hosts.key("peers")
+        assert store.keys.key("peers")
         changed(url, "UPDATE kiwi_store SET value = CAST(X'ff41' AS TEXT) WHERE name = 'secret'")
         with pytest.raises(StoreDamaged, match="its secret"):
-            store.hosts.key("peers")
+            store.keys.key("peers")
 
 
 def test_a_line_of_notes_may_be_anything_in_a_file(tmp_path: Path) -> None:

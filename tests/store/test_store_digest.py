@@ -26,9 +26,9 @@ def worked_on(store: Store) -> list[str]:
         job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
         assert job is not None
         store.jobs.add_events(job.holder, job.id, 1, [{"order": number}])
-        store.parts.append(job.holder, job.id, {"steps": (0, b"line\n" * 9), "corpus": (0, bytes(9))})
-        store.parts.append(job.holder, job.id, {"steps": (7, b"cut")})
-        store.files.put(job.holder, job.id, {"brief.md": "Ærø".encode(), "corpus": bytes(2_000_000)})
+        store.unfinished_files.append(job.holder, job.id, {"steps": (0, b"line\n" * 9), "corpus": (0, bytes(9))})
+        store.unfinished_files.append(job.holder, job.id, {"steps": (7, b"cut")})
+        store.run_files.put(job.holder, job.id, {"brief.md": "Ærø".encode(), "corpus": bytes(2_000_000)})
         store.jobs.end(job.holder, job.id, state, {"pages": number}, ended_at=AT)
     store.users.add("Ann", "owner", made_at=AT, limits={"running": 1})
     for subject in ("a", "é", "🪁"):
@@ -37,7 +37,7 @@ def worked_on(store: Store) -> list[str]:
         append(b"\xff\n")
     store.hosts.announce("north", "http://north", [{"id": "b"}])
     then(store.cases.add(CaseEntry("c", "Ann", "case_c", AT, AT)))
-    store.files.remove("x-2")
+    store.run_files.remove("x-2")
     store.jobs.remove("x-4")
     then("all that was removed")
     return seen

@@ -27,9 +27,9 @@ class Files(Mapping):
     def __len__(self):
         return 2
 
-store = open_store(sys.argv[1], is_primary=True, clock=time.time)
+store = open_store(sys.argv[1], holds_everything=True, clock=time.time)
 job = store.leases.lease_next("killed", ["research"], lease_s=60.0)
-store.files.put(job.holder, job.id, Files())
+store.run_files.put(job.holder, job.id, Files())
 """
 LEFT = "INSERT INTO kiwi_piece SELECT run_id, revision + 50, name, number, packed FROM kiwi_piece"
 
@@ -55,8 +55,8 @@ def test_remains_of_a_killed_worker_are_removed_with_its_job(store: Store, store
     assert pieces(store_url) == 4
     (back,) = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "killed")
     assert (back.state, pieces(store_url)) == ("queued", 0)
-    store.files.put(claimed(store), "x-1", {"a": b"whole"})
-    assert store.files.read("x-1", "a") == b"whole"
+    store.run_files.put(claimed(store), "x-1", {"a": b"whole"})
+    assert store.run_files.read("x-1", "a") == b"whole"
 
 
 Ending = Callable[[Store, str], object]
@@ -77,28 +77,28 @@ def test_no_end_of_a_job_leaves_half_a_run(store: Store, store_url: str, ending:
     store.jobs.add("x", "research", {})
     who = claimed(store)
     for name in ("x-1", "x-2"):
-        store.files.put("", name, {"a": b"whole"})
+        store.run_files.put("", name, {"a": b"whole"})
     changed(store_url, LEFT)
     ending(store, who)
-    assert store.files.read("x-1", "a") == b"whole"
+    assert store.run_files.read("x-1", "a") == b"whole"
     assert pieces(store_url) == 3, "of x-2, whose job is another, both are there"
 
 
 def test_a_job_that_is_removed_leaves_no_half_of_a_run(store: Store, store_url: str) -> None:
     """Also what a worker of before left behind goes with its job."""
     store.jobs.add("x", "research", {})
-    store.files.put("", "x-1", {"a": b"whole"})
+    store.run_files.put("", "x-1", {"a": b"whole"})
     changed(store_url, LEFT)
     store.jobs.remove("x-1")
-    assert (pieces(store_url), store.files.read("x-1", "a")) == (1, b"whole")
+    assert (pieces(store_url), store.run_files.read("x-1", "a")) == (1, b"whole")
 
 
 def test_all_that_begins_so_goes_whole_or_not(store: Store, store_url: str) -> None:
     """Files that were sent to a case go with it, those of others stay, and signs in a name mean themselves."""
     for name in ("upload.case_1.a", "upload.case_1.b", "upload.caseX1.a"):
-        store.files.put("", name, {"a.ged": b"0 HEAD"})
+        store.run_files.put("", name, {"a.ged": b"0 HEAD"})
     changed(store_url, LEFT)
     changed(store_url, "DELETE FROM kiwi_run WHERE id = 'upload.case_1.b'")
-    store.files.remove_all("upload.case_1.")
-    assert [run for run, _ in store.files.runs()] == ["upload.caseX1.a"]
+    store.run_files.remove_all("upload.case_1.")
+    assert [run for run, _ in store.run_files.runs()] == ["upload.caseX1.a"]
     assert pieces(store_url) == 2

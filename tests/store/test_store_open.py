@@ -117,15 +117,15 @@ def test_a_new_store_is_there_for_the_next_who_opens_it(store_url: str) -> None:
     """What one process keeps, another finds."""
     with opened(store_url) as store:
         store.jobs.add("galaxy", "research", {"topic": "Galaxy"})
-        assert (store.is_primary, store.is_shared) == (True, store_url.startswith("postgresql"))
-    with opened(store_url, is_primary=False) as store:
+        assert (store.holds_everything, store.is_shared) == (True, store_url.startswith("postgresql"))
+    with opened(store_url, holds_everything=False) as store:
         assert [job.id for job in store.jobs.all()] == ["galaxy-1"]
-        assert not store.is_primary
+        assert not store.holds_everything
 
 
 def test_many_processes_open_a_fresh_store_at_once(store_url: str) -> None:
     """The first process makes the tables, and all others use them."""
-    lines = crowd(6, store_url, "say(store.jobs.add('x', 'research', {}).id, store.hosts.secret())")
+    lines = crowd(6, store_url, "say(store.jobs.add('x', 'research', {}).id, store.keys.secret())")
     result = sorted(line.split() for line in lines)
     assert [job for job, _ in result] == [f"x-{number}" for number in range(1, 7)]
     assert len({secret for _, secret in result}) == 1
@@ -141,7 +141,7 @@ def test_a_file_that_was_touched_only_becomes_a_store(tmp_path: Path) -> None:
 def test_nobody_else_may_read_the_file_of_a_store(tmp_path: Path) -> None:
     """The file has a secret, so only its owner may read it; so it is with the files beside it."""
     with opened(f"sqlite:///{tmp_path}/deep/store.sqlite") as store:
-        store.hosts.secret()
+        store.keys.secret()
         for file in (tmp_path / "deep").iterdir():
             assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
 
@@ -263,7 +263,7 @@ from kiwiresearch.store.store import open_store
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 for url in sys.argv[1:]:
     try:
-        with open_store(url, is_primary=True, clock=time.time) as store:
+        with open_store(url, holds_everything=True, clock=time.time) as store:
             store.jobs.add("x", "research", {})
     except KiwiError as problem:
         print(type(problem).__name__)

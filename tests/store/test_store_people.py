@@ -144,7 +144,7 @@ def test_the_audit_says_who_did_what_in_order(store: Store) -> None:
     assert [row.seq for row in store.audit.rows(before=5, limit=2, newest_first=True)] == [4, 3]
     assert [row.seq for row in store.audit.rows(since="2026-01-04")] == [4, 5]
     assert store.audit.rows(action="login") == []
-    assert store.audit.check() is None
+    assert store.audit.first_problem() is None
 
 
 HARMS = [
@@ -166,7 +166,7 @@ def test_no_row_of_the_audit_is_touched_unseen(store: Store, store_url: str) -> 
     for harm, seq, why in HARMS:
         did(store)
         changed(store_url, harm)
-        broken = store.audit.check()
+        broken = store.audit.first_problem()
         assert broken is not None, harm
         assert (broken.seq, why in broken.text) == (seq, True), (harm, broken)
         for table in ("kiwi_audit", "kiwi_audit_head"):
@@ -175,7 +175,7 @@ def test_no_row_of_the_audit_is_touched_unseen(store: Store, store_url: str) -> 
 
 def test_an_empty_audit_is_whole(store: Store) -> None:
     """Nothing was done, so nothing is broken."""
-    assert (store.audit.check(store.audit.head()), store.audit.rows()) == (None, [])
+    assert (store.audit.first_problem(store.audit.head()), store.audit.rows()) == (None, [])
 
 
 def test_a_rewritten_audit_is_detected(store: Store, store_url: str) -> None:
@@ -183,12 +183,12 @@ def test_a_rewritten_audit_is_detected(store: Store, store_url: str) -> None:
     did(store, 3)
     noted = store.audit.head()
     did(store, 2)
-    assert store.audit.check(noted) is None
+    assert store.audit.first_problem(noted) is None
     for table in ("kiwi_audit", "kiwi_audit_head"):
         changed(store_url, f"DELETE FROM {table}")
     did(store, 2)
-    assert store.audit.check() is None
-    broken = store.audit.check(noted)
+    assert store.audit.first_problem() is None
+    broken = store.audit.first_problem(noted)
     assert broken is not None
     assert "rewritten" in broken.text
 
@@ -215,15 +215,15 @@ def test_all_hosts_of_a_store_share_a_secret_that_others_have_not(
     store: Store, another: Opener, tmp_path: Path
 ) -> None:
     """It is made once, and each store has its own."""
-    secret = store.hosts.secret()
-    assert another().hosts.secret() == store.hosts.secret() == secret
+    secret = store.keys.secret()
+    assert another().keys.secret() == store.keys.secret() == secret
     with opened(f"sqlite:///{tmp_path}/another.sqlite") as elsewhere:
-        assert elsewhere.hosts.secret() != secret
+        assert elsewhere.keys.secret() != secret
     assert len(secret) >= 32
-    keys = {store.hosts.key("peers"), store.hosts.key("door")}
+    keys = {store.keys.key("peers"), store.keys.key("door")}
     assert len(keys) == 2
     assert secret not in keys
-    assert another().hosts.key("peers") in keys
+    assert another().keys.key("peers") in keys
 
 
 def test_cases_are_known_by_an_id(store: Store, another: Opener) -> None:

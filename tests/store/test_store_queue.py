@@ -43,7 +43,7 @@ def running_job(store: Store, *, lease_s: float = LEASE_S, worker: str = "w") ->
 
 def test_a_new_job_waits_under_the_first_id_that_is_free(store: Store) -> None:
     """Ids are the name and a number that no job, no run and nobody else has."""
-    store.files.put("", "galaxy-2", {"brief.md": b"x"})
+    store.run_files.put("", "galaxy-2", {"brief.md": b"x"})
     ids = [store.jobs.add("galaxy", "research", {}, is_taken=lambda one: one == "galaxy-4").id for _ in range(3)]
     assert ids == ["galaxy-1", "galaxy-3", "galaxy-5"]
     store.jobs.remove("galaxy-3")
@@ -223,8 +223,8 @@ WRITES: dict[str, Callable[[Store, str, str], None]] = {
     "end": lambda store, holder, job: store.jobs.end(holder, job, "done", {}),
     "give back": lambda store, holder, job: store.leases.requeue(holder, job, "x"),
     "events": lambda store, holder, job: store.jobs.add_events(holder, job, 1, [{"a": 1}]),
-    "append": lambda store, holder, job: store.parts.append(holder, job, {"steps": (0, b"zombie")}),
-    "files": lambda store, holder, job: store.files.put(holder, job, {"brief.md": b"zombie"}),
+    "append": lambda store, holder, job: store.unfinished_files.append(holder, job, {"steps": (0, b"zombie")}),
+    "files": lambda store, holder, job: store.run_files.put(holder, job, {"brief.md": b"zombie"}),
 }
 
 
@@ -294,13 +294,13 @@ def test_a_job_is_started_again_at_a_new_turn(store: Store) -> None:
 def test_a_removed_job_leaves_nothing(store: Store) -> None:
     """Its row, events and parts go; while it runs it cannot be removed."""
     job = running_job(store)
-    store.parts.append("w", job.id, {"steps": (0, b"one\n")})
+    store.unfinished_files.append("w", job.id, {"steps": (0, b"one\n")})
     store.jobs.add_events("w", job.id, 1, [{"order": 1}])
     with pytest.raises(WrongJobState, match="is running"):
         store.jobs.remove(job.id)
     store.jobs.end("w", job.id, "failed", {})
     store.jobs.remove(job.id)
-    assert (store.jobs.all(), store.jobs.events(job.id), store.parts.sizes(job.id)) == ([], [], {})
+    assert (store.jobs.all(), store.jobs.events(job.id), store.unfinished_files.sizes(job.id)) == ([], [], {})
     with pytest.raises(RunNotFound):
         store.jobs.remove(job.id)
 
@@ -311,7 +311,7 @@ def test_jobs_are_listed_and_counted_by_user_and_state(store: Store) -> None:
         store.jobs.add(user, "research", {}, user=user)
     store.jobs.end("w", started(store), "done", {})
     started(store)
-    assert [job.id for job in store.jobs.all(user="ann")] == ["ann-2", "ann-1"]
+    assert [job.id for job in store.jobs.all() if job.user == "ann"] == ["ann-2", "ann-1"]
     assert [job.id for job in store.jobs.all(states=("queued", "running"))] == ["bob-1", "ann-2"]
     assert (store.jobs.counts("ann"), store.jobs.counts("bob"), store.jobs.counts()) == ((1, 0), (0, 1), (1, 1))
 
@@ -326,7 +326,6 @@ def test_events_are_numbered_within_an_attempt_and_read_on_from_a_place(store: S
     store.jobs.add_events("v", job.id, 2, [{"order": 3}])
     assert store.jobs.events(job.id) == [(1, 1, {"order": 1}), (1, 2, {"order": 2}), (2, 1, {"order": 3})]
     assert store.jobs.events(job.id, (1, 1)) == [(1, 2, {"order": 2}), (2, 1, {"order": 3})]
-    assert store.jobs.events(job.id, (1, 0), 1) == [(1, 1, {"order": 1})]
     assert store.jobs.events(job.id, (2, 1)) == []
 
 
@@ -335,7 +334,7 @@ def test_only_the_latest_events_are_kept(store: Store) -> None:
     job = running_job(store)
     for start in (0, 700):
         store.jobs.add_events("w", job.id, 1, [{"order": start + number} for number in range(700)])
-    kept = store.jobs.events(job.id, limit=5_000)
+    kept = store.jobs.events(job.id)
     assert (len(kept), kept[0], kept[-1]) == (1_000, (1, 401, {"order": 400}), (1, 1_400, {"order": 1_399}))
 
 

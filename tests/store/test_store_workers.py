@@ -19,9 +19,9 @@ from kiwiresearch.store.store import Store
 
 CLAIMING = """
 while job := store.leases.lease_next(f"w{me}", ["research"], lease_s=60):
-    store.parts.append(job.holder, job.id, {"steps": (0, f"w{me} {job.id}".encode())})
+    store.unfinished_files.append(job.holder, job.id, {"steps": (0, f"w{me} {job.id}".encode())})
     store.jobs.add_events(job.holder, job.id, job.attempt, [{"by": me}])
-    store.files.put(job.holder, job.id, {"out": b"x"})
+    store.run_files.put(job.holder, job.id, {"out": b"x"})
     store.jobs.end(job.holder, job.id, "done", {"by": me})
     say(me, job.id)
 """
@@ -37,8 +37,8 @@ def test_many_workers_do_each_job_exactly_once(store_url: str) -> None:
             job = store.jobs.get(job_id)
             assert job is not None
             assert (job.state, job.attempt, job.report) == ("done", 1, {"by": int(who)})
-            assert b"".join(store.parts.read(job_id, "steps")) == f"w{who} {job_id}".encode()
-        assert len(store.files.runs()) == len(ids)
+            assert b"".join(store.unfinished_files.read(job_id, "steps")) == f"w{who} {job_id}".encode()
+        assert len(store.run_files.runs()) == len(ids)
 
 
 def test_threads_of_one_process_share_a_store(store: Store) -> None:
@@ -74,7 +74,7 @@ def test_many_writers_at_once_lose_nothing(store_url: str) -> None:
         jobs = store.jobs.all()
         assert sorted(int(job.id.partition("-")[2]) for job in jobs) == list(range(1, 25))
         assert sorted(job.turn for job in jobs) == list(range(1, 25))
-        assert (store.audit.check(), len(store.audit.rows())) == (None, 24)
+        assert (store.audit.first_problem(), len(store.audit.rows())) == (None, 24)
         lines = [line.decode().split() for line in store.notes.lines("run")]
         for me in "0123":
             assert [number for who, number in lines if who == me] == [str(number) for number in range(6)]
@@ -83,9 +83,9 @@ def test_many_writers_at_once_lose_nothing(store_url: str) -> None:
 HOLDING = """
 import sys, time
 from kiwiresearch.store.store import open_store
-store = open_store(sys.argv[1], is_primary=True, clock=time.time)
+store = open_store(sys.argv[1], holds_everything=True, clock=time.time)
 job = store.leases.lease_next("dies", ["research"], lease_s=float(sys.argv[2]))
-store.parts.append(job.holder, job.id, {"steps": (0, b"one\\n")})
+store.unfinished_files.append(job.holder, job.id, {"steps": (0, b"one\\n")})
 with store._database.writing() as connection:
     connection.exec_driver_sql("UPDATE kiwi_job SET report = '{\\"half\\": 1}'")
     print(job.id, flush=True)
@@ -112,8 +112,8 @@ def test_the_job_of_a_killed_worker_goes_on_elsewhere(store_url: str) -> None:
         assert [(job.id, job.state, job.report) for job in lost] == [("x-1", "queued", {})]
         taken = store.leases.lease_next("lives", ["research"], lease_s=LEASE_S)
         assert taken is not None
-        assert b"".join(store.parts.read("x-1", "steps")) == b"one\n"
-        store.parts.append(taken.holder, "x-1", {"steps": (4, b"two\n")})
+        assert b"".join(store.unfinished_files.read("x-1", "steps")) == b"one\n"
+        store.unfinished_files.append(taken.holder, "x-1", {"steps": (4, b"two\n")})
         store.jobs.end(taken.holder, "x-1", "done", {})
 
 

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kiwiresearch.messages.catalogue import ENGLISH_MONTHS
 from kiwiresearch.text.dates import calendar as units
-from kiwiresearch.text.dates.calendar import Calendar, day_at, day_number, month_length
+from kiwiresearch.text.dates.calendar import ENGLISH_MONTHS, Calendar, day_at, day_number, month_length
 from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange, Qualifier, Relation, date_relation
+from kiwiresearch.text.dates.ranges import DateQualifier, DateRange, DateRelation, date_relation
 
 CALENDARS: tuple[Calendar, ...] = ("julian", "gregorian")
 
@@ -65,7 +64,7 @@ def test_years_before_christ_are_negative_and_there_is_no_year_zero() -> None:
     assert when("12th century BC").last_year == -1101
 
 
-RELATIONS: list[tuple[str, str, Relation]] = [
+RELATIONS: list[tuple[str, str, DateRelation]] = [
     ("24 May 1819", "May 24, 1819", "same"),
     ("1200 BC", "1200 BCE", "same"),
     ("1819", "24 May 1819", "within"),
@@ -106,7 +105,7 @@ RELATIONS: list[tuple[str, str, Relation]] = [
 
 
 @pytest.mark.parametrize(("one", "other", "expected"), RELATIONS)
-def test_two_dates_are_compared(one: str, other: str, expected: Relation) -> None:
+def test_two_dates_are_compared(one: str, other: str, expected: DateRelation) -> None:
     """Dates that differ only in precision, in calendar or in the start of the year do not contradict each other."""
     assert date_relation(when(one), when(other)) == expected
     assert date_relation(when(other), when(one)) == expected
@@ -127,16 +126,16 @@ def single_dates(draw: st.DrawFn) -> DateRange:
         "month": units.month_days(year, draw(st.integers(1, 12)), part),
         "season": units.season(year, draw(SEASONS)) if part == (0, 100) else units.part_of_year(year, part),
         "year": units.years(year, year),
-        "decade": units.years(*units.rounded(number // 100 * 100 + 10 * (number % 9 + 1), 10, bc=bc), part),
-        "century": units.years(*units.grouped(number // 100 + 1, 100, bc=bc), part),
-        "millennium": units.years(*units.grouped(number // 1000 + 1, 1000, bc=bc), part),
+        "decade": units.years(*units.figure_years(number // 100 * 100 + 10 * (number % 9 + 1), 10, bc=bc), part),
+        "century": units.years(*units.ordinal_years(number // 100 + 1, 100, bc=bc), part),
+        "millennium": units.years(*units.ordinal_years(number // 1000 + 1, 1000, bc=bc), part),
         "age": units.ago(*[draw(st.integers(100, 9999)) * 10 ** draw(st.integers(1, 6))] * 2),
     }
     precision = draw(st.sampled_from(sorted(spans)))
     return made(spans[precision], precision)
 
 
-def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier: Qualifier = "") -> DateRange:
+def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier: DateQualifier = "") -> DateRange:
     calendar: Calendar = "julian" if span.latest < 2299161 else "gregorian"
     return DateRange(span.earliest, span.latest, precision, qualifier, calendar, lasts)  # type: ignore[arg-type]
 
@@ -144,7 +143,7 @@ def made(span: units.DaySpan, precision: str, *, lasts: bool = False, qualifier:
 @st.composite
 def qualified_dates(draw: st.DrawFn) -> DateRange:
     one = draw(single_dates())
-    qualifier: Qualifier = draw(st.sampled_from(["", "about", "before", "after"]))
+    qualifier: DateQualifier = draw(st.sampled_from(["", "about", "before", "after"]))
     lasts = qualifier in ("before", "after") and one.precision != "age" and draw(st.booleans())
     return made(units.DaySpan(one.earliest, one.latest), one.precision, lasts=lasts, qualifier=qualifier)
 
@@ -170,7 +169,7 @@ def pairs(draw: st.DrawFn) -> DateRange:
 
 
 def whole_century(year: int) -> units.DaySpan:
-    return units.years(*units.grouped((abs(year) - 1) // 100 + 1, 100, bc=year < 0))
+    return units.years(*units.ordinal_years((abs(year) - 1) // 100 + 1, 100, bc=year < 0))
 
 
 @example(made(units.ago(1_000_001, 1_000_000), "age"))

@@ -155,7 +155,7 @@ def test_a_host_that_gets_nowhere_is_not_waited_for(host: Host, book: str, monke
     """A host that only says that it is working is given up after a while, until its books answer again."""
     monkeypatch.setattr(peers, "KEEPALIVE_S", 0.02)
     monkeypatch.setattr(peers, "PING_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(peer_client, "AT_WORK_S", 0.2)
+    monkeypatch.setattr(peer_client, "MAX_WORK_S", 0.2)
     line = PeerClient("door", host.url, host.presence.secret)
     held = host.presence.books._opened()[book].read_lock
     with held:

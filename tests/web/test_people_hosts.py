@@ -30,7 +30,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         url = server()
     with contextlib.ExitStack() as opened:
         first, second = (
-            opened.enter_context(open_store(url, is_primary=True, clock=lambda: 1_000.0)) for _ in range(2)
+            opened.enter_context(open_store(url, holds_everything=True, clock=lambda: 1_000.0)) for _ in range(2)
         )
         yield first, second
 
@@ -129,7 +129,7 @@ def test_keys_between_hosts_cannot_sign_cookies(stores: tuple[Store, Store]) -> 
 
     shown_to_peers = OtherHosts(stores[0], "")
     shown_to_peers.refresh()
-    for key in (shown_to_peers._secret, stores[0].hosts.secret()):
+    for key in (shown_to_peers._secret, stores[0].keys.secret()):
         assert door.by_cookie(started + signed(key, f"cookie {started}")) is None
         assert door.by_key(token.id + signed(key, f"reading {token.id}")) is None
-    assert started + signed(stores[0].hosts.key("door"), f"cookie {started}") == cookie
+    assert started + signed(stores[0].keys.key("door"), f"cookie {started}") == cookie

@@ -168,7 +168,7 @@ def check(tmp_path: Path) -> Iterator[tuple[PasswordCheck, UserRegister, Callabl
     def wait(seconds: float) -> None:
         now[0] += seconds
 
-    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_primary=False, clock=lambda: 0.0) as store:
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", holds_everything=False, clock=lambda: 0.0) as store:
         register = UserRegister(store, utc_now, Actor())
         register.add("lily", "reader")
         yield PasswordCheck(store, clock=lambda: now[0]), register, wait

@@ -65,18 +65,18 @@ class MemoryArchive:
         return self._book
 
     def read(self, path: str) -> Entry:
-        item = self.look(path)
+        item = self.info(path)
         final = item.ref.path
         return Entry(item.ref, self._titles[final], item.mimetype, self._pages[final], item.via)
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         final, via = self._follow(path)
         if final not in self._pages:
             raise PageNotFound(f"{self._book.title!r} has no page at {path!r}.")
         return EntryInfo(EntryRef(self._book.id, final), "text/html", len(self._pages[final]), via)
 
     def part(self, path: str, start: int, end: int) -> bytes:
-        return self._pages[self.look(path).ref.path][start:end]
+        return self._pages[self.info(path).ref.path][start:end]
 
     def resolve(self, path: str) -> str | None:
         try:
@@ -97,7 +97,7 @@ class MemoryArchive:
         hits = [path for path, known in self._words.items() if wanted and wanted <= known]
         return tuple(Match(path, self._titles[path]) for path in hits[:limit])
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
         return tuple(match.path for match in self.search(words, limit))
 
     def title(self, path: str) -> str:

@@ -145,7 +145,7 @@ def test_read_gives_the_page_as_it_was_written(archive: Archive, path: str) -> N
     assert (entry.ref.path, entry.ref.book) == (path, archive.book.id)
     assert (entry.title, entry.via, entry.is_html) == (TITLES[path], (), True)
     assert archive.resolve(path) == path
-    item = archive.look(path)
+    item = archive.info(path)
     assert (item.ref.path, item.ref.book, item.via) == (path, archive.book.id, ())
     assert (item.size, item.is_html) == (len(PAGES[path].encode()), True)
 
@@ -178,7 +178,7 @@ def test_redirects_are_followed_and_recorded(archive: Archive, alias: str, path:
     assert (entry.ref.path, entry.title) == (path, TITLES[path])
     assert entry.via[0] == alias
     assert archive.resolve(alias) == path
-    item = archive.look(alias)
+    item = archive.info(alias)
     assert (item.ref, item.via, item.size) == (entry.ref, entry.via, len(entry.content))
 
 
@@ -215,7 +215,7 @@ UNKNOWN = (
 def test_unknown_path_is_page_not_found(archive: Archive, path: str) -> None:
     """A path the book does not have is reported by name, and `resolve` says None."""
     assert archive.resolve(path) is None
-    for ask in (archive.read, archive.look, lambda name: archive.part(name, 0, 9)):
+    for ask in (archive.read, archive.info, lambda name: archive.part(name, 0, 9)):
         with pytest.raises(PageNotFound) as caught:
             ask(path)
         assert caught.value.message == f"'Backends' has no page at {path!r}."

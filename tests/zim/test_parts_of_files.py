@@ -34,7 +34,7 @@ def measured():
 archive = LibzimArchive(Path(sys.argv[1]))
 archive.part("small.webm", 0, 1), measured()
 before = measured()
-assert archive.look(sys.argv[2]).size == int(sys.argv[3])
+assert archive.info(sys.argv[2]).size == int(sys.argv[3])
 assert len(archive.part(sys.argv[2], int(sys.argv[3]) // 2, int(sys.argv[3]) // 2 + 1)) == 1
 print(*(now - then for now, then in zip(measured(), before)))
 """
@@ -62,7 +62,7 @@ def test_parts_are_slices_of_what_libzim_reads(films: Path, path: str) -> None:
     """Files stored as they are and packed ones give the same bytes in parts as whole."""
     archive = LibzimArchive(films)
     whole = archive.read(path).content
-    assert archive.look(path).is_packed == (path == "packed.webm")
+    assert archive.info(path).is_packed == (path == "packed.webm")
     for start, end in ((0, 10), (999_990, 1_000_010), (len(whole) - 5, len(whole) + 5), (len(whole), len(whole) + 1)):
         assert archive.part(path, start, end) == whole[start:end]
     archive.close()
@@ -91,7 +91,7 @@ def test_entries_of_real_books_lie_where_we_think(shared_data: Path) -> None:
             path = archive._raw._get_entry_by_id(number).path
             if path.startswith(("X/", "Z/")) or archive.resolve(path) is None:
                 continue
-            item, whole = archive.look(path), archive.read(path).content
+            item, whole = archive.info(path), archive.read(path).content
             assert item.size == len(whole)
             assert archive.part(path, 3, 400) == whole[3:400]
             stored += not item.is_packed
@@ -115,7 +115,7 @@ def test_a_byte_of_a_served_film_is_all_that_is_sent(relay: Counted, path: str) 
     archive = ServeArchive(server, served)
     whole = film(SIZES[path])
     before = relay.said
-    assert archive.look(path).size == SIZES[path]
+    assert archive.info(path).size == SIZES[path]
     assert archive.part(path, 500_000, 500_001) == whole[500_000:500_001]
     assert archive.part(path, SIZES[path] - 5, SIZES[path] + 5) == whole[-5:]
     result = relay.said - before

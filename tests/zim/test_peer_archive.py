@@ -78,7 +78,7 @@ ASKED: list[tuple[str, Callable[[Any], Any]]] = [
     ("a page behind two redirects", lambda archive: archive.read("The_Sun")),
     ("odd letters", lambda archive: archive.read("Ünïcode/päth?")),
     ("what is not there", lambda archive: archive.read("Nowhere")),
-    ("a look", lambda archive: archive.look("Sol")),
+    ("a look", lambda archive: archive.info("Sol")),
     ("a part", lambda archive: archive.part("Sun", 3, 20)),
     ("a part behind the end", lambda archive: archive.part("Sun", 10_000, 20_000)),
     ("a part of nothing", lambda archive: archive.part("Nowhere", 0, 1)),
@@ -88,8 +88,8 @@ ASKED: list[tuple[str, Callable[[Any], Any]]] = [
     ("no title", lambda archive: archive.by_title("open ai")),
     ("full text", lambda archive: archive.search("star", 10)),
     ("full text, two", lambda archive: archive.search("star", 2)),
-    ("pages", lambda archive: archive.holding("star sun", 5)),
-    ("no words", lambda archive: archive.holding("", 5)),
+    ("pages", lambda archive: archive.paths_with("star sun", 5)),
+    ("no words", lambda archive: archive.paths_with("", 5)),
     ("the title of a page", lambda archive: archive.title("Sol")),
     ("the title of nothing", lambda archive: archive.title("Nowhere")),
     ("how many", lambda archive: archive.estimate("star")),
@@ -271,7 +271,7 @@ def test_no_bytes_break_the_reader(body: bytes) -> None:
 LIES: list[tuple[str, Any, bytes, Callable[[PeerArchive], Any]]] = [
     ("a page that is a number", 5, b"", lambda far: far.read("Sun")),
     ("a page with a hundred redirects", ["Sun", "Sun", "text/html", ["x"] * 100], b"", lambda far: far.read("Sun")),
-    ("more pages than were asked for", ["Sun"] * 6, b"", lambda far: far.holding("sun", 5)),
+    ("more pages than were asked for", ["Sun"] * 6, b"", lambda far: far.paths_with("sun", 5)),
     ("a title that is none", None, b"", lambda far: far.title("Sun")),
     ("less than no pages", -1, b"", lambda far: far.estimate("sun")),
     ("a yes for a number", True, b"", lambda far: far.estimate("sun")),
@@ -280,7 +280,7 @@ LIES: list[tuple[str, Any, bytes, Callable[[PeerArchive], Any]]] = [
     ("a path without end", "x" * 100_000, b"", lambda far: far.resolve("Sun")),
     ("more bytes than were asked for", None, b"x" * 20, lambda far: far.part("Sun", 0, 10)),
     ("matches without titles", [["Sun"]], b"", lambda far: far.suggest("s", 5)),
-    ("a size below nothing", ["Sun", "text/html", -5, [], False], b"", lambda far: far.look("Sun")),
+    ("a size below nothing", ["Sun", "text/html", -5, [], False], b"", lambda far: far.info("Sun")),
 ]
 
 

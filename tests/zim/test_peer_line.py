@@ -34,7 +34,7 @@ def test_a_host_that_misbehaves_is_cut_off(fault: str, good: int, monkeypatch: p
         for _ in range(good):
             client.ping()
         with monkeypatch.context() as patch:
-            for name in ("AT_WORK_S", "TOTAL_S") if "too long" in words else ():
+            for name in ("MAX_WORK_S", "TOTAL_S") if "too long" in words else ():
                 patch.setattr(peer_client, name, 0.3)
             with pytest.raises(HostAway, match=f"'host' {words}"):
                 client.ping()
@@ -45,11 +45,11 @@ def test_a_host_that_misbehaves_is_cut_off(fault: str, good: int, monkeypatch: p
 
 def test_a_host_at_work_has_more_time_once_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that only says that it is at work is left sooner than one whose answer is on its way."""
-    monkeypatch.setattr(peer_client, "AT_WORK_S", 0.0)
+    monkeypatch.setattr(peer_client, "MAX_WORK_S", 0.0)
     host = Failing(closed, good=100)
     with serving(host) as address, contextlib.closing(PeerClient("host", address, "secret")) as client:
         with pytest.raises(HostAway, match="took too long to reply"):
             client.ping()
-        monkeypatch.setattr(peer_client, "AT_WORK_S", 60.0)
+        monkeypatch.setattr(peer_client, "MAX_WORK_S", 60.0)
         client.ping()
         assert host.calls == 1

@@ -64,7 +64,7 @@ def make(request: pytest.FixtureRequest, book: Path) -> Make:
 def test_a_hidden_page_cannot_be_read_by_any_method(make: Make, path: str) -> None:
     """Reading, looking, a part and where it leads: none gives a hidden page, also through a redirect."""
     archive = make(SCHOOL)
-    for use in (archive.read, archive.look, lambda p: archive.part(p, 0, 10)):
+    for use in (archive.read, archive.info, lambda p: archive.part(p, 0, 10)):
         with pytest.raises(PageHidden, match="hidden by the policy of Lycée X"):
             use(path)
     assert archive.resolve(path) is None
@@ -77,7 +77,7 @@ def test_no_search_offers_a_hidden_page(make: Make) -> None:
     """Full text, lists of words, suggestions and near titles leave it out, and the others stay."""
     archive = make(SCHOOL)
     assert [match.path for match in archive.search("heavy", 10)] == ["Sunset"]
-    assert archive.holding("heavy", 10) == ("Sunset",)
+    assert archive.paths_with("heavy", 10) == ("Sunset",)
     assert archive.suggest("Guill", 10) == ()
     assert "Guillotine" not in near_titles(archive, "Guilotine")
     assert [match.path for match in archive.suggest("Sun", 10)] == ["Sunset"]

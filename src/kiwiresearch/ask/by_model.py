@@ -26,8 +26,8 @@ from kiwiresearch.evidence import citation_words
 from kiwiresearch.llm import (
     PER_MESSAGE,
     WRITE_UP,
+    ChatMessage,
     Finish,
-    Message,
     Model,
     Options,
     Piece,
@@ -58,7 +58,7 @@ PER_FENCE = 32
 class ModelPrompt:
     """The first messages, the passages in them, and how many tokens are left for more passages."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     options: Options
     passages: tuple[Passage, ...]
     tokens_left: int
@@ -84,7 +84,7 @@ def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve:
     return ModelPrompt(messages, write_up(WRITE_UP.low, max_tokens=max_tokens), passages, max(room, 0))
 
 
-def _messages(found: Answer, passages: Sequence[Passage]) -> tuple[Message, ...]:
+def _messages(found: Answer, passages: Sequence[Passage]) -> tuple[ChatMessage, ...]:
     question = found.question
     if found.asked and found.asked != question:
         question += f"\nThis is meant: {found.asked}"
@@ -146,7 +146,7 @@ NO_MORE_PAGES = "No more pages can be read. Answer now, from the passages you ha
 class FetchedPages:
     """The results of a reply's tool calls: the turns to continue with, and passages that are new."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     passages: tuple[Passage, ...]
 
 
@@ -165,12 +165,12 @@ class PageFetcher:
 
     def answer_calls(self, reply: Reply, known: Sequence[str]) -> FetchedPages:
         """The reply with its tool calls, and a result for each; passages with `known` keys are not repeated."""
-        turns = [Message("assistant", reply.text, reply.calls)]
+        turns = [ChatMessage("assistant", reply.text, reply.calls)]
         new: list[Passage] = []
         for call in reply.calls:
             words, passages = self._answer(call, {*known, *(one.key for one in new)})
             self._room -= estimate_tokens(words) + PER_MESSAGE
-            turns.append(Message("tool", words, call_id=call.id))
+            turns.append(ChatMessage("tool", words, call_id=call.id))
             new += passages
         return FetchedPages(tuple(turns), tuple(new))
 
@@ -280,7 +280,9 @@ class ModelSession:
             self.draft.add_passages(fetched.passages)
             messages = (*messages, *fetched.messages)
 
-    def _turn(self, messages: tuple[Message, ...], options: Options) -> Generator[Thought | AnswerText, None, Reply]:
+    def _turn(
+        self, messages: tuple[ChatMessage, ...], options: Options
+    ) -> Generator[Thought | AnswerText, None, Reply]:
         """One reply as it arrives; an empty one is requested once more, in one piece."""
         reply = Reply("")
         for piece in self.model.pieces(messages, options):

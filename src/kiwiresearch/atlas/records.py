@@ -14,7 +14,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import FACTS_BOX, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.text import Quantity
-from kiwiresearch.text.dates import Calendar, DateMention, DateRange, Precision, Qualifier, dates_in
+from kiwiresearch.text.dates import Calendar, DateMention, DateQualifier, DateRange, Precision, dates_in
 from kiwiresearch.zim import EntryRef
 
 MAX_CLAIM_CHARS, MAX_RECORD_CHARS = 2_000, 100_000
@@ -23,7 +23,7 @@ MAX_PAGE_CHARS = 2**40
 MAX_DAY = 10**13
 """The most days before and after the origin that a date may be."""
 MAX_DIGITS = 300
-PRECISIONS, QUALIFIERS, CALENDARS = get_args(Precision), get_args(Qualifier), get_args(Calendar)
+PRECISIONS, QUALIFIERS, CALENDARS = get_args(Precision), get_args(DateQualifier), get_args(Calendar)
 
 
 def checked_claim(record: str) -> Claim | None:

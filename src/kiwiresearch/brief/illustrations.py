@@ -127,7 +127,7 @@ class _PictureChooser:
         """The bytes of a picture; none if it is missing, too small or too large."""
         archive = self.archive_of(ref.book)
         try:
-            if archive.look(ref.path).size > MAX_BYTES:
+            if archive.info(ref.path).size > MAX_BYTES:
                 return b""
             content = archive.read(ref.path).content
         except BookUnreachable:

@@ -16,7 +16,7 @@ from kiwiresearch.workspace import file_stamp, folder_name
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.store import CaseSchemas
-    from kiwiresearch.store import Files
+    from kiwiresearch.store import RunFiles
     from kiwiresearch.workspace import Workspace
 
 
@@ -229,7 +229,7 @@ class SchemaLocation:
     """A case in a schema of a PostgreSQL database; its folder contains only what can be restored from there."""
 
     schemas: CaseSchemas
-    files: Files
+    files: RunFiles
     schema: str
     title: str
     folder: Path

@@ -232,7 +232,7 @@ class StoredCases:
     def _location(self, case_id: str, name: str, stored_at: str) -> CaseLocation:
         touch = partial(self._touch, case_id)
         if self._store.is_shared:
-            return SchemaLocation(self._opened, self._store.files, stored_at, name, self._root / case_id, touch)
+            return SchemaLocation(self._opened, self._store.run_files, stored_at, name, self._root / case_id, touch)
         return FolderLocation(self._beside / stored_at, name, touch)
 
     def _touch(self, case_id: str) -> None:

@@ -270,7 +270,7 @@ def audit(
 
 def _check_audit(store: Store, head: str, *, json: bool) -> None:
     """Verify that the audit is complete, and not rewritten up to `head`; print its last hash for the next check."""
-    proof = store.audit.prove(head)
+    proof = store.audit.verify(head)
     if json:
         print_json(proof)
     elif proof.holds:

@@ -87,7 +87,7 @@ def ask(
     chosen = next(known for known in ASK_MODES if known == mode)
     options = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=bool(book)) as finder:
         asker = Asker(finder, workspace.settings.ask)
         if batch:
             from kiwiresearch.cli.batch import each_question
@@ -211,7 +211,7 @@ def search(
         )
     options = SearchOptions(limit=limit, fast=fast, focus=focus)
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=bool(book)) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_query
 

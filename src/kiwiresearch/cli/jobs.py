@@ -45,7 +45,7 @@ def result_line(jobs: JobQueue, job: Job) -> str:
         return f"Answers: kiwiresearch jobs answers {job.id}"
     from kiwiresearch.jobs import exists
 
-    place = jobs.assignment.output_folder(job)
+    place = jobs.assignment.output_folder(job.request, job.id)
     what, file = ("Tables", place) if job.request.kind == "bulk" else ("Brief", place / "report.md")
     return f"{what}: {file}" if exists(file) else ""
 

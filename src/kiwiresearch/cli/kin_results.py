@@ -298,7 +298,7 @@ def extract(
     if title is not None and not title.strip():
         raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Charles Darwin'.")
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=True) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=True) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_named
 

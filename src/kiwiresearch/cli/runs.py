@@ -83,7 +83,7 @@ def research(
     task = research_task(request, settings, option_name=_option_name, fast=fast)
     if critic and not workspace.settings.model_url.strip():
         say("--critic has no effect: no language model is set, so every sentence is taken from a page.")
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=bool(book)) as finder:
         report_missing(finder.missing)
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume or finish)

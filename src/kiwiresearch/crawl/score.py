@@ -4,7 +4,11 @@ In addition to its entry here, a new term needs:
 - its points, in points.toml, under the group whose weight multiplies it;
 - its label, under [signals] in messages/languages/*/graph.toml;
 - its row, in docs/reference/crawl-scoring.md.
-tests/crawl/test_crawl_scoring_page.py fails if one of these is missing.
+tests/crawl/test_crawl_scoring_page.py fails if one of these is missing; it lists the points of each term
+(`TERM_OF_POINTS`).
+
+A term from a new fact about the page also needs a field at the end of `PageFacts` (step.py), its value in
+`CrawlReader.facts` (reader.py), and the signal in `PageSignals` (page/doc.py, page/side_content.py).
 """
 
 from __future__ import annotations

@@ -76,7 +76,10 @@ class LinkOffer(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """The facts about a page that has been read. Journals store the fields by position."""
+    """The facts about a page that has been read.
+
+    Journals store the fields by position: new ones go to the end, with defaults, since old journals have fewer.
+    """
 
     name_share: float
     word_share: float

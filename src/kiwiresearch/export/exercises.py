@@ -121,7 +121,7 @@ def ordering(sheet: FactSheet) -> Ordering | None:
     events: list[DatedEvent] = []
     for event in found:
         when = event.claim.dates[0].when
-        if not events or events[-1].claim.dates[0].when.reach()[1] < when.reach()[0]:
+        if not events or events[-1].claim.dates[0].when.possible_days()[1] < when.possible_days()[0]:
             events.append(event)
     if len(events) < MIN_EVENTS:
         return None

@@ -63,7 +63,7 @@ class RemovableWork:
     """Removes a family from the store, for good."""
 
 
-FIELDS = tuple(one.name for one in fields(RemovedItem))
+ITEM_FIELDS = tuple(one.name for one in fields(RemovedItem))
 
 
 class RemovedList(Protocol):
@@ -164,7 +164,7 @@ class FileList:
 def _known_items(rows: Iterable[Mapping[str, object]]) -> Iterator[RemovedItem]:
     """The rows that this version knows."""
     for row in rows:
-        found = RemovedItem(**{name: str(row[name]) for name in FIELDS if name in row})  # type: ignore[arg-type]
+        found = RemovedItem(**{name: str(row[name]) for name in ITEM_FIELDS if name in row})  # type: ignore[arg-type]
         if found.kind in get_args(WorkKind) and found.state in get_args(RemovedState):
             yield found
 
@@ -178,11 +178,11 @@ class ArchiveAndTrash:
     """
 
     def __init__(
-        self, folder: Path, places: RemovableWork, now: Callable[[], str], stored: RemovedRows | None = None
+        self, folder: Path, work: RemovableWork, now: Callable[[], str], stored: RemovedRows | None = None
     ) -> None:
         self._folder = folder
-        self._places = places
-        self._cases = places.cases
+        self._work = work
+        self._cases = work.cases
         self._now = now
         self._is_stored = stored is not None
         self._list: RemovedList = FileList(folder) if stored is None else StoredList(stored)
@@ -195,24 +195,24 @@ class ArchiveAndTrash:
         """The ids of what is in one of these states."""
         return frozenset(one.id for one in self._list.items() if one.kind == kind and one.state in states)
 
-    def get(self, kind: WorkKind, wanted: str) -> RemovedItem:
-        found = next((one for one in self._list.items() if (one.kind, one.id) == (kind, wanted)), None)
+    def get(self, kind: WorkKind, item_id: str) -> RemovedItem:
+        found = next((one for one in self._list.items() if (one.kind, one.id) == (kind, item_id)), None)
         if found is None:
             raise RunNotFound("This is neither archived nor deleted.", remedy="Reload the page.")
         return found
 
-    def archive(self, kind: WorkKind, wanted: str) -> None:
+    def archive(self, kind: WorkKind, item_id: str) -> None:
         """Hide something from lists; it can still be opened."""
-        self._list.put(self._described(kind, wanted, "archived"))
+        self._list.put(self._item_for(kind, item_id, "archived"))
 
-    def delete(self, kind: WorkKind, wanted: str) -> None:
+    def delete(self, kind: WorkKind, item_id: str) -> None:
         """Move something to the trash."""
         self.purge_old()
-        item = self._described(kind, wanted, "deleted")
-        source = self._place(item)
+        item = self._item_for(kind, item_id, "deleted")
+        source = self._folder_of(item)
         if kind == "family":
-            self._cases.check_free(wanted, is_ours=self._places.has_open_job(wanted))
-            self._cases.release(wanted)
+            self._cases.check_free(item_id, is_ours=self._work.has_open_job(item_id))
+            self._cases.release(item_id)
         if self._is_stored:
             self._list.put(item)
             return
@@ -223,11 +223,11 @@ class ArchiveAndTrash:
             self._move(self._trashed(item), source)
             raise
 
-    def restore(self, kind: WorkKind, wanted: str) -> None:
+    def restore(self, kind: WorkKind, item_id: str) -> None:
         """Put something back where it was."""
-        item = self.get(kind, wanted)
+        item = self.get(kind, item_id)
         if item.state == "deleted" and not self._is_stored:
-            self._move(self._trashed(item), self._place(item))
+            self._move(self._trashed(item), self._folder_of(item))
         self._list.drop(item)
 
     def purge(self, items: Sequence[RemovedItem]) -> None:
@@ -239,9 +239,9 @@ class ArchiveAndTrash:
             if not self._is_stored:
                 shutil.rmtree(self._trashed(item), ignore_errors=True)
             if item.kind == "run":
-                self._places.remove_run(item.id)
+                self._work.remove_run(item.id)
             elif self._is_stored:
-                self._places.remove_family(item.id)
+                self._work.remove_family(item.id)
 
     def purge_old(self) -> None:
         """Delete for good what was deleted more than thirty days ago."""
@@ -250,28 +250,28 @@ class ArchiveAndTrash:
             return
         self.purge([one for one in self.items("deleted") if now - _moment(one.at) > timedelta(days=KEEP_DAYS)])
 
-    def _described(self, kind: WorkKind, wanted: str, state: RemovedState) -> RemovedItem:
+    def _item_for(self, kind: WorkKind, item_id: str, state: RemovedState) -> RemovedItem:
         """What is known of something that is there; an error if it is not, or is being worked on."""
         if kind == "family":
-            return RemovedItem(kind, wanted, state, self._now(), folder=self._cases.folder(wanted).name)
+            return RemovedItem(kind, item_id, state, self._now(), folder=self._cases.folder(item_id).name)
         title, user, made = "", "", ""
         try:
-            job = self._places.get_job(wanted)
+            job = self._work.get_job(item_id)
         except RunNotFound:
-            title = self._places.runs.get(wanted).topic
+            title = self._work.runs.get(item_id).topic
         else:
             if job.is_open:
                 raise WrongJobState(f"{job.request.name!r} is still running or queued.", remedy="Stop it first.")
             title, user, made = job.request.name, job.user, job.asked_at
-        return RemovedItem(kind, wanted, state, self._now(), title, wanted, user, made)
+        return RemovedItem(kind, item_id, state, self._now(), title, item_id, user, made)
 
-    def _place(self, item: RemovedItem) -> Path:
+    def _folder_of(self, item: RemovedItem) -> Path:
         """Where it belongs; an id that could lead out of its folder is refused."""
         if item.kind == "family":
             return self._cases.root / Path(item.folder).name
-        if not is_job_id(item.id) and item.id not in {run.id for run in self._places.runs.all()}:
+        if not is_job_id(item.id) and item.id not in {run.id for run in self._work.runs.all()}:
             raise RunNotFound("This research was not found.", remedy="Reload the page.")
-        return self._places.folder / Path(item.folder).name
+        return self._work.folder / Path(item.folder).name
 
     def _trashed(self, item: RemovedItem) -> Path:
         return self._folder / item.kind / Path(item.id).name

@@ -58,11 +58,11 @@ class JobBooks:
         here: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         missing: Callable[[], Sequence[MissingBooks]],
         *,
-        all_books: bool,
+        has_part_of_shelf: bool,
     ) -> None:
         self._here: Callable[[], Sequence[ListedBook]] = here if callable(here) else lambda: here
         self._missing = missing
-        self._all_books = all_books
+        self._has_part_of_shelf = has_part_of_shelf
 
     def books_for(self, request: JobRequest) -> tuple[ListedBook, ...]:
         """The books of a request; names match only books on this shelf, never other files."""
@@ -81,8 +81,8 @@ class JobBooks:
         """
         chosen = self.books_for(request)
         record: JsonDict = plain(request)
-        if (by_id or self._all_books) and not isinstance(request, FamilyRequest):  # a case stores its own books
-            record |= {"on": [book.id for book in chosen], "all_books": self._are_all(request)}
+        if (by_id or self._has_part_of_shelf) and not isinstance(request, FamilyRequest):  # a case stores its own books
+            record |= {"on": [book.id for book in chosen], "all_books": self._searches_all(request)}
             if not request.books and (missing := self._missing()):
                 record["missing"] = plain(missing)
         return record
@@ -93,12 +93,13 @@ class JobBooks:
         Tables are made from a file, so a book of another host will not do for them.
         """
         is_bulk = isinstance(request, BulkRequest)
+        # Reversed: of two books with one id, the first on the shelf is used.
         here = {str(book.id): book for book in reversed(self._here()) if not (is_bulk and book.source.is_on_peer)}
         if isinstance(record.get("on"), list):
             ids = [str(book_id) for book_id in record["on"]]
             return tuple(here[book_id] for book_id in ids) if set(ids) <= set(here) else None
         is_whole_shelf = not request.books and not isinstance(request, FamilyRequest)
-        if is_whole_shelf and self._all_books:  # a process with only part of the shelf leaves it to others
+        if is_whole_shelf and self._has_part_of_shelf:  # a process with only part of the shelf leaves it to others
             return None
         if not all(open_books_named(here.values(), name, lambda book: book) for name in request.books):
             return None
@@ -106,10 +107,10 @@ class JobBooks:
 
     def searches_all(self, record: Mapping[str, Any], request: JobRequest) -> bool:
         """Whether each book is searched in full."""
-        return bool(record.get("all_books", self._are_all(request)))
+        return bool(record.get("all_books", self._searches_all(request)))
 
-    def _are_all(self, request: JobRequest) -> bool:
-        return bool(request.books) or self._all_books
+    def _searches_all(self, request: JobRequest) -> bool:
+        return bool(request.books) or self._has_part_of_shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +124,17 @@ class JobAssignment:
 
     def record(self, request: JobRequest) -> JsonDict:
         """A request as it is stored, with the books that a host must have to do it."""
-        return self.books.record(request, by_id=self.store.is_primary) | self._case_books(request)
+        return self.books.record(request, by_id=self.store.holds_everything) | self._case_books(request)
 
     def eligibility(self) -> Callable[[JobRow], bool]:
-        """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once.
-
-        An unreadable job is accepted, and fails.
-        """
+        """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once."""
         has_room = functools.cache(lambda user: may_start_job(self.store, self.workspace.settings.limits, user))
+        return lambda row: has_room(row.user) and self.has_books(row)
 
-        def fits(row: JobRow) -> bool:
-            if not has_room(row.user):
-                return False
-            request = job_from_row(row).request
-            return isinstance(request, UnreadableRequest) or self.books.local_books(row.request, request) is not None
-
-        return fits
+    def has_books(self, row: JobRow) -> bool:
+        """Whether the books of a job are here; an unreadable job needs none, and fails."""
+        request = job_from_row(row).request
+        return isinstance(request, UnreadableRequest) or self.books.local_books(row.request, request) is not None
 
     def spec(self, row: JobRow, job: Job) -> JobSpec:
         """The job as its process receives it."""
@@ -154,7 +150,7 @@ class JobAssignment:
             books,
             self.books.searches_all(row.request, request),
             request,
-            self.output_folder(job),
+            self.output_folder(request, job.id),
             job.id,
             row.holder,
             job.pages,
@@ -163,32 +159,29 @@ class JobAssignment:
 
     def has_folder(self, request: JobRequest, job_id: str) -> bool:
         """Whether something already exists where a job with this id would write."""
-        is_taken = not isinstance(request, FamilyRequest) and exists(self._place(request, job_id))
+        is_taken = not isinstance(request, FamilyRequest) and exists(self.output_folder(request, job_id))
         return is_taken or exists(runs_folder(self.workspace) / job_id)
-
-    def output_folder(self, job: Job) -> Path:
-        """Where a job writes."""
-        return self._place(job.request, job.id)
 
     @property
     def answers(self) -> Path:
         """Where answers are written before they are moved to the store."""
         return store_folder(self.store, self.workspace.folders.state / "answers")
 
-    def _place(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:
+    def output_folder(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:
+        """Where a job writes."""
         match request:
             case FamilyRequest(case=case):
                 return self.cases.folder(case)
             case BulkRequest():
                 return bulk_folder(self.workspace) / job_id
-            case QuestionsRequest() if self.store.is_primary:
+            case QuestionsRequest() if self.store.holds_everything:
                 return self.answers / job_id
             case _:
                 return runs_folder(self.workspace) / job_id
 
     def _case_books(self, request: JobRequest) -> dict[str, list[str]]:
         """The books that a host must have to continue a case: those it was started with, as far as they are here."""
-        if not isinstance(request, FamilyRequest) or request.upload or not self.store.is_primary:
+        if not isinstance(request, FamilyRequest) or request.upload or not self.store.holds_everything:
             return {}
         named, here = self.cases.books(request.case), {str(book.id) for book in self.books.books_for(request)}
         return {"on": [book_id for book_id in named if book_id in here] or list(named)} if named else {}

@@ -28,8 +28,7 @@ from kiwiresearch.runs import JobLost, WorkStopped
 ORPHAN_S = 10.0
 """How long a step may take once the worker is gone; shorter than its lease."""
 
-INPUT = 0
-
+STDIN_FD = 0
 RETRYABLE = (HostAway, StoreUnreachable, FolderInUse)
 """Problems that pass: the job is queued again and tried later, here or elsewhere."""
 
@@ -56,7 +55,7 @@ def main() -> None:
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)
     specs: queue.SimpleQueue[tuple[JobSpec, threading.Event] | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(specs,), daemon=True).start()
+    threading.Thread(target=_read_jobs, args=(specs,), daemon=True).start()
     while (given := specs.get()) is not None:
         with contextlib.suppress(WorkStopped):  # nothing reads the last event anymore
             _run_and_report(*given, writer)
@@ -90,7 +89,7 @@ def _run_and_report(spec: JobSpec, stop: threading.Event, writer: EventWriter) -
         writer.send(event="done", **plain(done))
 
 
-def _read(specs: queue.SimpleQueue[tuple[JobSpec, threading.Event] | None]) -> None:
+def _read_jobs(specs: queue.SimpleQueue[tuple[JobSpec, threading.Event] | None]) -> None:
     """Queue jobs, and set the stop event of the last one when a stop line arrives or the input ends."""
     stop = threading.Event()
     for line in _lines():
@@ -108,7 +107,7 @@ def _read(specs: queue.SimpleQueue[tuple[JobSpec, threading.Event] | None]) -> N
 def _lines() -> Iterator[bytes]:
     """The lines of the input, unbuffered: a thread blocked in Python's own buffer would block the exit."""
     rest = b""
-    while part := os.read(INPUT, 65_536):
+    while part := os.read(STDIN_FD, 65_536):
         *lines, rest = (rest + part).split(b"\n")
         yield from (line + b"\n" for line in lines)
 

@@ -24,7 +24,7 @@ def work_on_case(spec: JobSpec, request: FamilyRequest, on_event: EventListener)
     """Do the requested work on the case; events never name a person who may be living."""
     workspace = spec.open_workspace()
     with closing(open_registry(workspace)) as cases:
-        location = cases.location(request.case) if workspace.settings.has_store else location_of(spec.out)
+        location = cases.location(request.case) if workspace.settings.has_store else location_of(spec.folder)
         with (
             rewording_errors(location.without_names),
             Case.open(location, plugins=plugins_folder(workspace), lock_timeout_s=TIMEOUT_S) as case,
@@ -40,7 +40,7 @@ def _do_request(
         return _import_file(case, request.upload, on_event)
     with (
         Shelf(case_books(case, spec.books), workspace.opener) as shelf,
-        Finder(workspace, shelf, all_books=True) as finder,
+        Finder(workspace, shelf, search_all=True) as finder,
     ):
         case.finder, case.with_model = finder, request.model
         return _take_steps(case, request.steps, on_event)
@@ -60,12 +60,17 @@ def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...
 
 def _take_steps(case: Case, steps: int, on_event: EventListener) -> RunOutcome:
     story, count = "", 0
-    for took in case.steps():
-        story = took.sentence
-        if took.what != "stop":
+    for result in case.steps():
+        story = result.sentence
+        if result.what != "stop":
             count += 1
         waiting = sum(case.store.queues.sizes().values())
-        fields: dict[str, Any] = {"what": took.what, "words": took.sentence, "new": took.new, "reason": took.reason}
+        fields: dict[str, Any] = {
+            "what": result.what,
+            "words": result.sentence,
+            "new": result.new,
+            "reason": result.reason,
+        }
         on_event(event="step", order=count, waiting=waiting, **fields)
         if count == steps:
             break
@@ -77,7 +82,7 @@ def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome
         if file is None:
             raise RunNotFound("The family file was not found.", remedy="Upload it again.")
         on_event(event="stage", stage="reading")
-        with rewording_errors(partial(_unnamed, file)):
+        with rewording_errors(partial(_without_file_name, file)):
             done = import_gedcom(case.store, file)
     on_event(event="stage", stage="resolving")
     merged = len(case.reevaluate().merged)
@@ -87,6 +92,6 @@ def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome
     return RunOutcome(case.location.folder, "", 0, "done", story=story)
 
 
-def _unnamed(file: Path, text: str) -> str:
+def _without_file_name(file: Path, text: str) -> str:
     """A message without the name of the file: it may be the name of a living person."""
     return text.replace(repr(str(file)), "The file").replace(repr(file.name), "The file")

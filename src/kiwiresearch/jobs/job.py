@@ -339,7 +339,7 @@ def job_from_row(row: JobRow) -> Job:
         user=row.user,
         priority=row.priority,
         worker=row.worker,
-        losses=tuple(map(_loss, row.losses)),
+        losses=tuple(_text(one, "why") for one in row.losses),
         browser=str(row.request.get("browser") or ""),
         **(progress or JobProgress())._asdict(),
     )
@@ -369,10 +369,6 @@ def _progress_of(row: JobRow) -> JobProgress | None:
     except (ValueError, TypeError, OverflowError):
         return None
     return JobProgress(pages, kept, *(_text(row.report, name) for name in ("story", "problem", "remedy")))
-
-
-def _loss(row: Mapping[str, Any]) -> str:
-    return _text(row, "why")
 
 
 def _text(row: Mapping[str, Any], name: str) -> Message:

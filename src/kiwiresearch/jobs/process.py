@@ -20,17 +20,17 @@ from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record
 from kiwiresearch.messages import Message, message_fields, message_in, rewritten
-from kiwiresearch.workspace import Folders, Settings, Workspace, connect_hosts, defaults, with_values
-from kiwiresearch.zim import (
-    FileChecks,
-    ListedBook,
-    MissingBooks,
-    Opener,
-    OpenFileNotes,
-    ShelfFile,
-    Source,
-    missing_from_record,
+from kiwiresearch.workspace import (
+    Folders,
+    Settings,
+    Workspace,
+    connect_hosts,
+    defaults,
+    make_workspace,
+    setting_value,
+    with_values,
 )
+from kiwiresearch.zim import ListedBook, MissingBooks, Source, missing_from_record
 
 EventListener = Callable[..., None]
 """Called with the fields of an event; an exception it raises stops the job."""
@@ -45,62 +45,47 @@ class JobSpec:
     folders: Folders
     settings: Settings
     books: tuple[ListedBook, ...]
-    search_in_full: bool
+    search_all: bool
     """Whether each book is searched in full, as if the user had named them."""
     request: JobRequest
-    out: Path
+    folder: Path
+    """Where the job writes; with a shared store, only a working copy of what is stored there."""
     job: str = ""
     """The id of the job."""
     holder: str = ""
     """The name under which the store records the job's holder."""
-    done: int = 0
+    steps_done: int = 0
     """How many steps earlier attempts took, as far as they were reported."""
     missing: tuple[MissingBooks, ...] = ()
     """Books that were unavailable when the job was requested."""
-
-    @property
-    def is_copied_to_store(self) -> bool:
-        """Whether the work is copied into the store, and the folder is only a working copy."""
-        return self.settings.has_store
 
     def to_line(self) -> bytes:
         """As a JSON line; names that are not valid Unicode pass unchanged."""
         record = {
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
-            "settings": {key: _setting(self.settings, key) for key in defaults()},
+            "settings": {key: setting_value(self.settings, key) for key in defaults()},
             "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
-            "all_books": self.search_in_full,
+            "all_books": self.search_all,
             "request": plain(self.request),
-            "out": str(self.out),
+            "out": str(self.folder),
             "job": self.job,
             "holder": self.holder,
-            "done": self.done,
+            "done": self.steps_done,
             "missing": plain(self.missing),
         }
         return json.dumps(record).encode() + b"\n"
 
     def open_workspace(self) -> Workspace:
         """The workspace of the worker that gave the job; messages it already printed about books are not repeated."""
-        from kiwiresearch.zim import set_cluster_cache
-
-        where, settings = self.folders, self.settings
-        set_cluster_cache(settings.cluster_cache_mb * 2**20)
-        opener = Opener(
-            FileChecks(where.cache / "checks"),
-            OpenFileNotes(where.state / "open"),
-            allow_damaged=settings.allow_damaged,
-            timeout_s=settings.serve_timeout_s,
-            policy=settings.policy,
-        )
-        workspace = Workspace(where, settings, ShelfFile(where.shelf_file), opener)
-        if self.is_copied_to_store:
+        workspace = make_workspace(self.folders, self.settings)
+        if self.settings.has_store:
             connect_hosts(workspace)  # books of other hosts are named by their UUIDs
         return workspace
 
     def without_paths(self, text: str) -> str:
         """A text without local paths: books and folders are shown by their names."""
         names = {book.source.location: book.name for book in self.books if not book.source.is_served}
-        names |= {str(self.out.parent): "runs", str(self.folders.cache): "cache"}
+        names |= {str(self.folder.parent): "runs", str(self.folders.cache): "cache"}
         names |= {str(self.folders.config): "config", str(self.folders.state): "state"}
         places = sorted((place for place in names if len(place) > 1), key=len, reverse=True)
 
@@ -113,7 +98,6 @@ class JobSpec:
 
 
 def spec_from_line(line: bytes) -> JobSpec:
-    """Parse a job from its JSON line."""
     row: Mapping[str, Any] = json.loads(line)
     config, cache, state = map(Path, row["folders"])
     return JobSpec(
@@ -122,28 +106,22 @@ def spec_from_line(line: bytes) -> JobSpec:
         books=tuple(
             ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
         ),
-        search_in_full=row["all_books"],
+        search_all=row["all_books"],
         request=request_from_record(row["request"]),
-        out=Path(row["out"]),
+        folder=Path(row["out"]),
         job=row["job"],
         holder=row["holder"],
-        done=row["done"],
+        steps_done=row["done"],
         missing=missing_from_record(row["missing"]),
     )
-
-
-def _setting(settings: Settings, key: str) -> Any:
-    value: Any = settings
-    for name in key.split("."):
-        value = getattr(value, name)
-    return list(value) if isinstance(value, tuple) else value
 
 
 RESUME_HINT = Message("Resume it to continue where it stopped.", "remedy.resume")
 
 MAX_JOBS_PER_PROCESS = 25
 """After this many jobs a process is replaced, so that memory they leaked does not pile up."""
-END_S = 2.0
+EXIT_TIMEOUT_S = 2.0
+"""How long a process may take to exit once its input is closed."""
 IDLE_S = 10.0
 """How long an idle process waits for another job."""
 
@@ -151,6 +129,8 @@ KILLED_CODES = (-signal.SIGTERM, -signal.SIGINT, *([-signal.SIGKILL] if hasattr(
 """Exit codes of a process that was killed from outside."""
 
 FINAL_EVENTS = ("done", "failed", "stopped", "lost", "away")
+"""How a job may end: `lost` means that its lease is gone, and `away` that something it needs is unavailable, so that
+it is queued again without a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +228,7 @@ class JobProcess:
                 with contextlib.suppress(OSError):
                     pipe.close()
         try:
-            self._child.wait(END_S)
+            self._child.wait(EXIT_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()

@@ -39,7 +39,7 @@ from kiwiresearch.jobs.job import (
 )
 from kiwiresearch.jobs.worker import GRACE_S, MAX_RUNNING, Worker, WorkerContext
 from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
-from kiwiresearch.runs import STEPS, Runs, StoredRuns, discard_empty_run, remove_run, remove_run_files, steps_file
+from kiwiresearch.runs import STEPS, Runs, StoredRuns, discard_empty_run, journal_file, remove_run, remove_run_files
 from kiwiresearch.system import write_pieces_atomically
 from kiwiresearch.workspace import (
     ANSWERS,
@@ -106,14 +106,14 @@ class JobQueue:
         books: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         *,
         now: Callable[[], str],
-        all_books: bool = False,
+        has_part_of_shelf: bool = False,
         missing: Callable[[], Sequence[MissingBooks]] = tuple,
         limits: QueueLimits | None = None,
         kinds: Collection[str] = JOB_KINDS,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self._workspace = workspace
-        self._books = JobBooks(books, missing, all_books=all_books)
+        self._books = JobBooks(books, missing, has_part_of_shelf=has_part_of_shelf)
         self._now = now
         self._limits = limits or QueueLimits()
         self.folder: Path = runs_folder(workspace)
@@ -122,14 +122,14 @@ class JobQueue:
         self.cases: CaseRegistry = open_registry(workspace)
         self.assignment = JobAssignment(workspace, self.store, self._books, self.cases)
         """Which jobs this host can do."""
-        kept = StoredRuns(self.store, self.folder) if self.store.is_primary else None
-        self.runs = Runs(self.folder, kept)
+        stored_runs = StoredRuns(self.store, self.folder) if self.store.holds_everything else None
+        self.runs = Runs(self.folder, stored_runs)
         """The finished runs, from all hosts."""
-        places = RemovableWork(
+        work = RemovableWork(
             self.folder, self.runs, self.cases, self.get, self._has_open_job, self._purge_run, self._purge_family
         )
-        stored = self.store.removed if self.store.is_primary else None
-        self.removed = ArchiveAndTrash(workspace.folders.state / "trash", places, now, stored)
+        stored_removals = self.store.removed if self.store.holds_everything else None
+        self.removed = ArchiveAndTrash(workspace.folders.state / "trash", work, now, stored_removals)
         """Runs and families that were archived or deleted."""
         self._listeners = Listeners()
         self._start_lock = threading.RLock()
@@ -183,13 +183,7 @@ class JobQueue:
     def can_do(self, job_id: str) -> bool:
         """Whether the books of a job are here."""
         row = self.store.jobs.get(job_id)
-        if row is None:
-            return False
-        request = job_from_row(row).request
-        return (
-            isinstance(request, UnreadableRequest)
-            or self.assignment.books.local_books(row.request, request) is not None
-        )
+        return row is not None and self.assignment.has_books(row)
 
     def answers(self, job_id: str) -> str:
         """The answers of a batch of questions that is done, as JSON lines."""
@@ -199,8 +193,8 @@ class JobQueue:
                 f"The job {job_id!r} has no answers.", remedy="Only a finished batch of questions has answers."
             )
         try:
-            if self.store.is_primary:
-                return self.store.files.read(job_id, ANSWERS).decode("utf-8")
+            if self.store.holds_everything:
+                return self.store.run_files.read(job_id, ANSWERS).decode("utf-8")
             return (self.folder / job_id / ANSWERS).read_text(encoding="utf-8")
         except (OSError, ValueError) as problem:
             raise RunDamaged(
@@ -273,14 +267,16 @@ class JobQueue:
             remedy = f"To delete the results too: kiwiresearch jobs remove {job_id} --yes"
             raise WrongJobState(f"The job {job_id!r} has results.", remedy=remedy)
         folder = (
-            self.assignment.output_folder(job) if isinstance(job.request, QuestionsRequest) else self.folder / job_id
+            self.assignment.output_folder(job.request, job_id)
+            if isinstance(job.request, QuestionsRequest)
+            else self.folder / job_id
         )
         if with_run:
             remove_run(self.store, job_id, folder)
         drop_upload(self.cases, job, self.all())
         self.store.jobs.remove(job_id)
         discard_empty_run(folder)
-        self._steps_copy(job_id).unlink(missing_ok=True)
+        self._journal_copy(job_id).unlink(missing_ok=True)
         left = bulk_folder(self._workspace) / job_id if isinstance(job.request, BulkRequest) else folder
         return left if exists(left) else None
 
@@ -292,7 +288,9 @@ class JobQueue:
         try:
             self.remove(run_id, with_run=True)
         except RunNotFound:
-            if self.store.is_primary:  # without a store its folder was in the trash, and another may have its name
+            if (
+                self.store.holds_everything
+            ):  # without a store its folder was in the trash, and another may have its name
                 remove_run(self.store, run_id, self.folder / Path(run_id).name)
 
     def _purge_family(self, case: str) -> None:
@@ -314,7 +312,7 @@ class JobQueue:
         if with_run:
             remove_run(self.store, job_id, self.folder / job_id)
             remove_run_files(self.assignment.answers / job_id)
-            self._steps_copy(job_id).unlink(missing_ok=True)
+            self._journal_copy(job_id).unlink(missing_ok=True)
         self.store.jobs.remove(job_id)
         left = (self.folder / job_id, bulk_folder(self._workspace) / job_id)
         return next(filter(exists, left), None)
@@ -334,16 +332,16 @@ class JobQueue:
             return JobUpdate(job, tuple(self._stored_events(job_id, position)))
         return JobUpdate(job, tuple(events))
 
-    def steps_file(self, job: Job) -> Path:
+    def journal_file(self, job: Job) -> Path:
         """The journal of an unfinished run; if another host works on it, a copy."""
-        if not self.store.is_primary or self.pid(job.id) is not None:
-            return steps_file(self.folder / job.id)
-        copy = self._steps_copy(job.id)
+        if not self.store.holds_everything or self.pid(job.id) is not None:
+            return journal_file(self.folder / job.id)
+        copy = self._journal_copy(job.id)
         with contextlib.suppress(OSError, StoreError):
-            write_pieces_atomically(copy, self.store.parts.read(job.id, STEPS))
+            write_pieces_atomically(copy, self.store.unfinished_files.read(job.id, STEPS))
         return copy
 
-    def _steps_copy(self, job_id: str) -> Path:
+    def _journal_copy(self, job_id: str) -> Path:
         return store_folder(self.store, self._workspace.folders.cache / "steps") / job_id
 
     def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
@@ -390,5 +388,4 @@ class JobQueue:
     def _refuse_same_case(self, request: JobRequest) -> None:
         """Refuse a second job on the same family case."""
         if isinstance(request, FamilyRequest):
-            same = (job.request for job in self.all() if job.is_open and isinstance(job.request, FamilyRequest))
-            self.cases.check_free(request.case, is_ours=any(other.case == request.case for other in same))
+            self.cases.check_free(request.case, is_ours=self._has_open_job(request.case))

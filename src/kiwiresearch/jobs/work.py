@@ -97,32 +97,32 @@ def _research(spec: JobSpec, request: ResearchRequest, on_event: EventListener, 
     with open_finder(spec, on_event) as finder:
         work = Research(finder, replace(research_task(request, spec.settings), missing=spec.missing))
         on_event(event="stage", stage="writing" if request.read_no_more else "gathering")
-        made = work.run(spec.out, step, read_no_more=request.read_no_more)
-    done = JobResult(made.pages, how=made.how)
-    if made.how != "was finished":
-        done = replace(done, kept=made.resumed_pages, story=made.story)
+        outcome = work.run(spec.folder, step, read_no_more=request.read_no_more)
+    result = JobResult(outcome.pages, how=outcome.how)
+    if outcome.how != "was finished":
+        result = replace(result, kept=outcome.resumed_pages, story=outcome.story)
     if stored_work is not None:
-        store_progress(spec, plain(done))
-        names = [*read_manifest(spec.out).outputs, MANIFEST, TIMINGS]
-        stored_work.finish([name for name in names if (spec.out / name).is_file()])
-    return done
+        store_progress(spec, plain(result))
+        names = [*read_manifest(spec.folder).outputs, MANIFEST, TIMINGS]
+        stored_work.finish([name for name in names if (spec.folder / name).is_file()])
+    return result
 
 
 def _family(spec: JobSpec, request: FamilyRequest, on_event: EventListener) -> JobResult:
     """Continue a case; steps that an earlier attempt took are not taken again."""
     from kiwiresearch.jobs.family_work import work_on_case
 
-    if request.steps and spec.done >= request.steps:
-        return JobResult(spec.done)
+    if request.steps and spec.steps_done >= request.steps:
+        return JobResult(spec.steps_done)
 
     def step(**event: Any) -> None:
         if "order" in event:
-            event["order"] += spec.done
+            event["order"] += spec.steps_done
             store_progress(spec, {"pages": event["order"]})
         on_event(**event)
 
-    made = work_on_case(spec, replace(request, steps=request.steps and request.steps - spec.done), step)
-    return JobResult(spec.done + made.pages, spec.done, made.story, made.how)
+    outcome = work_on_case(spec, replace(request, steps=request.steps and request.steps - spec.steps_done), step)
+    return JobResult(spec.steps_done + outcome.pages, spec.steps_done, outcome.story, outcome.how)
 
 
 @contextlib.contextmanager
@@ -132,15 +132,15 @@ def open_finder(spec: JobSpec, on_event: EventListener) -> Iterator[Finder]:
     workspace.opener.say = lambda text: on_event(event="note", text=spec.without_paths(text))
     with (
         Shelf(spec.books, workspace.opener) as shelf,
-        Finder(workspace, shelf, all_books=spec.search_in_full) as finder,
+        Finder(workspace, shelf, search_all=spec.search_all) as finder,
     ):
         yield finder
 
 
 def _stored_work(spec: JobSpec, stop: threading.Event, names: Sequence[str]) -> JobFilesCopy | None:
-    if not spec.is_copied_to_store:
+    if not spec.settings.has_store:
         return None
-    stored_work = JobFilesCopy(store_of(spec.open_workspace()), spec.holder, spec.job, spec.out, names)
+    stored_work = JobFilesCopy(store_of(spec.open_workspace()), spec.holder, spec.job, spec.folder, names)
     stored_work.stop = stop
     return stored_work
 
@@ -183,16 +183,16 @@ def answer_all(
 ) -> JobResult:
     """Answer the remaining questions into a file with one JSON line each, as `ask --batch` writes them."""
     is_in_store = stored_work is not None and stored_work.restore()
-    if (spec.out / ANSWERS).is_file():
+    if (spec.folder / ANSWERS).is_file():
         if stored_work is not None:
-            _hand_in(spec, stored_work, is_in_store=is_in_store)  # it was killed just before or after this
+            _store_answers(spec, stored_work, is_in_store=is_in_store)  # it was killed just before or after this
         return JobResult(sum(1 for row in request.rows if row.strip()))
-    hidden = spec.out / WORK_FOLDER
-    with reporting_write_errors(spec.out):
+    hidden = spec.folder / WORK_FOLDER
+    with reporting_write_errors(spec.folder):
         hidden.mkdir(parents=True, exist_ok=True)
     part = GrowingFile(hidden / UNFINISHED_ANSWERS)
     try:
-        before = _whole_lines(part)
+        before = _cut_incomplete_line(part)
         with open_finder(spec, on_event) as finder:
             asker = Asker(finder, spec.settings.ask)
             mode = next(mode for mode in ASK_MODES if mode == request.mode)
@@ -208,20 +208,20 @@ def answer_all(
         part.sync()
     finally:
         part.close()
-    with reporting_write_errors(spec.out):
-        (hidden / UNFINISHED_ANSWERS).replace(spec.out / ANSWERS)
+    with reporting_write_errors(spec.folder):
+        (hidden / UNFINISHED_ANSWERS).replace(spec.folder / ANSWERS)
         hidden.rmdir()
-    story = _story(spec.out / ANSWERS, len(rows))
+    story = _story(spec.folder / ANSWERS, len(rows))
     if stored_work is not None:
-        _hand_in(spec, stored_work, is_in_store=False)
+        _store_answers(spec, stored_work, is_in_store=False)
     return JobResult(len(rows), before, story)
 
 
-def _hand_in(spec: JobSpec, stored_work: JobFilesCopy, *, is_in_store: bool) -> None:
+def _store_answers(spec: JobSpec, stored_work: JobFilesCopy, *, is_in_store: bool) -> None:
     """Move the answers into the store, where they are read."""
     if not is_in_store:
         stored_work.finish([ANSWERS])
-    shutil.rmtree(spec.out, ignore_errors=True)
+    shutil.rmtree(spec.folder, ignore_errors=True)
 
 
 def _story(answers: Path, rows: int) -> str:
@@ -232,7 +232,7 @@ def _story(answers: Path, rows: int) -> str:
     return f"{rows:,} questions were answered." if rows != 1 else "1 question was answered."
 
 
-def _whole_lines(part: GrowingFile) -> int:
+def _cut_incomplete_line(part: GrowingFile) -> int:
     """How many answers an earlier attempt wrote; an incomplete last line is cut off."""
     text = Path(part.path).read_bytes()
     part.truncate(text.rfind(b"\n") + 1)
@@ -263,6 +263,8 @@ def write_tables(spec: JobSpec, request: BulkRequest, on_event: EventListener) -
         on_event(event="batch", order=progress.done, of=progress.total, errors=progress.errors)
 
     on_event(event="stage", stage="writing")
-    written = write_book(book.source.path, request.what, spec.out, version=__version__, workers=BULK_WORKERS, tell=step)
+    written = write_book(
+        book.source.path, request.what, spec.folder, version=__version__, workers=BULK_WORKERS, tell=step
+    )
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in sorted(written.manifest.tables.items()))
     return JobResult(kept=resumed, story=f"{book.title or book.name}: {rows}.")

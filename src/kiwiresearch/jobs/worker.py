@@ -31,7 +31,7 @@ MAX_TRIES = 3
 """A job that was lost this many times fails."""
 WORKER_STOPPED = "its worker was stopped"
 POSTPONE_S = 5.0
-"""How long this worker leaves a job alone whose host, store or folder is unavailable."""
+"""How long this worker leaves a job alone when its host, store or folder is unavailable."""
 
 
 def audit_job_end(store: Store, job: Job, state: str, ended_at: str) -> None:
@@ -76,7 +76,7 @@ class Worker:
         max_running: int,
         grace_s: float,
     ) -> None:
-        self._store, self._context, self._alive_file, self._listeners = store, context, lock, listeners
+        self._store, self._context, self._worker_lock, self._listeners = store, context, lock, listeners
         self._max_running, self._grace_s = max_running, grace_s
         self._leased: dict[str, LeasedJob] = {}
         self._job_threads: list[threading.Thread] = []
@@ -92,7 +92,7 @@ class Worker:
         """Whether the current problem with the store was already reported."""
         loops = (self._heartbeat, self._poll)
         self._threads = [threading.Thread(target=self._loop, args=(one,), name="worker", daemon=True) for one in loops]
-        for one in loops:
+        for one in loops:  # once here, so that a store that fails is reported before the threads start
             one()
         for thread in self._threads:
             thread.start()
@@ -112,7 +112,7 @@ class Worker:
         with self._leasing_lock:
             while self._has_room():
                 row = self._store.leases.lease_next(
-                    self._alive_file.name, self._context.kinds, lease_s=LEASE_S, can_do=self._can_do()
+                    self._worker_lock.name, self._context.kinds, lease_s=LEASE_S, can_do=self._can_do()
                 )
                 if row is None:
                     break
@@ -150,7 +150,7 @@ class Worker:
         self._ended.set()
         for thread in self._threads:
             thread.join()
-        self._alive_file.end()
+        self._worker_lock.end()
         self._listeners.notify()
 
     def _stop_all(self) -> None:
@@ -223,6 +223,7 @@ class Worker:
                 self._until_stored(lambda: self._requeue(leased, is_killed=ending is not None))
             elif self._until_stored(lambda: self._write_end(leased, ending)):
                 self._context.log_line(f"{leased.job.id}: {ending.state}. {ending.details.get('problem', '')}".rstrip())
+                # Only once the end is stored: if this process dies in between, only the audit row is missing.
                 self._until_stored(lambda: audit_job_end(self._store, leased.job, ending.state, self._context.now()))
         finally:
             with self._state_lock:
@@ -302,10 +303,10 @@ class Worker:
             return
         for leased in self._leased_jobs():
             leased.renew(LEASE_S, self._grace_s)
-        dead = self._alive_file.dead_workers()
+        dead = self._worker_lock.dead_workers()
         if dead or self._store.jobs.counts().running > len(self._leased_jobs()):
             self._store.leases.expire(max_tries=MAX_TRIES, is_dead=frozenset(dead).__contains__)
-            self._alive_file.forget(dead)
+            self._worker_lock.forget(dead)
         self._has_reported = False
 
     def _lease_waiting(self) -> None:

@@ -72,10 +72,8 @@ class WorkerLock:
         try:
             self._acquire()
         except OSError as problem:
-            raise CannotWrite(
-                f"Could not write to the folder {str(self._folder)!r}: {problem.strerror or problem}.",
-                remedy="Check its permissions, or set KIWIRESEARCH_HOME to another folder.",
-            ) from problem
+            remedy = "Check its permissions, or set KIWIRESEARCH_HOME to another folder."
+            raise CannotWrite.to(self._folder, problem, remedy=remedy) from problem
 
     def _acquire(self) -> None:
         """Lock the file that others see; one that took our new file for a dead worker's may just have removed it."""

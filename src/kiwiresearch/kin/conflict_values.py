@@ -211,5 +211,5 @@ def _width(said: CompetingFact) -> int:
     """How exact a value is: the number of days of a date; longer names and places are more exact."""
     if said.when is None:
         return -len(said.value)
-    first, last = said.when.reach()
+    first, last = said.when.possible_days()
     return last - first

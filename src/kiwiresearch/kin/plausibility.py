@@ -109,7 +109,7 @@ def _of_parent(parent: Person, child: Person, tie: Relationship) -> Iterator[Imp
     if parent.birth and _is_old_parent(parent.birth, child.birth):
         yield Implausibility("parent too old", about, f"{said} would be older than {OLDEST_PARENT}.", (), (tie.id,))
     grace = 0 if parent.sex == "female" else POSTHUMOUS_DAYS
-    if parent.death and parent.death.reach()[1] + grace < child.birth.reach()[0]:
+    if parent.death and parent.death.possible_days()[1] + grace < child.birth.possible_days()[0]:
         yield Implausibility("parent dead", about, f"{said} would have died before the birth.", (), (tie.id,))
 
 
@@ -180,17 +180,17 @@ def _facts(tree: Tree, person: Person, *fields: str) -> tuple[str, ...]:
 
 
 def _surely_before(one: DateRange, other: DateRange) -> bool:
-    return one.reach()[1] < other.reach()[0]
+    return one.possible_days()[1] < other.possible_days()[0]
 
 
 def _years_at_least(first: DateRange, last: DateRange) -> float:
     """The shortest possible time between two dates."""
-    return (last.reach()[0] - first.reach()[1]) / YEAR
+    return (last.possible_days()[0] - first.possible_days()[1]) / YEAR
 
 
 def _years_at_most(first: DateRange, last: DateRange) -> float:
     """The longest possible time between two dates."""
-    return (last.reach()[1] - first.reach()[0]) / YEAR
+    return (last.possible_days()[1] - first.possible_days()[0]) / YEAR
 
 
 def _is_too_old(birth: DateRange, death: DateRange) -> bool:

@@ -78,7 +78,7 @@ class Event:
 
 def age_at(birth: DateRange, when: DateRange) -> Age:
     """The age at a time of a person with this birth."""
-    (first, last), (begin, end) = birth.reach(), when.reach()
+    (first, last), (begin, end) = birth.possible_days(), when.possible_days()
     calendar: Calendar = "julian" if birth.calendar == when.calendar == "julian" else "gregorian"
     least = _years(last, begin, calendar) if last < ENDLESS and begin > -ENDLESS else None
     most = _years(first, end, calendar) if first > -ENDLESS and end < ENDLESS else None

@@ -12,7 +12,7 @@ from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptT
 from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, HttpResponse
 from kiwiresearch.llm import servers as facts
 from kiwiresearch.llm import wire
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Options, Piece, Reply, estimate_prompt, final_reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Options, Piece, Reply, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
 from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
 from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, ChatRequest, json_objects
@@ -198,10 +198,10 @@ class ChatModel:
         sizes = self._ask_all(lambda server: self._context(server, server.ask))
         return min(filter(None, sizes), default=None)
 
-    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+    def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         return final_reply(self._replies(messages, options, can_restart=True))
 
-    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         return self._replies(messages, options, can_restart=False)
 
     def close(self) -> None:
@@ -227,14 +227,16 @@ class ChatModel:
             raise problem
         return found
 
-    def _replies(self, messages: Sequence[Message], options: Options, *, can_restart: bool) -> Iterator[Piece | Reply]:
+    def _replies(
+        self, messages: Sequence[ChatMessage], options: Options, *, can_restart: bool
+    ) -> Iterator[Piece | Reply]:
         deadline = Deadline(self._timeouts.total_s)
         yield from self._pool.first_that_works(
             lambda server: self._reply_of(server, messages, options, deadline), can_restart=can_restart
         )
 
     def _reply_of(
-        self, server: ModelServer, messages: Sequence[Message], options: Options, deadline: Deadline
+        self, server: ModelServer, messages: Sequence[ChatMessage], options: Options, deadline: Deadline
     ) -> Iterator[Piece | Reply]:
         """One server's reply. Fields it refuses are left out; an empty stream is requested again in one piece."""
         refused, streamed = server.refused, True

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PureWindowsPath
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Model, Options, Piece, Reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Model, Options, Piece, Reply
 from kiwiresearch.text import fold
 
 
@@ -26,13 +26,13 @@ class MaskedModel:
     def context_tokens(self) -> int | None:
         return self._model.context_tokens()
 
-    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+    def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         return self._model.chat(self._masked(messages), options)
 
-    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         return self._model.pieces(self._masked(messages), options)
 
-    def _masked(self, messages: Sequence[Message]) -> list[Message]:
+    def _masked(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         # System messages are our own and name nobody; assistant turns are echoed when the model is corrected.
         return [one if one.role == "system" else replace(one, text=self._mask(one.text)) for one in messages]
 
@@ -61,7 +61,7 @@ class CircuitBreakerModel:
     def context_tokens(self) -> int | None:
         return self._model.context_tokens()
 
-    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+    def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         self._check()
         try:
             reply = self._model.chat(messages, options)
@@ -72,7 +72,7 @@ class CircuitBreakerModel:
         self._failures = 0
         return reply
 
-    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         self._check()
         return self._model.pieces(messages, options)
 

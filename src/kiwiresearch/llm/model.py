@@ -37,7 +37,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One turn of a conversation; the result of a tool call has the role `tool`."""
 
     role: Role
@@ -176,10 +176,10 @@ class Model(Protocol):
     def context_tokens(self) -> int | None:
         """How many tokens it reads at once, prompt and reply together; None if unknown."""
 
-    def chat(self, messages: Sequence[Message], options: Options = ...) -> Reply:
+    def chat(self, messages: Sequence[ChatMessage], options: Options = ...) -> Reply:
         """The complete reply."""
 
-    def pieces(self, messages: Sequence[Message], options: Options = ...) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = ...) -> Iterator[Piece | Reply]:
         """Answer and thinking as they arrive, then the complete reply, as `chat` returns it."""
 
 
@@ -241,7 +241,7 @@ class Prompt:
     def places(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(place for turn in self.turns for place in PLACE.findall(turn.text)))
 
-    def fill(self, **values: PromptValue) -> tuple[Message, ...]:
+    def fill(self, **values: PromptValue) -> tuple[ChatMessage, ...]:
         """The messages to send. Numbers are inserted unchanged, each text inside its own fence."""
         missing = [place for place in self.places if place not in values]
         unknown = sorted(set(values) - set(self.places))
@@ -252,7 +252,7 @@ class Prompt:
                 remedy="Pass exactly the values that the prompt names.",
             )
         return tuple(
-            Message(turn.role, PLACE.sub(lambda found: _written(found[1], values[found[1]]), turn.text))
+            ChatMessage(turn.role, PLACE.sub(lambda found: _written(found[1], values[found[1]]), turn.text))
             for turn in self.turns
         )
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, Finish, Message, Model, Options, Piece, Reply, ToolCall
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Finish, Model, Options, Piece, Reply, ToolCall
 from kiwiresearch.system import write_atomically
 
 VERSION = 1
@@ -44,7 +44,7 @@ class ReplayModel:
     def context_tokens(self) -> int | None:
         return self._model.context_tokens() if self._model else None
 
-    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+    def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         """The stored reply, else a new one, which is shared with other threads that want it at the same time."""
         request = self._request(messages, options)
         key = _key(request)
@@ -68,7 +68,7 @@ class ReplayModel:
             with self._lock:
                 del self._under_way[key]
 
-    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         """The pieces as they arrive; a stored reply comes as one.
 
         They are not shared between threads: if one stopped reading, it would stop the others.
@@ -91,7 +91,7 @@ class ReplayModel:
             )
         return self._model
 
-    def _request(self, messages: Sequence[Message], options: Options) -> JsonDict:
+    def _request(self, messages: Sequence[ChatMessage], options: Options) -> JsonDict:
         turns = [_turn(message) for message in messages]
         return {"version": VERSION, "model": self.name, "messages": turns, "options": _plain(asdict(options))}
 
@@ -116,7 +116,7 @@ class ReplayModel:
             self._say(f"Could not save replies in {str(self._folder)!r}: {problem.strerror}.")
 
 
-def _turn(message: Message) -> list[Any]:
+def _turn(message: ChatMessage) -> list[Any]:
     called = [[call.name, call.arguments, call.id] for call in message.calls]
     return [message.role, message.text, *([called, message.call_id] if called or message.call_id else [])]
 

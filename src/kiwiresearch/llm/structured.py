@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler
 
 from kiwiresearch.errors import BadReply, PromptTooLong
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Model, Options, Reply, Schema
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Model, Options, Reply, Schema
 
 
 def item_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
@@ -142,17 +142,17 @@ MAX_ECHO = 2_000
 """How many characters of a bad reply are shown to the model again."""
 
 
-def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: Options = DEFAULT_OPTIONS) -> Shape:
+def ask(model: Model, messages: Sequence[ChatMessage], shape: type[Shape], options: Options = DEFAULT_OPTIONS) -> Shape:
     """A reply of this shape; BadReply if two attempts do not give one. ModelUnreachable is passed on at once."""
     wanted = replace(options, schema=Schema.of(shape.__name__, shape.model_json_schema()))
     reply = model.chat(messages, wanted)
     found, problem = _read(reply, shape)
     if found is not None:
         return found
-    echo = Message("assistant", reply.text[:MAX_ECHO] or "{}")
+    echo = ChatMessage("assistant", reply.text[:MAX_ECHO] or "{}")
     complaint = f"That cannot be used: {problem}. Answer again, with the right JSON object only."
     try:
-        found, problem = _read(model.chat((*messages, echo, Message("user", complaint)), wanted), shape)
+        found, problem = _read(model.chat((*messages, echo, ChatMessage("user", complaint)), wanted), shape)
     except PromptTooLong:
         found = None
     if found is None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Message, Options, Tool, without_surrogates
+from kiwiresearch.llm.model import ChatMessage, Options, Tool, without_surrogates
 
 MAX_BYTES = 32 * 2**20
 """Each token comes in some 300 bytes of JSON, so this is about a hundred thousand tokens."""
@@ -146,7 +146,12 @@ class ChatRequest(TypedDict, total=False):
 
 
 def body(
-    messages: Sequence[Message], options: Options, model: str, refused: Collection[str] = (), *, streamed: bool = True
+    messages: Sequence[ChatMessage],
+    options: Options,
+    model: str,
+    refused: Collection[str] = (),
+    *,
+    streamed: bool = True,
 ) -> ChatRequest:
     """The request, without the fields that this server has refused before."""
     request: ChatRequest = {
@@ -187,21 +192,21 @@ def _response_format(options: Options, refused: Collection[str]) -> ResponseForm
     return None if "json_object" in refused else {"type": "json_object"}
 
 
-def with_schema(messages: Sequence[Message], options: Options) -> tuple[Message, ...]:
+def with_schema(messages: Sequence[ChatMessage], options: Options) -> tuple[ChatMessage, ...]:
     """The schema as text at the end of the last message: some models reject two turns of the user in a row."""
     if options.schema is None or not messages:
         return tuple(messages)
     *before, last = messages
     words = f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{options.schema.text}"
-    return (*before, Message(last.role, f"{last.text}\n\n{words}"))
+    return (*before, ChatMessage(last.role, f"{last.text}\n\n{words}"))
 
 
-def turns(messages: Sequence[Message]) -> list[Turn]:
+def turns(messages: Sequence[ChatMessage]) -> list[Turn]:
     """Messages as they are sent."""
     return [_turn(message) for message in messages]
 
 
-def _turn(message: Message) -> Turn:
+def _turn(message: ChatMessage) -> Turn:
     turn: Turn = {"role": message.role, "content": message.text}
     if message.calls:
         turn["tool_calls"] = [

@@ -37,12 +37,12 @@ class ToolContext:
 
 @contextlib.contextmanager
 def open_context(
-    workspace: Workspace, shelf: Shelf, *, all_books: bool, now: Callable[[], str]
+    workspace: Workspace, shelf: Shelf, *, search_all: bool, now: Callable[[], str]
 ) -> Iterator[ToolContext]:
     """The context of a separate process; the queue is opened when research is first requested."""
     lock = threading.RLock()
     with contextlib.ExitStack() as stack:
-        finder = stack.enter_context(Finder(workspace, shelf, all_books=all_books))
+        finder = stack.enter_context(Finder(workspace, shelf, search_all=search_all))
 
         @contextlib.contextmanager
         def reading() -> Iterator[Finder]:
@@ -53,7 +53,7 @@ def open_context(
         @functools.cache
         def opened_jobs() -> JobQueue:
             books = shelf.current_books
-            jobs = JobQueue(workspace, books, now=now, all_books=all_books, missing=shelf.currently_missing)
+            jobs = JobQueue(workspace, books, now=now, has_part_of_shelf=search_all, missing=shelf.currently_missing)
             stack.callback(jobs.close)
             return jobs
 

@@ -20,20 +20,6 @@ HARD_SPACE = "\u00a0"
 NARROW_MARK = re.compile(r"[ \u00a0](?=[;?!»])|(?<=«)[ \u00a0]")
 WIDE_MARK = re.compile(r" (?=:)")
 PERCENT = re.compile(r"[ \u00a0](?=%)")
-ENGLISH_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,57 +110,34 @@ def local_time(text: str) -> datetime | None:
 ENGLISH = Locale(
     ",",
     ".",
-    ENGLISH_MONTHS,
+    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+     "November", "December"),
     ("bytes", "KB", "MB", "GB", "TB"),
     lambda day, month: f"{day} {month}",
     lambda month, year: f"{month} {year}",
     lambda value: value == 1,
-)
+)  # fmt: skip
 FRENCH = Locale(
     NARROW_SPACE,
     ",",
-    (
-        "janvier",
-        "février",
-        "mars",
-        "avril",
-        "mai",
-        "juin",
-        "juillet",
-        "août",
-        "septembre",
-        "octobre",
-        "novembre",
-        "décembre",
-    ),
+    ("janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre",
+     "novembre", "décembre"),
     ("octets", "ko", "Mo", "Go", "To"),
     lambda day, month: f"{'1er' if day == 1 else day} {month}",
     lambda month, year: f"{month} {year}",
     lambda value: abs(value) < 2,
     f"{HARD_SPACE}:",
-)
+)  # fmt: skip
 SPANISH = Locale(
     NARROW_SPACE,
     ",",
-    (
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-    ),
+    ("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
+     "noviembre", "diciembre"),
     ("bytes", "kB", "MB", "GB", "TB"),
     lambda day, month: f"{day} de {month}",
     lambda month, year: f"{month} de {year}",
     lambda value: value == 1,
-)
+)  # fmt: skip
 LOCALES: Mapping[str, Locale] = MappingProxyType({"en": ENGLISH, "fr": FRENCH, "es": SPANISH})
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         opinion_problem,
         set_gone,
     )
-    from kiwiresearch.runs.progress import CrawlProgress, JournalFollower, VisitedPage, step_event, steps_file
+    from kiwiresearch.runs.progress import CrawlProgress, JournalFollower, VisitedPage, journal_file, step_event
     from kiwiresearch.runs.research import (
         ProgressListener,
         Research,

@@ -46,7 +46,7 @@ class CrawlProgress:
     """Why the crawl ended; empty while it continues."""
 
 
-def steps_file(run: Path) -> Path:
+def journal_file(run: Path) -> Path:
     """Where an unfinished run writes its steps."""
     return run / WORK_FOLDER / STEPS
 

@@ -90,8 +90,6 @@ class RunProgress:
 
 
 ProgressListener = Callable[[RunProgress], None]
-
-
 RunHow = Literal["done", "resumed", "was finished"]
 """Whether a run was carried out from the start, resumed, or had been finished already."""
 
@@ -232,10 +230,9 @@ class Research:
 
     def _resume_without_title_index(self, out: Path) -> None:
         """Resume without title indexes if the run started before they were built: its inputs must stay the same."""
-        indexed = self._indexed
         if not is_unfinished(out) or fingerprint_of_folder(out) == self.fingerprint:
             return
-        self._indexed = dict.fromkeys(indexed, False)
+        indexed, self._indexed = self._indexed, dict.fromkeys(self._indexed, False)
         if fingerprint_of_folder(out) != self.fingerprint:
             self._indexed = indexed
 
@@ -255,7 +252,7 @@ class Research:
                 self.task.aspect,
             )
         )
-        walker.state.replay(_past(folder))
+        walker.state.replay(_journal_steps(folder))
         resumed = len(walker.state.visited)
         seconds: list[float] = []
         before = time.monotonic()
@@ -363,7 +360,7 @@ def _story(state: CrawlState) -> str:
     return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
 
 
-def _past(folder: RunWriter) -> list[CrawlStep]:
+def _journal_steps(folder: RunWriter) -> list[CrawlStep]:
     try:
         return [step_from_record(row) for row in folder.journal.rows]
     except (KeyError, TypeError, ValueError) as problem:

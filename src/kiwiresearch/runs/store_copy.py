@@ -34,7 +34,7 @@ class JobLost(Exception):
 
 T = TypeVar("T")
 
-AGAIN_S = 1.0
+RETRY_S = 1.0
 """How long to wait before asking an unreachable store again."""
 
 
@@ -58,23 +58,23 @@ class JobFilesCopy:
 
         True if nothing is left to do: an earlier worker had finished, but died before it could report that.
         """
-        if self._patiently(lambda: self._store.files.names(self._job)):
-            self._patiently(lambda: download_files(self._store, self._job, self._folder))
-            self._patiently(lambda: self._store.parts.drop(self._job))
+        if self._retrying(lambda: self._store.run_files.names(self._job)):
+            self._retrying(lambda: download_files(self._store, self._job, self._folder))
+            self._retrying(lambda: self._store.unfinished_files.drop(self._job))
             return True
         hidden = self._folder / WORK_FOLDER
-        self._sizes = self._patiently(lambda: self._store.parts.sizes(self._job))
+        self._sizes = self._retrying(lambda: self._store.unfinished_files.sizes(self._job))
         with reporting_write_errors(self._folder):
             shutil.rmtree(hidden, ignore_errors=True)
             for name in self._names:
                 if name in self._sizes:
                     hidden.mkdir(parents=True, exist_ok=True)
-                    self._patiently(partial(self._restore_part, name))
+                    self._retrying(partial(self._restore_part, name))
         return False
 
     def _restore_part(self, name: str) -> None:
         with (self._folder / WORK_FOLDER / name).open("wb") as stream:
-            for piece in self._store.parts.read(self._job, name):
+            for piece in self._store.unfinished_files.read(self._job, name):
                 stream.write(piece)
 
     def copy(self) -> None:
@@ -89,33 +89,33 @@ class JobFilesCopy:
                 self._sizes[name] = size
         if pieces:
             # A retry with the same start puts the same bytes in the same place.
-            self._patiently(lambda: self._store.parts.append(self._holder, self._job, pieces))
+            self._retrying(lambda: self._store.unfinished_files.append(self._holder, self._job, pieces))
 
     def finish(self, names: Iterable[str]) -> None:
         """Put the finished files into the store, all of them or none."""
         files = {name: self._folder / name for name in names}
-        self._patiently(lambda: self._store.files.put(self._holder, self._job, files))
-        self._patiently(lambda: self._store.parts.drop(self._job))
+        self._retrying(lambda: self._store.run_files.put(self._holder, self._job, files))
+        self._retrying(lambda: self._store.unfinished_files.drop(self._job))
 
-    def _patiently(self, ask: Callable[[], T]) -> T:
+    def _retrying(self, ask: Callable[[], T]) -> T:
         """Call the store, retrying while it is unreachable."""
         while True:
             try:
                 return ask()
             except StoreUnreachable as problem:
-                if self.stop.wait(AGAIN_S):
+                if self.stop.wait(RETRY_S):
                     raise WorkStopped from problem
 
 
 def download_files(store: Store, run_id: str, folder: Path, names: Mapping[str, str] | None = None) -> None:
     """Download the files of a finished run into a folder; files that are already identical are not downloaded."""
-    wanted = store.files.names(run_id) if names is None else names
+    wanted = store.run_files.names(run_id) if names is None else names
     plain = {name: sha for name, sha in wanted.items() if is_file_name(name)}
     with reporting_write_errors(folder):
         # The manifest comes last, since a folder that has one counts as a finished run.
         for name, sha in sorted(plain.items(), key=lambda row: (row[0] == MANIFEST, row)):
             if file_digest(folder / name) != sha:
-                write_pieces_atomically(folder / name, store.files.pieces(run_id, name))
+                write_pieces_atomically(folder / name, store.run_files.pieces(run_id, name))
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(folder / WORK_FOLDER)  # left by an earlier attempt on this host
 
@@ -132,7 +132,7 @@ def remove_run(store: Store, run_id: str, folder: Path) -> None:
     """Remove a run and its notes, here and for all hosts; its id is not used again."""
     remove_run_files(folder)
     store.notes.remove(run_id)
-    store.files.remove(run_id, keep_id=True)
+    store.run_files.remove(run_id, keep_id=True)
 
 
 def remove_run_files(folder: Path) -> None:
@@ -182,12 +182,12 @@ class StoredRuns:
     def download_manifests(self) -> None:
         """Download the manifest of every run."""
         with self._download_lock:
-            revisions = dict(self._store.files.runs())
+            revisions = dict(self._store.run_files.runs())
             for run_id in self._names.keys() - revisions.keys():
                 self._forget(run_id)
             for run_id, revision in revisions.items():
-                if is_job_id(run_id) and self._names.get(run_id, (0, {}))[0] != revision:
-                    self._list(run_id, revision)
+                if is_job_id(run_id):
+                    self._download_manifest(run_id, revision)
 
     def deleted(self) -> frozenset[str]:
         """The runs in the trash of the store, which no host shows."""
@@ -201,14 +201,13 @@ class StoredRuns:
         """Download all files of a run, as they were written, and its notes; does nothing if the store lacks it."""
         if not is_job_id(run_id):
             return
-        revision = self._store.files.revision(run_id)
+        revision = self._store.run_files.revision(run_id)
         if revision is None:
             with self._download_lock:
                 self._forget(run_id)
             return
         with self._download_lock:
-            if self._names.get(run_id, (0, {}))[0] != revision:
-                self._list(run_id, revision)
+            self._download_manifest(run_id, revision)
             names, folder = self._names[run_id][1], self._folder / run_id
             if MANIFEST not in names:  # a batch of answers is not a run
                 return
@@ -217,13 +216,15 @@ class StoredRuns:
                 self._complete[run_id] = revision
         download_notes(folder, self._store.notes)
 
-    def _list(self, run_id: str, revision: int) -> None:
-        names = self._store.files.names(run_id)
+    def _download_manifest(self, run_id: str, revision: int) -> None:
+        if self._names.get(run_id, (0, {}))[0] == revision:
+            return
+        names = self._store.run_files.names(run_id)
         file = self._folder / run_id / MANIFEST
         if MANIFEST in names and file_digest(file) != names[MANIFEST]:
             with reporting_write_errors(self._folder):
-                write_atomically(file, self._store.files.read(run_id, MANIFEST))
-            self._date(run_id, file)
+                write_atomically(file, self._store.run_files.read(run_id, MANIFEST))
+            self._set_file_time(run_id, file)
         self._names[run_id] = revision, names
 
     def _forget(self, run_id: str) -> None:
@@ -234,12 +235,12 @@ class StoredRuns:
         if (
             MANIFEST in names
             and file_digest(folder / MANIFEST) == names[MANIFEST]
-            and self._store.files.was_removed(run_id)
+            and self._store.run_files.was_removed(run_id)
         ):
             with contextlib.suppress(RunError, CannotWrite):
                 remove_run_files(folder)
 
-    def _date(self, run_id: str, file: Path) -> None:
+    def _set_file_time(self, run_id: str, file: Path) -> None:
         """Set the file's time to the end of the run: lists are sorted by it, not by when it was downloaded."""
         job = self._store.jobs.get(run_id)
         with contextlib.suppress(ValueError, OSError):

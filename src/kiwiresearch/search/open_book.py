@@ -257,7 +257,7 @@ class OpenBook:
 
     def _pages_with(self, words: str, limit: int) -> tuple[str, ...]:
         """Pages that have all the words, best first, without the main page, which mentions everything."""
-        return tuple(path for path in self.archive.holding(words, limit) if path != self.book.main_page)
+        return tuple(path for path in self.archive.paths_with(words, limit) if path != self.book.main_page)
 
     def knows(self, word: str) -> bool:
         """Whether a word is in any title or on any page, according to the book's indexes."""

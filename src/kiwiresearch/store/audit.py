@@ -46,7 +46,7 @@ class AuditChain:
     """A log whose rows are chained by hashes, and a table with its end, so that missing last rows are noticed."""
 
     log: Table
-    head: Table
+    end_table: Table
     hashes_previous_twice: bool = False
     """Whether the previous hash also precedes the row, as in family cases: heads noted by users must stay valid."""
     row_id: Callable[[int, str], str] | None = None
@@ -70,12 +70,12 @@ class AuditChain:
             previous = made["hash"] = self.row_hash(made)
             chained.append(made)
         connection.execute(insert(self.log), chained)
-        connection.execute(update(self.head).values(seq=seq, hash=previous))
+        connection.execute(update(self.end_table).values(seq=seq, hash=previous))
         return seq
 
     def read_end(self, connection: Connection) -> tuple[Any, Any] | None:
         """The number and hash of the last row, as stored apart from the log."""
-        found = connection.execute(select(self.head.c.seq, self.head.c.hash)).one_or_none()
+        found = connection.execute(select(self.end_table.c.seq, self.end_table.c.hash)).one_or_none()
         return None if found is None else (found.seq, found.hash)
 
     def has_head(self, connection: Connection, head: str) -> bool:
@@ -278,13 +278,13 @@ class Audit:
         with self._db.reading() as connection:
             return CHAIN.has_head(connection, head)
 
-    def prove(self, head: str = "") -> AuditProof:
+    def verify(self, head: str = "") -> AuditProof:
         """Whether the audit is intact, and its head for the next time."""
-        end = self.head()  # read before the check, which then covers it
-        broken = self.check(head)
+        end = self.head()  # read first, so that the check covers it
+        broken = self.first_problem(head)
         return AuditProof(broken is None, broken.seq if broken else None, broken.text if broken else "", end)
 
-    def check(self, head: str = "") -> AuditProblem | None:
+    def first_problem(self, head: str = "") -> AuditProblem | None:
         """The first row that was changed, removed or inserted; None if there is none.
 
         With an earlier `head`, one of the rows must have that hash.
@@ -306,7 +306,7 @@ def _read_end(connection: Connection) -> tuple[int, str]:
 
 
 def _row_of(row: Row[Any]) -> AuditRow:
-    """The row as stored now; `check` finds out whether it was changed."""
+    """The row as stored now; `first_problem` finds out whether it was changed."""
     names = ("at", "user", "host", "action", "subject", "outcome")
     texts = {name: text if is_storable(text := getattr(row, name)) else "" for name in names}
     return AuditRow(seq=row.seq, **texts, details={"damaged": True} if row.details is None else row.details)

@@ -179,10 +179,9 @@ class Database:
     def close(self) -> None:
         """Close all connections, and release the lock at once: the server would notice only after a while."""
         if self._held_lock:
+            # If the connection is lost, so is the lock.
             with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
-                connection.execute(
-                    UNLOCK_SESSION, {"lock": self._held_lock}
-                )  # if the connection is lost, so is the lock
+                connection.execute(UNLOCK_SESSION, {"lock": self._held_lock})
         self._engine.dispose()
 
 

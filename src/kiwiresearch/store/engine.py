@@ -64,41 +64,21 @@ def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
         (("SQLITE_READONLY",), (), CannotWrite, "is read-only", "Check the permissions of the file and its folder."),
         (("25006",), (), CannotWrite, "is read-only", "Use the server that accepts changes."),
         (("42501",), ("permission denied",), CannotWrite, "denied you access", "Check the permissions."),
-        (
-            ("28P01",),
-            ("authentication failed",),
-            kind.unreachable,
-            "rejected the user or password",
-            "Check the user and the password.",
-        ),
-        (
-            ("3D000",),
-            ('database "',),
-            kind.unreachable,
-            "does not exist on its server",
-            "Create the database, or use another.",
-        ),
-        (
-            (),
-            ('role "',),
-            kind.unreachable,
-            "does not know this user",
-            "Create the user on the server, or use another.",
-        ),
+        (("28P01",), ("authentication failed",), kind.unreachable, "rejected the user or password",
+         "Check the user and the password."),
+        (("3D000",), ('database "',), kind.unreachable, "does not exist on its server",
+         "Create the database, or use another."),
+        ((), ('role "',), kind.unreachable, "does not know this user",
+         "Create the user on the server, or use another."),
         (("3F000",), (), kind.unreachable, "does not have that schema", "Create the schema, or use another."),
-        (
-            ("SQLITE_CANTOPEN",),
-            (),
-            CannotWrite,
-            "cannot be opened",
-            "Check that the folder exists and that you can write to it.",
-        ),
+        (("SQLITE_CANTOPEN",), (), CannotWrite, "cannot be opened",
+         "Check that the folder exists and that you can write to it."),
         (("SQLITE_NOTADB",), (), kind.damaged, other, f"Choose the file of a {kind.noun}."),
         (("SQLITE_CORRUPT",), (), kind.damaged, "is damaged", BACKUP),
         (("42P01",), ("no such table",), kind.damaged, "is damaged: a table is missing", BACKUP),
         (("42703",), ("no such column",), kind.damaged, "is damaged: a column is missing", BACKUP),
         ((), ("connection",), kind.unreachable, "cannot be reached", CHECK_SERVER),
-    )
+    )  # fmt: skip
     return tuple(_EngineMessage(*row) for row in rows)
 
 

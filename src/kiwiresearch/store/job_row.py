@@ -54,7 +54,7 @@ class JobRow:
     turn: int = 0
     """Its place in the queue: earlier jobs have smaller numbers."""
     attempt: int = 0
-    """How often it was started."""
+    """How often it was started. The column `tries`, how often it was lost since its last restart, fails it at last."""
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
@@ -64,7 +64,7 @@ class JobRow:
     """The worker that runs it, or the last one that did."""
     stop_wanted: bool = False
     losses: tuple[Mapping[str, Any], ...] = ()
-    """Each time it was lost or requeued: "worker", "at" and "why"."""
+    """Each time it was lost or requeued: "worker", "at" and "why". Not all of them count as tries."""
     damage: str = ""
     """What in its row is damaged; empty if nothing is. Damaged columns have their defaults in the other fields."""
 
@@ -149,8 +149,8 @@ def drop_unfinished(connection: Connection, job_id: str) -> None:
 
     A worker that was still writing them has lost the job, and is refused before its next piece.
     """
-    now = select(RUN.c.revision).where(RUN.c.id == job_id).scalar_subquery()
-    connection.execute(delete(PIECE).where(PIECE.c.run_id == job_id, PIECE.c.revision > func.coalesce(now, 0)))
+    current = select(RUN.c.revision).where(RUN.c.id == job_id).scalar_subquery()
+    connection.execute(delete(PIECE).where(PIECE.c.run_id == job_id, PIECE.c.revision > func.coalesce(current, 0)))
 
 
 LEASE_EXPIRED = "its worker did not report back in time"
@@ -203,6 +203,7 @@ def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
 
 
 def _is_try(one: Mapping[str, Any]) -> bool:
+    # Stored as text: if these constants change, losses from before no longer count.
     return one.get("why") in (LEASE_EXPIRED, PROCESS_ENDED, PROCESS_KILLED)
 
 

@@ -83,13 +83,11 @@ class Jobs:
             row = connection.execute(select(JOB).where(JOB.c.id == job_id)).one_or_none()
         return job_row_from_sql(row) if row is not None else None
 
-    def all(self, *, user: str | None = None, states: Collection[str] | None = None) -> list[JobRow]:
-        """All jobs, or those of one user or in some states, newest first."""
+    def all(self, *, states: Collection[str] | None = None) -> list[JobRow]:
+        """All jobs, or those in some states, newest first."""
         wanted = select(JOB).order_by(JOB.c.turn.desc(), JOB.c.id)
         if states is not None:
             wanted = wanted.where(JOB.c.state.in_(sorted(states)))
-        if user is not None:
-            wanted = wanted.where(JOB.c.user == user)
         with self._db.reading() as connection:
             return [job_row_from_sql(row) for row in connection.execute(wanted)]
 
@@ -186,11 +184,11 @@ class Jobs:
             if cutoff is not None:
                 connection.execute(delete(EVENT).where(of_job, ~_is_after((cutoff.attempt, cutoff.number))))
 
-    def events(self, job_id: str, after: tuple[int, int] = (0, 0), limit: int = MAX_EVENTS) -> list[JobEventRow]:
+    def events(self, job_id: str, after: tuple[int, int] = (0, 0)) -> list[JobEventRow]:
         """The events after a position (attempt, number), in the order they were reported."""
         wanted = select(EVENT).where(EVENT.c.job_id == job_id, _is_after(after))
         with self._db.reading() as connection:
-            rows = connection.execute(wanted.order_by(EVENT.c.attempt, EVENT.c.number).limit(limit))
+            rows = connection.execute(wanted.order_by(EVENT.c.attempt, EVENT.c.number))
             # The column type reads a damaged event as None; an empty mapping is valid.
             events = [(row, row._mapping["row"]) for row in rows]
         return [(row.attempt, row.number, {"event": "damaged"} if seen is None else seen) for row, seen in events]

@@ -26,13 +26,13 @@ from kiwiresearch.store.job_row import (
     update_job,
 )
 from kiwiresearch.store.jobs import QUEUE_LOCK, delete_old_events
-from kiwiresearch.store.tables import JOB, SHARE
+from kiwiresearch.store.tables import JOB, LAST_START
 
 CANDIDATES_PER_READ = 50
 """Rows read at a time while looking for the next job: usually the first one fits."""
 LeaseState = Literal["ours", "stop", "lost"]
-LEASES = select(JOB.c.worker, JOB.c.lease_until).where(JOB.c.state == "running")
-RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
+SELECT_LEASES = select(JOB.c.worker, JOB.c.lease_until).where(JOB.c.state == "running")
+SELECT_RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
 
 
 class Leases:
@@ -58,7 +58,9 @@ class Leases:
         The highest priority comes first, then the user with the fewest running jobs, then the one whose last
         start is longest ago, then the earliest request. `can_do` should be quick: the queue is locked meanwhile.
         """
-        with self._db.reading() as connection:  # most calls find nothing, and need no lock for that
+        # Most calls find nothing, and need no lock for that. It ends before the writing starts: on a disk without
+        # write-ahead logging, a file that is being read cannot be written.
+        with self._db.reading() as connection:
             waiting = select(JOB.c.id).where(JOB.c.state == "queued", JOB.c.kind.in_(sorted(kinds)))
             if connection.execute(waiting.limit(1)).one_or_none() is None:
                 return None
@@ -98,7 +100,7 @@ class Leases:
         }
         leased = connection.execute(update(JOB).where(JOB.c.id == row.id).values(values).returning(JOB)).one()
         start = next_number(self._db, connection, "start")
-        connection.execute(self._db.upsert(SHARE, {"user": row.user, "last_start": start}))
+        connection.execute(self._db.upsert(LAST_START, {"user": row.user, "last_start": start}))
         delete_old_events(connection)
         return job_row_from_sql(leased)
 
@@ -132,13 +134,15 @@ class Leases:
         A worker is gone if it did not renew its lease in time, or if `is_dead` says so of its name.
         A job that was to stop is cancelled.
         """
+        # Most calls find nothing, and need no lock for that.
         with self._db.reading() as connection:
-            if not _gone(connection, LEASES, self._db.now(connection), is_dead):
+            if not _gone(connection, SELECT_LEASES, self._db.now(connection), is_dead):
                 return []
         with self._db.writing(QUEUE_LOCK) as connection:
             now = self._db.now(connection)
             # A row that is locked is just being written, so its worker is alive.
-            gone = _gone(connection, RUNNING.with_for_update(skip_locked=True), now, is_dead)
+            gone = _gone(connection, SELECT_RUNNING.with_for_update(skip_locked=True), now, is_dead)
+            # A damaged row without an id could not be updated.
             rows = [(row, why) for row, why in gone if job_row_from_sql(row).id]
             return [requeue_lost_job(connection, row, why, timestamp(now), max_tries) for row, why in rows]
 
@@ -154,12 +158,12 @@ def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Ro
     wanted = (
         select(JOB)
         .outerjoin(running, running.c.user == JOB.c.user)
-        .outerjoin(SHARE, SHARE.c.user == JOB.c.user)
+        .outerjoin(LAST_START, LAST_START.c.user == JOB.c.user)
         .where(JOB.c.state == "queued", JOB.c.kind.in_(sorted(kinds)))
         .order_by(
             JOB.c.priority.desc(),
             func.coalesce(running.c.running, 0),
-            func.coalesce(SHARE.c.last_start, 0),
+            func.coalesce(LAST_START.c.last_start, 0),
             JOB.c.turn,
         )
         .limit(CANDIDATES_PER_READ)

@@ -54,9 +54,9 @@ class RemovedRows:
                 raise WrongJobState(f"The job {row.id!r} is running or queued.", remedy="Stop it first.")
             connection.execute(self._db.upsert(REMOVED, asdict(row)))
 
-    def drop(self, kind: str, wanted: str, state: str) -> bool:
+    def drop(self, kind: str, item_id: str, state: str) -> bool:
         """Take something off the list; False if another host was first, or it is in another state by now."""
-        where = (REMOVED.c.kind == kind, REMOVED.c.id == wanted, REMOVED.c.state == state)
+        where = (REMOVED.c.kind == kind, REMOVED.c.id == item_id, REMOVED.c.state == state)
         with self._db.writing() as connection:
             gone = connection.execute(delete(REMOVED).where(*where).returning(REMOVED.c.id))
             return gone.one_or_none() is not None

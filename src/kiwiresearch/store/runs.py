@@ -61,7 +61,7 @@ ROWS_PER_READ = 8
 """How many rows, of at most a mebibyte each, are read at a time."""
 
 
-class Parts:
+class UnfinishedFiles:
     """The growing files of unfinished jobs."""
 
     def __init__(self, database: Database) -> None:
@@ -73,14 +73,14 @@ class Parts:
         with self._db.reading() as connection:
             return {name: int(size) for name, size in connection.execute(wanted.group_by(PART.c.name))}
 
-    def append(self, worker: str, job_id: str, pieces: Mapping[str, tuple[int, bytes]]) -> None:
+    def append(self, holder: str, job_id: str, appended: Mapping[str, tuple[int, bytes]]) -> None:
         """Append to files of a job, all or nothing; only its holder can.
 
         `start` is the size so far. With a smaller one, the file is first cut to that size.
         """
         with self._db.writing() as connection:
-            require_held_job(connection, worker, job_id)
-            for name, (start, content) in sorted(pieces.items()):
+            require_held_job(connection, holder, job_id)
+            for name, (start, content) in sorted(appended.items()):
                 size = _size(connection, job_id, name)
                 if start > size:
                     raise ValueError(f"{name!r} of the job {job_id!r} has {size} bytes, so none can go to {start}")
@@ -146,27 +146,27 @@ def _content(job_id: str, name: str, row: bytes, size: int, sha256: str) -> byte
 PIECES_PER_WRITE = 4
 """How many pieces are written at a time, so that a large run does not block others for long."""
 
-REMOVED = 0
+REMOVED_REVISION = 0
 """The revision of a run that was removed; real revisions start at 1."""
 
 
-class Files:
+class RunFiles:
     """The finished runs, with all their files."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    def put(self, worker: str, run_id: str, files: Mapping[str, bytes | Path]) -> None:
+    def put(self, holder: str, run_id: str, files: Mapping[str, bytes | Path]) -> None:
         """Store the files of a run, replacing earlier ones: all or none.
 
-        `worker` holds the job of that id; it is empty if a run is stored by hand. A file given as a path is read in
+        `holder` holds the job of that id; it is empty if a run is stored by hand. A file given as a path is read in
         pieces. If two store the same run at once, the one that started later wins.
         """
         with self._db.writing() as connection:
-            _check_holder(connection, worker, run_id)
+            _check_holder(connection, holder, run_id)
             revision = next_number(self._db, connection, "revision")
         try:
-            self._write_pieces(worker, run_id, revision, files)
+            self._write_pieces(holder, run_id, revision, files)
         except BaseException:
             with suppress(KiwiError):  # the next one to store the run deletes them
                 self._drop(run_id, revision)
@@ -175,7 +175,7 @@ class Files:
     def runs(self) -> list[tuple[str, int]]:
         """All runs with their revisions: a run that is stored again gets a new one, which no run had before."""
         with self._db.reading() as connection:
-            wanted = select(RUN).where(RUN.c.revision != REMOVED).order_by(RUN.c.id)
+            wanted = select(RUN).where(RUN.c.revision != REMOVED_REVISION).order_by(RUN.c.id)
             return [(row.id, row.revision) for row in connection.execute(wanted)]
 
     def revision(self, run_id: str) -> int | None:
@@ -214,12 +214,12 @@ class Files:
         """
         of_run = RUN.c.id == run_id
         with self._db.writing() as connection:
-            now = connection.execute(select(RUN.c.revision).where(of_run).with_for_update()).scalar()
-            if now is None:
+            current = connection.execute(select(RUN.c.revision).where(of_run).with_for_update()).scalar()
+            if current is None:
                 return
             for table in (FILE, PIECE):
-                connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision <= now))
-            gone = update(RUN).values(revision=REMOVED) if keep_id else delete(RUN)
+                connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision <= current))
+            gone = update(RUN).values(revision=REMOVED_REVISION) if keep_id else delete(RUN)
             connection.execute(gone.where(of_run))
 
     def remove_all(self, beginning: str) -> None:
@@ -231,9 +231,9 @@ class Files:
     def was_removed(self, run_id: str) -> bool:
         """Whether a run was removed and its id stays reserved."""
         with self._db.reading() as connection:
-            return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id)).scalar() == REMOVED
+            return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id)).scalar() == REMOVED_REVISION
 
-    def _write_pieces(self, worker: str, run_id: str, revision: int, files: Mapping[str, bytes | Path]) -> None:
+    def _write_pieces(self, holder: str, run_id: str, revision: int, files: Mapping[str, bytes | Path]) -> None:
         """Write all pieces under a new revision while the old ones are read, and switch at the end."""
         rows, waiting = [], []
         of_run = {"run_id": run_id, "revision": revision}
@@ -245,12 +245,12 @@ class Files:
                 seen.update(piece)
                 if len(waiting) == PIECES_PER_WRITE:
                     with self._db.writing() as connection:
-                        _check_holder(connection, worker, run_id)
+                        _check_holder(connection, holder, run_id)
                         connection.execute(insert(PIECE), waiting)
                     waiting = []
             rows.append({**of_run, "name": name, "size": size, "sha256": seen.hexdigest()})
         with self._db.writing() as connection:
-            _check_holder(connection, worker, run_id)
+            _check_holder(connection, holder, run_id)
             for table, last in ((PIECE, waiting), (FILE, rows)):
                 if last:
                     connection.execute(insert(table), last)
@@ -262,9 +262,9 @@ class Files:
         connection.execute(
             run.on_conflict_do_update(index_elements=["id"], set_=newer, where=RUN.c.revision < revision)
         )
-        now = _revision(connection, run_id)
+        current = _revision(connection, run_id)
         for table in (FILE, PIECE):
-            connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision < now))
+            connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision < current))
 
     def _drop(self, run_id: str, revision: int) -> None:
         """Delete the pieces of an incomplete run; they stay if it was completed, and only the confirmation was lost."""
@@ -274,19 +274,21 @@ class Files:
                 connection.execute(delete(PIECE).where(*of_run))
 
 
-def _check_holder(connection: Connection, worker: str, run_id: str) -> None:
-    if worker:
-        require_held_job(connection, worker, run_id)
+def _check_holder(connection: Connection, holder: str, run_id: str) -> None:
+    if holder:
+        require_held_job(connection, holder, run_id)
 
 
 def _revision(connection: Connection, run_id: str) -> int | None:
-    return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id, RUN.c.revision != REMOVED)).scalar()
+    return connection.execute(
+        select(RUN.c.revision).where(RUN.c.id == run_id, RUN.c.revision != REMOVED_REVISION)
+    ).scalar()
 
 
 def _files(connection: Connection, run_id: str) -> list[Row[tuple[object, ...]]]:
     """The rows of a run's current files."""
-    now = (FILE.c.run_id == RUN.c.id, FILE.c.revision == RUN.c.revision)
-    return list(connection.execute(select(FILE).where(RUN.c.id == run_id, *now).order_by(FILE.c.name)))
+    current = (FILE.c.run_id == RUN.c.id, FILE.c.revision == RUN.c.revision)
+    return list(connection.execute(select(FILE).where(RUN.c.id == run_id, *current).order_by(FILE.c.name)))
 
 
 def _piece(connection: Connection, file: Row[tuple[object, ...]], number: int, what: str) -> bytes:

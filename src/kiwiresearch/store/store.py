@@ -22,7 +22,7 @@ from kiwiresearch.store.jobs import Jobs
 from kiwiresearch.store.leases import Leases
 from kiwiresearch.store.questions import QuestionRows
 from kiwiresearch.store.removed import RemovedRows
-from kiwiresearch.store.runs import Files, NoteLines, Parts
+from kiwiresearch.store.runs import NoteLines, RunFiles, UnfinishedFiles
 from kiwiresearch.store.schema import Migration, Schema, digest, table_names
 from kiwiresearch.store.sign_in_links import SignInLinks
 from kiwiresearch.store.tables import (
@@ -39,9 +39,12 @@ from kiwiresearch.store.tables import (
 )
 from kiwiresearch.store.users import Users
 
-SECRET = "secret"  # noqa: S105 — the name of it
+SECRET = "secret"  # noqa: S105 — only the name of the row
 KeyUse = Literal["peers", "door"]
-"""The purpose of a key: one authenticates hosts to each other, the other signs the cookies of users."""
+"""The purpose of a key: one authenticates hosts to each other, the other signs the cookies of users.
+
+Keys are derived from these words: another word would sign everybody out.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,13 @@ class Hosts:
     def leave(self, name: str) -> None:
         with self._db.writing() as connection:
             connection.execute(delete(HOST).where(HOST.c.name == name))
+
+
+class StoreKeys:
+    """The keys that the hosts of a store share."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
 
     def key(self, use: KeyUse) -> str:
         """The key of this store for one use; neither the secret nor another key can be derived from it."""
@@ -219,20 +229,21 @@ class Store:
     A process that forks must not use in the child what it opened before.
     """
 
-    def __init__(self, database: Database, *, is_primary: bool) -> None:
+    def __init__(self, database: Database, *, holds_everything: bool) -> None:
         self._database = database
         self.display_name = database.name
         """The URL without its password, or the file: the name used in messages."""
         self.is_shared = not database.is_file
         """Whether it is a server, which several hosts can reach."""
-        self.is_primary = is_primary
+        self.holds_everything = holds_everything
         """Whether it holds runs, notes and cases, and folders are only working copies."""
         self.jobs = Jobs(database)
         self.leases = Leases(database)
-        self.parts = Parts(database)
-        self.files = Files(database)
+        self.unfinished_files = UnfinishedFiles(database)
+        self.run_files = RunFiles(database)
         self.notes = NoteLines(database)
         self.hosts = Hosts(database)
+        self.keys = StoreKeys(database)
         self.users = Users(database)
         self.links = SignInLinks(database)
         self.audit = Audit(database)
@@ -262,7 +273,7 @@ class Store:
         self.close()
 
 
-def open_store(url: str, *, is_primary: bool, clock: Callable[[], float], busy_s: float = BUSY_S) -> Store:
+def open_store(url: str, *, holds_everything: bool, clock: Callable[[], float], busy_s: float = BUSY_S) -> Store:
     """The store at `sqlite:///ABSOLUTE/PATH` or `postgresql://…`, created if it does not exist.
 
     `clock` gives seconds since 1970, for the leases in a file. Errors: BadUsage (unknown kind of URL, no
@@ -277,4 +288,4 @@ def open_store(url: str, *, is_primary: bool, clock: Callable[[], float], busy_s
     except BaseException:
         database.close()
         raise
-    return Store(database, is_primary=is_primary)
+    return Store(database, holds_everything=holds_everything)

@@ -109,7 +109,7 @@ JOB = Table(
     Index(None, "state", "user"),
     Index(None, "turn"),
 )
-SHARE = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
+LAST_START = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
 """For each user, the number of the last start of one of their jobs."""
 EVENT = Table(
     "kiwi_event",

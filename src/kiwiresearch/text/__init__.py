@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         two_letter_code,
     )
     from kiwiresearch.text.quantities import quantities_in
-    from kiwiresearch.text.quantity import Quantity, Relation, quantity_relation
+    from kiwiresearch.text.quantity import Quantity, QuantityRelation, quantity_relation
     from kiwiresearch.text.sentences import sentence_starts
     from kiwiresearch.text.similarity import (
         AspectWords,

@@ -86,7 +86,7 @@ def _hedge_table(language: str) -> HedgeTable | None:
     for kind in get_args(HedgeKind):
         for entry in data.get(kind, ()):
             for phrase in entry["cues"]:
-                cue = HedgeCue(kind, re.compile(phrases.cue_pattern(phrase, entry)), entry.get("small_only", False))
+                cue = HedgeCue(kind, re.compile(phrases.cue_pattern(phrase, entry)), entry.get("lowercase_only", False))
                 head, _, rest = phrase.partition(" ")
                 for word in phrases.choices(head):
                     cues.setdefault(word, []).append(cue)

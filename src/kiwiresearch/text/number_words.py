@@ -296,7 +296,5 @@ def _branches(rests: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
-@cache
-def number_words(language: str) -> NumberWords:
-    """The number words of a language."""
-    return NumberWords(language)
+number_words = cache(NumberWords)
+"""The number words of a language, read once."""

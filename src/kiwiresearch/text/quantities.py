@@ -14,8 +14,8 @@ from kiwiresearch.text.languages import any_of
 from kiwiresearch.text.number_words import PART_SIGNS, quantity_file
 from kiwiresearch.text.quantity import (
     NO_QUANTITY,
-    Qualifier,
     Quantity,
+    QuantityQualifier,
     WordsBefore,
     number_cues,
     starts_sentence,
@@ -82,10 +82,8 @@ class CountedNouns:
         return not word.endswith(NO_PLURAL_ENDS)
 
 
-@cache
-def counted_nouns(language: str) -> CountedNouns:
-    """The counted nouns of a language."""
-    return CountedNouns(language)
+counted_nouns = cache(CountedNouns)
+"""The counted nouns of a language, read once."""
 
 
 BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
@@ -284,7 +282,7 @@ class _Reader:
         is_number = high.value < NUMBER_OF_SOMETHING and (high.value >= LARGE_FIGURE or self.cues.may_be_plain(before))
         return is_number or bool(self._qualifier(number, before))
 
-    def _qualifier(self, number: MeasuredNumber, before: WordsBefore) -> Qualifier:
+    def _qualifier(self, number: MeasuredNumber, before: WordsBefore) -> QuantityQualifier:
         found = self.cues.qualifier(before, self.text, (number.high.end, number.end), self.limit)
         # 'over 16–18 days' and 'over two legs' say how long, not more than what.
         is_small_word = number.low.is_word and number.low.value < LARGE_WORD

@@ -12,8 +12,8 @@ from kiwiresearch.codec import toml_data
 from kiwiresearch.text.languages import any_of, roots
 from kiwiresearch.text.number_words import PART_SIGNS, SPACES, number_words, quantity_file
 
-Qualifier = Literal["", "about", "more than", "less than", "at least", "at most"]
-Relation = Literal["same", "rounding", "overlap", "unit", "apart", "different kinds"]
+QuantityQualifier = Literal["", "about", "more than", "less than", "at least", "at most"]
+QuantityRelation = Literal["same", "rounding", "overlap", "unit", "apart", "different kinds"]
 
 ABOUT = 0.10
 """The share by which 'about' widens a value in both directions."""
@@ -42,7 +42,7 @@ class Quantity(NamedTuple):
     high: float
     unit: str
     counted: str
-    qualifier: Qualifier
+    qualifier: QuantityQualifier
     written_unit: str
     digits: int
     is_range: bool
@@ -80,7 +80,7 @@ class Quantity(NamedTuple):
         return min(self.step / 2, abs(self.high) * MAX_ROUNDED)
 
 
-def quantity_relation(one: Quantity, other: Quantity) -> Relation:
+def quantity_relation(one: Quantity, other: Quantity) -> QuantityRelation:
     """Whether two quantities can both be true of the same thing, and why; their order does not matter."""
     if not _same_kind(one, other):
         return "different kinds"
@@ -175,9 +175,11 @@ class NumberCues:
     def __init__(self, language: str) -> None:
         known = toml_data("kiwiresearch.text", quantity_file(language))
         ranges, numbers, plain = known["ranges"], known["numbers"], known["plain"]
-        self._qualifiers: dict[str, Qualifier] = {w: kind for kind, each in known["qualifiers"].items() for w in each}
+        self._qualifiers: dict[str, QuantityQualifier] = {
+            w: kind for kind, each in known["qualifiers"].items() for w in each
+        }
         self._qualifier_ends = frozenset(words.split()[-1] for words in self._qualifiers)
-        self._behind: dict[str, Qualifier] = {
+        self._behind: dict[str, QuantityQualifier] = {
             w: kind for kind, each in known["qualifiers_behind"].items() for w in each
         }
         self._behind_words = re.compile(rf"{SPACES}?({any_of(self._behind)})(?![^\W_])")
@@ -220,7 +222,7 @@ class NumberCues:
             return NOTHING_BEFORE
         return WordsBefore(words, written.rsplit(None, 1)[-1], written[-1].isspace())
 
-    def qualifier(self, before: WordsBefore, text: str, ends: Iterable[int], limit: int) -> Qualifier:
+    def qualifier(self, before: WordsBefore, text: str, ends: Iterable[int], limit: int) -> QuantityQualifier:
         """The qualifier expressed by the words before a number or after the quantity."""
         words = before.words
         if words and words[-1].lstrip(OPENING) in self._qualifier_ends:
@@ -279,7 +281,5 @@ def starts_sentence(text: str, start: int) -> bool:
     return SENTENCE_END.search(text, max(0, start - 6), start) is not None
 
 
-@cache
-def number_cues(language: str) -> NumberCues:
-    """The cues of a language."""
-    return NumberCues(language)
+number_cues = cache(NumberCues)
+"""The cues of a language, read once."""

@@ -150,10 +150,8 @@ def _quotient(unit: Unit, below: Unit, power: int) -> Unit:
     return Unit(f"{unit.base}/{base}", unit.factor / below.factor**power)
 
 
-@cache
-def units_of(language: str) -> Units:
-    """The units of a language."""
-    return Units(language)
+units_of = cache(Units)
+"""The units of a language, read once."""
 
 
 PLUS_MINUS = re.compile(rf"{SPACES}?(?:±|\+/[-−–]){SPACES}?(?=[0-9.])")

@@ -266,7 +266,7 @@ def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -
             if target.path in seen or len(seen) > MAX_HOPS:
                 raise RedirectLoop(f"The page {path!r} of {book.title!r} redirects in a loop.")
             seen.append(target.path)
-            item = archive.look(target.path)
+            item = archive.info(target.path)
             entry = _as_page(archive, item, is_marked=is_marked)
         return ReaderTarget(archive, item, entry, target)
 
@@ -281,7 +281,7 @@ def _find(archive: Archive, path: str) -> EntryInfo:
     for spelling in dict.fromkeys(spellings):
         if _is_path(spelling, archive.book):
             try:
-                return archive.look(spelling)
+                return archive.info(spelling)
             except PageHidden:
                 raise
             except PageNotFound:

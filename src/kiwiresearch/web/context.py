@@ -205,15 +205,15 @@ def _stamp(file: Path) -> FileStamp | None:
 class ServerContext:
     """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, by one thread at a time."""
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, *, all_books: bool = False, public_url: str = "") -> None:
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_all: bool = False, public_url: str = "") -> None:
         self.workspace = workspace
         self.shelf = shelf
-        self.all_books = all_books
+        self.search_all = search_all
         self.public_url = public_url.rstrip("/")
         """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers start with it."""
         self.pending_settings: set[str] = set()
         """Saved settings that count from the next start."""
-        self._finder = Finder(workspace, shelf, all_books=all_books)
+        self._finder = Finder(workspace, shelf, search_all=search_all)
         self._finder_lock = threading.RLock()
         self._depth = 0
         self.atlases = Atlases(workspace, shelf)

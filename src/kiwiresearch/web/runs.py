@@ -88,7 +88,7 @@ def make_jobs(context: ServerContext) -> JobQueue:
         context.workspace,
         shelf.current_books,
         now=utc_now,
-        all_books=context.all_books,
+        has_part_of_shelf=context.search_all,
         missing=shelf.currently_missing,
     )
 

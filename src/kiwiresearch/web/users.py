@@ -316,4 +316,4 @@ def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
     @allow("owner", "audit")
     def check(head: Head = "") -> AuditProof:
         """Verify that no row of the audit was changed, removed or added, and that none up to `head` was rewritten."""
-        return accounts.require_audit().prove(head.strip())
+        return accounts.require_audit().verify(head.strip())

@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         Workspace,
         find_page,
         locate_page,
+        make_workspace,
         open_workspace,
         sections_named,
         store_of,

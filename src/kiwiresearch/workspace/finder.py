@@ -53,10 +53,10 @@ MAX_SEARCH_MODEL_S = 10.0
 class Finder:
     """Answers queries over the books of one shelf."""
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, *, all_books: bool = False) -> None:
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_all: bool = False) -> None:
         self._workspace = workspace
         self._shelf = shelf
-        self._all_books = all_books
+        self._search_all = search_all
         self._books: list[OpenBook] | None = None
         self._is_stale = False
         """Whether the shelf has changed since the books were opened."""
@@ -178,7 +178,7 @@ class Finder:
     @property
     def max_books(self) -> int:
         """How many books are searched in full for one query."""
-        return max(1, len(self.books) if self._all_books else self._workspace.settings.search_books)
+        return max(1, len(self.books) if self._search_all else self._workspace.settings.search_books)
 
     def check(self, options: SearchOptions) -> None:
         """Raise BadUsage for options that cannot be met."""

@@ -31,7 +31,7 @@ def host_name(workspace: Workspace) -> str:
     return workspace.settings.serve.name.strip() or socket.gethostname()
 
 
-class RemoteBooks:
+class OtherHostBooks:
     """Opens books of the other hosts of a workspace's store; the hosts are looked up on first use."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -51,10 +51,10 @@ class RemoteBooks:
         return self.hosts.open(book)
 
 
-def connect_hosts(workspace: Workspace) -> RemoteBooks:
+def connect_hosts(workspace: Workspace) -> OtherHostBooks:
     """Let a workspace open books of other hosts; they are looked up only once."""
-    if not isinstance(workspace.opener.peer_opener, RemoteBooks):
-        workspace.opener.peer_opener = RemoteBooks(workspace)
+    if not isinstance(workspace.opener.peer_opener, OtherHostBooks):
+        workspace.opener.peer_opener = OtherHostBooks(workspace)
     return workspace.opener.peer_opener
 
 
@@ -73,10 +73,10 @@ def full_shared_shelf(workspace: Workspace, own: Callable[[], Sequence[ListedBoo
 def all_shared_books(workspace: Workspace, own: Sequence[ListedBook]) -> Sequence[ListedBook]:
     """The books that a user can name: our own, and those of the hosts that are up."""
     try:
-        far = connect_hosts(workspace).hosts.books().values()
+        of_others = connect_hosts(workspace).hosts.books().values()
     except StoreError:
         return own
-    return unique_books([*own, *(listed_book(one.book, one.source) for one in far)])
+    return unique_books([*own, *(listed_book(one.book, one.source) for one in of_others)])
 
 
 def chosen_shared_shelf(workspace: Workspace, chosen: Sequence[ListedBook]) -> Shelf:
@@ -145,7 +145,7 @@ def _status(hosts: OtherHosts, host: OtherHost, now: float, own: str) -> HostSta
         except HostAway as problem:
             why = problem.message
     titles = tuple(one.book.title or one.book.name for _, one in sorted(host.books.items()))
-    heard, there = max(now - host.seen_at, 0.0), max(host.seen_at - host.since, 0.0) if host.since else 0.0
+    heard, there = max(now - host.seen_at, 0.0), max(host.seen_at - host.started_at, 0.0) if host.started_at else 0.0
     return HostStatus(host.name, host.url, not why, host.name == own, round(heard, 1), round(there, 1), titles, why)
 
 
@@ -162,16 +162,17 @@ class HostPresence:
 
     def __init__(self, workspace: Workspace, shelf: Shelf, url: str) -> None:
         self._store: Store = store_of(workspace)
-        self._hosts = connect_hosts(workspace).hosts
+        self.hosts = connect_hosts(workspace).hosts
         self._url = url
         self._stopping = threading.Event()
         self.name = host_name(workspace)
-        self.secret = self._store.hosts.key("peers")
-        self._since = self._store.now()
+        self.secret = self._store.keys.key("peers")
+        self._started_at = self._store.now()
         self.books = OwnBooks(workspace, lambda: shelf.own if isinstance(shelf, SharedShelf) else ())
         self._refuse_duplicate_name()
         self._threads = [
-            threading.Thread(target=work, name="hosts", daemon=True) for work in (self._work, self._retry_failed)
+            threading.Thread(target=work, name="hosts", daemon=True)
+            for work in (self._announce_regularly, self._retry_failed)
         ]
 
     def start(self) -> None:
@@ -180,13 +181,9 @@ class HostPresence:
 
     def announce(self) -> None:
         """Announce this host and its books."""
-        announcements = [one | {"since": self._since} for one in self.books.announcements()]
+        announcements = [one | {"since": self._started_at} for one in self.books.announcements()]
         if not self._stopping.is_set():  # opening large books takes a while
             self._store.hosts.announce(self.name, self._url, announcements)
-
-    def refresh(self) -> None:
-        """Look up the other hosts."""
-        self._hosts.refresh()
 
     def leave(self) -> None:
         """Remove this host from the store, so that no other host waits for it."""
@@ -200,20 +197,20 @@ class HostPresence:
     def close(self) -> None:
         """Leave, and close the books that were offered to others."""
         self.leave()
-        self._hosts.close()
+        self.hosts.close()
         self.books.close()
 
-    def _work(self) -> None:
+    def _announce_regularly(self) -> None:
         while not self._stopping.is_set():
             with contextlib.suppress(KiwiError):  # if the store is unreachable, the last list is used meanwhile
                 self.announce()
-                self.refresh()
+                self.hosts.refresh()
             self._stopping.wait(ANNOUNCE_EVERY_S)
 
     def _retry_failed(self) -> None:
         """Runs in its own thread: slow hosts must not delay our own announcements."""
         while not self._stopping.wait(ANNOUNCE_EVERY_S):
-            self._hosts.retry_failed()
+            self.hosts.retry_failed()
 
     def _refuse_duplicate_name(self) -> None:
         """Raise BadSettings if another running server has the same name: each would announce itself for both."""

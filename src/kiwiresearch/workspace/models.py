@@ -105,7 +105,7 @@ def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None
 
 
 def chat_model(settings: Settings) -> ChatModel:
-    """The model at the address or addresses in the settings; it is not called yet."""
+    """The model at the addresses in the settings; it is not called yet. For searches, `Finder` limits its time."""
     from kiwiresearch.llm import ChatModel
 
     return ChatModel(
@@ -138,7 +138,6 @@ def caching_model(settings: Settings, cache: Path, say: Callable[[str], None]) -
 
 
 def model_addresses(settings: Settings) -> list[str]:
-    """The addresses of the model."""
     return re.split(r"[,\s]+", settings.model_url.strip(", "))
 
 

@@ -87,7 +87,7 @@ MAX_SUSPEND_S = 300.0
 STALE_S = 6.0
 """For how long the list of hosts is used if no server refreshes it regularly."""
 
-SILENT = "It is offline."
+OFFLINE = "It is offline."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class OtherHost:
     seen_at: float
     is_announced: bool
     """Whether it announced itself recently."""
-    since: float = 0.0
+    started_at: float = 0.0
     """When it started, by the clock of the store; 0 if it does not say."""
     suspended_until: float = 0.0
     problem: str = ""
@@ -130,15 +130,15 @@ class OtherHosts:
         self._connections = HostConnections()
         self._open_books = 0
         self._secret = ""
-        self._looked_at = 0.0
+        self._refreshed_at = 0.0
         self.failures = 0
         """How often none of the hosts with a book could be reached."""
 
     def refresh(self) -> None:
         """Load the hosts and their books from the store."""
-        self._looked_at = time.monotonic()
+        self._refreshed_at = time.monotonic()
         rows, now = self._store.hosts.all(), self._store.now()
-        self._secret = self._secret or self._store.hosts.key("peers")
+        self._secret = self._secret or self._store.keys.key("peers")
         known = {row.name: _other_host(row, now) for row in rows if row.name != self._own_name}
         addresses = {host.address for host in known.values()}
         with self._lock:
@@ -149,7 +149,7 @@ class OtherHosts:
 
     def refresh_if_stale(self) -> None:
         """Reload the list if it is old; if the store is unreachable, the old list is used."""
-        if time.monotonic() - self._looked_at > STALE_S:
+        if time.monotonic() - self._refreshed_at > STALE_S:
             with contextlib.suppress(StoreError):
                 self.refresh()
 
@@ -186,7 +186,7 @@ class OtherHosts:
             if not host.is_up and wanted:
                 known |= {book for book, _ in wanted}
                 books = tuple(MissingBook(*one) for one in sorted(wanted))
-                found.append(MissingBooks(host.name, books, host.problem or SILENT))
+                found.append(MissingBooks(host.name, books, host.problem or OFFLINE))
         return tuple(found)
 
     def open(self, book: BookId) -> Archive:

@@ -116,7 +116,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "serve.at_once": (1, 10_000),
     "serve.request_timeout_s": (1, 86_400),
     "serve.max_book_gb": (0, 100_000),
-    **{f"limits.{limit.name}": (0, 10_000_000) for limit in fields(LimitSettings)},
+    **{f"limits.{limit.name}": (0, MAX_LIMIT) for limit in fields(LimitSettings)},
     **{f"kin.{name}": bounds for name, bounds in BOUNDS.items()},
     **{f"scoring_weights.{weight.name}": (0, 1_000) for weight in fields(ScoringWeights)},
 }

@@ -8,6 +8,7 @@ import stat
 import threading
 import tomllib
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,8 +32,7 @@ _lock = threading.Lock()
 
 def setting_value(settings: Settings, key: str) -> Any:
     """The value of a key such as 'model_url' or 'serve.theme'."""
-    table, dot, inner = key.partition(".")
-    return getattr(getattr(settings, table), inner) if dot else getattr(settings, key)
+    return attrgetter(key)(settings)
 
 
 def setting_origins(workspace: Workspace) -> dict[str, SettingOrigin]:

@@ -75,6 +75,12 @@ class _OwnBook:
             self.read_lock.release()
         return True
 
+    def close(self) -> None:
+        with self.read_lock:
+            self.archive.close()
+            if self.titles is not None:
+                self.titles.close()
+
     def answer(self, call: Sequence[Any]) -> CallReply:
         if call and call[0] in TITLE_CALLS:
             if self.titles is None:
@@ -133,10 +139,7 @@ class OwnBooks:
             return
         try:
             for book in (self._open or {}).values():
-                with book.read_lock:
-                    book.archive.close()
-                    if book.titles is not None:
-                        book.titles.close()
+                book.close()
             self._open = {}
         finally:
             self._open_lock.release()
@@ -169,10 +172,7 @@ class OwnBooks:
             before, self._open = self._open, self._opened_from(self._files(), self._open)
             gone = [book for key, book in before.items() if key not in self._open]
         for book in gone:
-            with book.read_lock:
-                book.archive.close()
-                if book.titles is not None:
-                    book.titles.close()
+            book.close()
 
 
 def unique_books(books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
@@ -244,8 +244,12 @@ class SharedShelf(Shelf):
         known = self._hosts.books()
         old = []
         for book, archive in self._archives.items():
-            far = without_policy(archive)
-            if isinstance(far, PeerArchive) and book.id in known and far.title_index_size != known[book.id].titles:
+            remote = without_policy(archive)
+            if (
+                isinstance(remote, PeerArchive)
+                and book.id in known
+                and remote.title_index_size != known[book.id].titles
+            ):
                 old.append(book)
         for book in old:
             self._archives.pop(book).close()
@@ -261,9 +265,9 @@ class SharedShelf(Shelf):
 
     def current_books(self) -> tuple[ListedBook, ...]:
         self._hosts.refresh_if_stale()
-        far = [listed_book(one.book, one.source) for one in self._hosts.books().values()]
-        hidden = set(hidden_books(far, self._opener.policy))
-        books = unique_books([*self.own, *(book for book in far if book not in hidden)])
+        of_others = [listed_book(one.book, one.source) for one in self._hosts.books().values()]
+        hidden = set(hidden_books(of_others, self._opener.policy))
+        books = unique_books([*self.own, *(book for book in of_others if book not in hidden)])
         return tuple(book for book in books if self._only is None or book.id in self._only)
 
     def _update(self) -> None:

@@ -7,8 +7,9 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
@@ -55,7 +56,7 @@ class Workspace:
     settings: Settings
     shelf_file: ShelfFile
     opener: Opener
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str]
     """The variables that override the settings file."""
 
     def sample(self) -> ListedBook:
@@ -105,18 +106,27 @@ def open_workspace(
     environment: Mapping[str, str] = os.environ, *, say: Callable[[str], None] | None = None
 ) -> Workspace:
     """Open the workspace of a user; notices for the user are passed to `say`."""
-    from kiwiresearch.zim import set_cluster_cache
-
     where = settings_module.folders(environment)
     settings = settings_module.load(where, environment)
-    open_files = OpenFileNotes(where.state / "open")
-    for report in open_files.crash_reports():
+    for report in OpenFileNotes(where.state / "open").crash_reports():
         if say:
             say(str(report))
+    return make_workspace(where, settings, environment, say)
+
+
+def make_workspace(
+    where: Folders,
+    settings: Settings,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    say: Callable[[str], None] | None = None,
+) -> Workspace:
+    """A workspace of these folders and settings."""
+    from kiwiresearch.zim import set_cluster_cache
+
     set_cluster_cache(settings.cluster_cache_mb * 2**20)
     opener = Opener(
         FileChecks(where.cache / "checks"),
-        open_files,
+        OpenFileNotes(where.state / "open"),
         allow_damaged=settings.allow_damaged,
         timeout_s=settings.serve_timeout_s,
         say=say,
@@ -197,7 +207,7 @@ def store_of(workspace: Workspace) -> Store:
     with _OPEN_LOCK:
         key = (os.getpid(), url)  # connections must not be shared with a forked child
         # Leases expire by this clock; it does not affect results.
-        store = _OPEN.pop(key, None) or open_store(url, is_primary=bool(named), clock=time.time)  # noqa: TID251
+        store = _OPEN.pop(key, None) or open_store(url, holds_everything=bool(named), clock=time.time)  # noqa: TID251
         _OPEN[key] = store
         for old in list(_OPEN)[:-MAX_OPEN]:
             _OPEN.pop(old).close()
@@ -217,8 +227,6 @@ def _file(workspace: Workspace) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise CannotWrite(
-            f"Could not write to the folder {str(folder)!r}: {problem.strerror or problem}.",
-            remedy="Check its permissions, or set KIWIRESEARCH_HOME to another folder.",
-        ) from problem
+        remedy = "Check its permissions, or set KIWIRESEARCH_HOME to another folder."
+        raise CannotWrite.to(folder, problem, remedy=remedy) from problem
     return str(folder.absolute() / FILE)

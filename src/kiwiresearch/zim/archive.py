@@ -238,7 +238,7 @@ class Archive(Protocol):
         """The entry at a path, with redirects followed."""
         ...
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         """Type and size of the entry at a path, with redirects followed, without reading its content."""
         ...
 
@@ -261,7 +261,7 @@ class Archive(Protocol):
         """Results of the book's own full-text search, which requires every word; none without an index."""
         ...
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
         """The paths that `search` would return, without looking up their titles."""
         ...
 

@@ -129,7 +129,7 @@ class LibzimArchive:
         ref = EntryRef(self._book.id, raw.path)
         return Entry(ref, title_of(raw), mimetype, content, via)
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         raw, via = self._found(path)
         with self._reporting_damage(path):
             item = raw.get_item()
@@ -171,7 +171,7 @@ class LibzimArchive:
         found = self._query(words)
         return self._matches(found.getResults(0, limit)) if found else ()
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
         found = self._query(words)
         try:
             return tuple(found.getResults(0, limit)) if found else ()

@@ -172,13 +172,13 @@ class PeerArchive:
     def read(self, path: str) -> Entry:
         return self.ask(self._read(path))
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         return self.ask(Call("look", (path,), self._item))
 
     def part(self, path: str, start: int, end: int) -> bytes:
         def exact(_: Any, content: bytes) -> bytes:
             if len(content) > max(end - start, 0):
-                raise ValueError("it is more than was asked for")
+                raise ValueError("it has more bytes than requested")
             return content
 
         return self.ask(Call("part", (path, start, end), exact))
@@ -192,7 +192,7 @@ class PeerArchive:
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
         return self.ask(Call("search", (words, limit), checked_list(limit, _matches)))
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
         return self.ask(Call("holding", (words, limit), checked_list(limit, checked_texts)))
 
     def title(self, path: str) -> str:
@@ -240,7 +240,7 @@ class PeerArchive:
     def _item(self, value: Any, _: bytes) -> EntryInfo:
         final, mimetype, size, via, is_packed = value
         if type(is_packed) is not bool:
-            raise TypeError("packed or not")
+            raise TypeError("whether it is packed must be true or false")
         ref = EntryRef(self._book.id, checked_text(final))
         return EntryInfo(ref, checked_text(mimetype), checked_count(size), _hops(via), is_packed)
 
@@ -288,5 +288,5 @@ def _matches(value: Any) -> tuple[Match, ...]:
 def _hops(value: Any) -> tuple[str, ...]:
     via = checked_texts(value)
     if len(via) > MAX_HOPS:
-        raise ValueError("it leads on and on")
+        raise ValueError("it has too many redirects")
     return via

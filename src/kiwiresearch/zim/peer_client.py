@@ -26,7 +26,7 @@ CONNECT_S = 1.0
 SILENT_S = 3.0
 """A working host reports every second; one that is silent for this long is gone."""
 
-AT_WORK_S = 20.0
+MAX_WORK_S = 20.0
 """The longest a host may report that it is working without sending a reply."""
 
 TOTAL_S = 60.0
@@ -60,7 +60,7 @@ class PeerClient:
         try:
             replies = unpack_replies(body, len(calls))
             if len(calls) == 1 and replies[0] is None:  # or we would repeat the call for ever
-                raise BadCallReply("it postpones a single request")
+                raise BadCallReply("it did not answer a single call")
             return [_read(call, reply) for call, reply in zip(calls, replies, strict=True)]
         except (ValueError, TypeError) as problem:
             raise self._away(f"sent an invalid reply: {problem}") from problem
@@ -77,11 +77,13 @@ class PeerClient:
         try:  # the host may meanwhile have closed a connection that was open
             return retried_once(lambda: self._once(path, body), "broken")
         except HttpFailure as failure:
-            is_silent = failure.kind == "silent" or failure.kind not in FAILURES
-            raise self._away(FAILURES.get(failure.kind, "is not responding"), is_silent=is_silent) from failure
+            is_unresponsive = failure.kind == "silent" or failure.kind not in FAILURES
+            raise self._away(
+                FAILURES.get(failure.kind, "is not responding"), is_unresponsive=is_unresponsive
+            ) from failure
 
     def _once(self, path: str, body: bytes) -> bytes:
-        parts, is_at_work, limit = [], True, Deadline(AT_WORK_S)
+        parts, is_at_work, limit = [], True, Deadline(MAX_WORK_S)
         with self._client.open("POST", self.url + path, limit, content=body) as response:
             if response.status != 200:
                 raise self._away(f"refused the request ({response.status})")
@@ -92,10 +94,10 @@ class PeerClient:
                     limit.seconds = TOTAL_S
         return b"".join(parts)
 
-    def _away(self, what: str, *, is_silent: bool = False) -> HostAway:
+    def _away(self, what: str, *, is_unresponsive: bool = False) -> HostAway:
         text = f"The host {self.name!r} {what}."
         return HostAway(
-            Message(text, "host.silent", host=self.name) if is_silent else text,
+            Message(text, "host.silent", host=self.name) if is_unresponsive else text,
             remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )
 

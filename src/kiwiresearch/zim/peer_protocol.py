@@ -88,7 +88,7 @@ def _read(archive: Archive, path: str) -> tuple[Any, bytes]:
 
 
 def _look(archive: Archive, path: str) -> tuple[Any, bytes]:
-    item = archive.look(path)
+    item = archive.info(path)
     return _plain([item.ref.path, item.mimetype, item.size, list(item.via), item.is_packed])
 
 
@@ -103,7 +103,9 @@ BOOK_CALLS: Mapping[str, CallHandler] = {
     "resolve": CallHandler((str,), lambda archive, path: _plain(archive.resolve(path))),
     "by_title": CallHandler((str,), lambda archive, title: _plain(archive.by_title(title))),
     "search": CallHandler((str, ListLimit), lambda archive, words, limit: _matches(archive.search(words, limit))),
-    "holding": CallHandler((str, ListLimit), lambda archive, words, limit: _plain(list(archive.holding(words, limit)))),
+    "holding": CallHandler(
+        (str, ListLimit), lambda archive, words, limit: _plain(list(archive.paths_with(words, limit)))
+    ),
     "title": CallHandler((str,), lambda archive, path: _plain(archive.title(path))),
     "estimate": CallHandler((str,), lambda archive, words: _plain(archive.estimate(words))),
     "suggest": CallHandler((str, ListLimit), lambda archive, text, limit: _matches(archive.suggest(text, limit))),
@@ -118,7 +120,7 @@ def answer_call(handlers: Mapping[str, CallHandler], target: object, call: Seque
         raise BadCall("the call is unknown")
     args = call[1:]
     if len(args) != len(handler.parameter_types) or not all(map(_is_valid, args, handler.parameter_types)):
-        raise BadCall(f"{call[0]!r} takes other values")
+        raise BadCall(f"{call[0]!r} takes other arguments")
     try:
         value, content = handler.answer(target, *args)
     except tuple(BOOK_ERRORS.values()) as problem:
@@ -168,11 +170,11 @@ def unpack_calls(body: bytes) -> list[list[Any]]:
     try:
         calls = json.loads(body)["calls"]
     except (KeyError, TypeError, ValueError, RecursionError) as problem:
-        raise BadCall("the request names no calls") from problem
+        raise BadCall("the request has no calls") from problem
     if not isinstance(calls, list) or not 0 < len(calls) <= MAX_CALLS:
-        raise BadCall(f"a request brings 1 to {MAX_CALLS} calls")
+        raise BadCall(f"a request has 1 to {MAX_CALLS} calls")
     if not all(isinstance(call, list) for call in calls):
-        raise BadCall("a call is a list")
+        raise BadCall("a call must be a list")
     return calls
 
 
@@ -195,20 +197,20 @@ def unpack_replies(body: bytes, count: int) -> list[CallReply | None]:
     """The replies to `count` calls; BadCallReply for what none of our hosts would send."""
     start = len(body) - len(body.lstrip(BUSY))
     if body[start : start + 1] != READY or len(body) < start + 1 + LENGTH.size:
-        raise BadCallReply("it is not made as a reply is")
+        raise BadCallReply("it does not start like a reply")
     (size,) = LENGTH.unpack_from(body, start + 1)
     place = start + 1 + LENGTH.size
     if size > MAX_HEAD_BYTES or place + size > len(body):
-        raise BadCallReply("its head is cut off")
+        raise BadCallReply("its header is incomplete")
     try:
         rows = json.loads(body[place : place + size])["replies"]
         if not isinstance(rows, list) or len(rows) != count:
-            raise BadCallReply("it answers something else")
+            raise BadCallReply("it has the wrong number of replies")
         found, end = _rows(rows, body, place + size)
     except (KeyError, TypeError, IndexError, ValueError, RecursionError) as problem:
         raise BadCallReply(str(problem)) from problem
     if end != len(body):
-        raise BadCallReply("it is longer than it says")
+        raise BadCallReply("it has extra bytes")
     return found
 
 
@@ -220,13 +222,13 @@ def _rows(rows: Sequence[Any], body: bytes, place: int) -> tuple[list[CallReply 
         elif row[0] == "error":
             _, name, message, remedy = row
             if name not in BOOK_ERRORS:
-                raise ValueError(f"no book says {name!r}")
+                raise ValueError(f"unknown error {name!r}")
             error = BOOK_ERRORS[name](str(message)[:MAX_ERROR_CHARS], remedy=str(remedy)[:MAX_ERROR_CHARS])
             found.append(CallReply(error=error))
         else:
             _, value, size = row
             if row[0] != "ok" or type(size) is not int or not 0 <= size <= len(body) - place:
-                raise BadCallReply("it is cut off")
+                raise BadCallReply("its content is incomplete")
             found.append(CallReply(value, body[place : place + size]))
             place += size
     return found, place
@@ -236,7 +238,7 @@ def checked_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("it is not text")
     if len(value) > MAX_TEXT_CHARS:
-        raise ValueError("no path and no title is so long")
+        raise ValueError("a text is too long")
     return value
 
 
@@ -259,7 +261,7 @@ def checked_list(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[
 
     def checked(value: Any, _: bytes) -> tuple[T, ...]:
         if not isinstance(value, list) or len(value) > limit:
-            raise ValueError("it is no list, or longer than was asked for")
+            raise ValueError("it is not a list, or is longer than requested")
         return read(value)
 
     return checked
@@ -295,17 +297,17 @@ def peer_book(record: Mapping[str, Any]) -> PeerBook:
     """The book that another host announced; ValueError or TypeError for an invalid record."""
     known: dict[str, Any] = {field.name: record.get(field.name) for field in fields(Book)}
     if not UUID.fullmatch(checked_text(known["id"])):
-        raise ValueError("a book has a UUID")
+        raise ValueError("the ID of the book is not a UUID")
     if known["kind"] not in get_args(BookKind) or type(known["old_namespaces"]) is not bool:
-        raise ValueError("there is no such kind of book")
+        raise ValueError("unknown kind of book")
     for name in TEXTS:
         if len(checked_text(known[name])) > MAX_FIELD_CHARS:
-            raise ValueError("it says too much of itself")
+            raise ValueError("a field of the book is too long")
     for name in COUNTS:
         checked_count(known[name])
     indexes = known["indexes"]
     if not isinstance(indexes, dict):
-        raise TypeError("it has no indexes")
+        raise TypeError("its list of indexes is missing")
     known |= {
         "id": BookId(known["id"]),
         "languages": checked_texts(known["languages"]),

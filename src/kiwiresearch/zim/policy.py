@@ -192,15 +192,15 @@ class PolicyArchive:
         self._refuse_hidden(path, entry.ref.path, entry.title, *map(title_of_path, entry.via))
         return entry
 
-    def look(self, path: str) -> EntryInfo:
-        item = self.inner.look(path)
+    def info(self, path: str) -> EntryInfo:
+        item = self.inner.info(path)
         self._refuse_hidden(path, item.ref.path, *map(title_of_path, item.via))
         if self._is_served and item.is_html:
             self._refuse_hidden(path, item.ref.path, self.inner.title(item.ref.path))
         return item
 
     def part(self, path: str, start: int, end: int) -> bytes:
-        return self.inner.part(self.look(path).ref.path, start, end)
+        return self.inner.part(self.info(path).ref.path, start, end)
 
     def resolve(self, path: str) -> str | None:
         final = self.inner.resolve(path)
@@ -213,8 +213,8 @@ class PolicyArchive:
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
         return self._shown(self.inner.search(words, limit + SPARE_RESULTS))[:limit]
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
-        found = self.inner.holding(words, limit + SPARE_RESULTS)
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
+        found = self.inner.paths_with(words, limit + SPARE_RESULTS)
         return tuple(path for path in found if not self._hides(path))[:limit]
 
     def title(self, path: str) -> str:

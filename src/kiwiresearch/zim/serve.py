@@ -173,7 +173,7 @@ class ServeArchive:
         ref = EntryRef(self._book.id, final)
         return Entry(ref, title or title_of_path(final), mimetype, response.content, via)
 
-    def look(self, path: str) -> EntryInfo:
+    def info(self, path: str) -> EntryInfo:
         final, via, response = self._fetch_found(path, "HEAD")
         stated = _stated_size(response)
         size = int(stated) if stated.isascii() and stated.isdigit() else len(self.read(final).content)
@@ -218,7 +218,7 @@ class ServeArchive:
         self._known_titles |= {match.path: match.title for match in found}
         return tuple(found[:limit])
 
-    def holding(self, words: str, limit: int) -> tuple[str, ...]:
+    def paths_with(self, words: str, limit: int) -> tuple[str, ...]:
         return tuple(match.path for match in self.search(words, limit))
 
     def title(self, path: str) -> str:

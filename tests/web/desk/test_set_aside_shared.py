@@ -107,8 +107,8 @@ def test_an_emptied_trash_removes_the_run_for_all_hosts(hosts: Hosts) -> None:
     here.send(f"/archive/run/{run}/delete")
     assert "Deleted forever." in there.send("/archive/empty").text
     assert store.jobs.get(run) is None
-    assert store.files.names(run) == {}
-    assert store.files.was_removed(run)
+    assert store.run_files.names(run) == {}
+    assert store.run_files.was_removed(run)
     for host in hosts:
         assert lists(host, run) == set()
         assert "The trash is empty." in host.browser.get("/archive").text

@@ -16,7 +16,7 @@ from kiwiresearch.claims.conflicts.sentences import (
 from kiwiresearch.claims.conflicts.values import SentenceValue, first_moment, last_moment
 from kiwiresearch.claims.conflicts.words import PERSONAL, comparison_words
 from kiwiresearch.messages import Message
-from kiwiresearch.text import Quantity, Relation, count_of, quantity_relation
+from kiwiresearch.text import Quantity, QuantityRelation, count_of, quantity_relation
 from kiwiresearch.text.dates import DateRange, date_relation
 
 MIN_LIKENESS_WITHOUT_EVENT = 0.6
@@ -211,7 +211,7 @@ def _numbers(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: 
     return ValueMatch(one, other, like, kind, why or too_far_apart(gap, allowed))
 
 
-def _difference(x: Quantity, y: Quantity, relation: Relation) -> tuple[DisagreementKind | None, float]:
+def _difference(x: Quantity, y: Quantity, relation: QuantityRelation) -> tuple[DisagreementKind | None, float]:
     """The kind of disagreement by the values alone, and the difference allowed."""
     gap = gap_of(x, y)
     is_estimate = bool(x.qualifier or y.qualifier or x.is_range or y.is_range)

@@ -139,7 +139,7 @@ def date_fit(quoted: DateRange, claimed: DateRange) -> DateFit:
             return "same"
         return "coarser" if claimed.qualifier == "about" and not quoted.qualifier else "finer"
     if quoted.qualifier in ("before", "after") or claimed.qualifier in ("before", "after"):
-        return "finer" if quoted.qualifier and _contains(quoted.reach(), spans[1]) else "no"
+        return "finer" if quoted.qualifier and _contains(quoted.possible_days(), spans[1]) else "no"
     if _contains(spans[1], spans[0]):
         if claimed.lasts or claimed.precision not in ("month", "season", "year", "decade"):
             return "no"

@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple
 from kiwiresearch.text.dates import (
     FIRST_GREGORIAN_DAY,
     Calendar,
+    DateQualifier,
     DateRange,
     Day,
     DaySpan,
-    Precision,
-    Qualifier,
     dates_in,
     day_number,
     month_days,
@@ -31,7 +30,7 @@ POINT = re.compile(
     rf"(?:(?:(?P<day>[0-9]{{1,2}})\s+)?(?P<month>{'|'.join(MONTHS)})[A-Z]*\.?\s+)?"
     r"(?P<year>[0-9]{1,4})(?:/(?P<dual>[0-9]{1,4}))?(?P<bc>\s*B\.?\s?C\.?(?:E\.?)?)?"
 )
-FORMS: dict[str, tuple[Qualifier, bool]] = {
+FORMS: dict[str, tuple[DateQualifier, bool]] = {
     "": ("", False),
     "ABT": ("about", False),
     "CAL": ("about", False),
@@ -91,7 +90,7 @@ def _formal(text: str) -> DateRange | None:
     form = FORM.fullmatch(text)
     qualifier, lasts = FORMS.get(form[1] if form else "", ("", False))
     point = _point(form[2] if form else text)
-    return _range(point.span, point.unit, qualifier, point.calendar, lasts=lasts) if point else None
+    return DateRange.of(point.span, point.unit, qualifier, point.calendar, lasts=lasts) if point else None
 
 
 def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
@@ -99,14 +98,7 @@ def _joined(first: Point, last: Point, *, lasts: bool) -> DateRange | None:
         return None
     unit = max(first.unit, last.unit, key=COARSENESS.index)
     span = DaySpan(first.span.earliest, last.span.latest)
-    return _range(span, unit, "", first.calendar or last.calendar, lasts=lasts)
-
-
-def _range(
-    span: DaySpan, precision: Precision, qualifier: Qualifier, calendar: Calendar | None, *, lasts: bool
-) -> DateRange:
-    usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
-    return DateRange(span.earliest, span.latest, precision, qualifier, calendar or usual, lasts)
+    return DateRange.of(span, unit, "", first.calendar or last.calendar, lasts=lasts)
 
 
 def _point(text: str) -> Point | None:

@@ -24,7 +24,7 @@ from kiwiresearch.kin.loop.planner import (
     Revisit,
     plan_by_rules,
 )
-from kiwiresearch.llm import Message, Model, ask, extraction, model_label, prompt
+from kiwiresearch.llm import ChatMessage, Model, ask, extraction, model_label, prompt
 from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 900
@@ -156,7 +156,7 @@ def _messages(
     queries: Mapping[str, PendingQuery],
     clues: Mapping[str, PendingClue],
     searches: Mapping[str, PastSearch],
-) -> tuple[Message, ...]:
+) -> tuple[ChatMessage, ...]:
     state = given.current_state
     counts = (
         f"persons discovered: {state.persons_discovered}\nassertions made: {state.assertions_made}\n"

@@ -59,15 +59,15 @@ class BirthStep:
 
 def last_year(when: DateRange | None) -> int | None:
     """The last year that agrees with a date; None for 'after 1950'."""
-    if when is None or when.reach()[1] > OPEN_END_DAY:
+    if when is None or when.possible_days()[1] > OPEN_END_DAY:
         return None
-    return day_at(when.reach()[1]).year
+    return day_at(when.possible_days()[1]).year
 
 
 def first_year(when: DateRange | None) -> int | None:
-    if when is None or when.reach()[0] < -OPEN_END_DAY:
+    if when is None or when.possible_days()[0] < -OPEN_END_DAY:
         return None
-    return day_at(when.reach()[0]).year
+    return day_at(when.possible_days()[0]).year
 
 
 def own_dates(tree: Tree) -> dict[PersonId, OwnDates]:

@@ -168,7 +168,7 @@ def years_of(when: DateRange | None) -> Years | None:
     """The first and last year that agree with a date."""
     if when is None:
         return None
-    first, last = when.reach()
+    first, last = when.possible_days()
     low = ALL_TIME[0] if when.qualifier == "before" else day_at(first).year
     high = ALL_TIME[1] if when.qualifier == "after" else day_at(last).year
     return low, high

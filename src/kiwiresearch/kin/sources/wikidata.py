@@ -76,9 +76,9 @@ def _span(year: int, month: int, day: int, precision: Precision) -> calendar.Day
     if precision == "year":
         return calendar.years(year, year)
     if precision == "decade":
-        return calendar.years(*calendar.rounded(abs(year) // 10 * 10, 10, bc=year < 0))
+        return calendar.years(*calendar.figure_years(abs(year) // 10 * 10, 10, bc=year < 0))
     size = 100 if precision == "century" else 1000
-    return calendar.years(*calendar.grouped(-(-abs(year) // size), size, bc=year < 0))
+    return calendar.years(*calendar.ordinal_years(-(-abs(year) // size), size, bc=year < 0))
 
 
 ITEM = re.compile(r"Q[1-9]\d{0,11}")

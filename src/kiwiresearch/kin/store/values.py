@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from kiwiresearch.kin.tree import DISCARDED, PersonId
-from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, Precision, Qualifier
+from kiwiresearch.text.dates import ENDLESS, Calendar, DateQualifier, DateRange, Precision
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -129,7 +129,7 @@ class StoredDate(TypedDict):
     earliest_jdn: int
     latest_jdn: int
     precision: Precision
-    qualifier: Qualifier
+    qualifier: DateQualifier
     calendar: Calendar
     lasts: bool
     edtf: str
@@ -180,5 +180,5 @@ def date_bounds(row: StoredDate | None) -> Bounds:
     when = date_from_json(row)
     if when is None:
         return Bounds(None, None)
-    earliest, latest = when.reach()
+    earliest, latest = when.possible_days()
     return Bounds(earliest if earliest > -ENDLESS else None, latest if latest < ENDLESS else None)

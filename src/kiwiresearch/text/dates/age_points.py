@@ -45,7 +45,7 @@ def _century(text: str, at: int, noun: str, language: DateWords) -> DatePoint | 
             point.start = found.start("first_lead")
             point.number, point.last = _ordinal(found["first"], language), last
             point.part, point.last_part = _part(found["first_lead"], language), point.part
-            point.opening = "list" if joined in language.both else ""
+            point.range_word = "list" if joined in language.both else ""
         if 0 < point.number <= 100 and last <= 100:
             read_era(text, point, language)
             _count_back(text, point, language)
@@ -63,7 +63,7 @@ def _count_back(text: str, point: DatePoint, language: DateWords) -> None:
     first_most, first_least = _years_back(point.number, size, point.part, language)
     last_most, last_least = _years_back(last, size, point.last_part if point.last else point.part, language)
     point.number, point.last = max(first_most, last_most), min(first_least, last_least)
-    point.end, point.kind, point.present = found.end(), "age", PRESENT
+    point.end, point.kind, point.counted_from = found.end(), "age", PRESENT
     point.part = point.last_part = ""
 
 
@@ -97,7 +97,7 @@ def _ordinal(word: str, language: DateWords) -> int:
 def ages_in_words(text: str, language: DateWords) -> Iterator[DatePoint]:
     for found in language.ago_words.finditer(text) if any(word in text for word in language.ago_signs) else ():
         number = language.numbers.get(found["number"], 1) * language.scales[found["scale"]]
-        point = DatePoint(found.start(), found.end(), "age", number, number, present=AGO_FROM)
+        point = DatePoint(found.start(), found.end(), "age", number, number, counted_from=AGO_FROM)
         yield with_leading_words(text, point, words_before(text, point.start), language)
 
 
@@ -112,8 +112,8 @@ def age(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
     last = _scaled(found["last"], scale) if found["last"] else first
     if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST or _is_firm(text, start, end, found, language):
         return None
-    present = PRESENT if found["present"] and max(first, last) < MILLION else AGO_FROM
-    point = DatePoint(start, found.end(), "age", max(first, last), min(first, last), present=present)
+    counted_from = PRESENT if found["present"] and max(first, last) < MILLION else AGO_FROM
+    point = DatePoint(start, found.end(), "age", max(first, last), min(first, last), counted_from=counted_from)
     return with_leading_words(text, point, words_before(text, start), language)
 
 

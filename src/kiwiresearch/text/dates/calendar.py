@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from kiwiresearch.messages import LOCALES
+
 Calendar = Literal["gregorian", "julian"]
 
 FIRST_GREGORIAN_DAY = 2299161
@@ -13,8 +15,7 @@ FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers without an era that may be years."""
 WHOLE = (0, 100)
 """All of a time, in percent."""
-ENGLISH_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-                  "November", "December")  # fmt: skip
+ENGLISH_MONTHS = LOCALES["en"].months
 """What rules for English look for; the forms that are read as dates are in `data/date_reading`."""
 MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -106,17 +107,17 @@ def month_days(year: int, month: int, percent: tuple[int, int] = WHOLE, calendar
     kind = calendar or usual_calendar(year, month)
     low, high = share(month_length(year, month, kind), percent)
     first = day_number(year, month, 1, kind)
-    if kind == "julian" and calendar is None and (year, month) == (1582, 10):
+    if kind == "julian" and calendar is None and (year, month) == (1582, 10):  # it lost ten days
         return DaySpan(first + low, first + high - 10)
     return DaySpan(first + low, first + high)
 
 
-def months(year: int, first: int, last: int, calendar: Calendar | None = None) -> DaySpan:
+def months(year: int, first: int, last: int) -> DaySpan:
     """From one month to another; months below 1 and above 12 are those of the years before and after."""
     start, end = (
         (calendar_year(astronomical_year(year) + (month - 1) // 12), (month - 1) % 12 + 1) for month in (first, last)
     )
-    return DaySpan(month_days(*start, calendar=calendar).earliest, month_days(*end, calendar=calendar).latest)
+    return DaySpan(month_days(*start).earliest, month_days(*end).latest)
 
 
 def part_of_year(year: int, percent: tuple[int, int]) -> DaySpan:
@@ -138,20 +139,20 @@ def years(first: int, last: int, percent: tuple[int, int] = WHOLE) -> DaySpan:
     return DaySpan(day_number(calendar_year(start + low), 1, 1), day_number(calendar_year(start + high), 12, 31))
 
 
-def grouped(number: int, size: int, *, bc: bool) -> tuple[int, int]:
+def ordinal_years(number: int, size: int, *, bc: bool) -> tuple[int, int]:
     """The years of the 12th century (12, 100) or the third millennium (3, 1000)."""
     low, high = (number - 1) * size + 1, number * size
     return (-high, -low) if bc else (low, high)
 
 
-def rounded(number: int, size: int, *, bc: bool) -> tuple[int, int]:
+def figure_years(number: int, size: int, *, bc: bool) -> tuple[int, int]:
     """The years of the 1920s (1920, 10) or the 1800s (1800, 100)."""
     low, high = max(number, 1), number + size - 1
     return (-high, -low) if bc else (low, high)
 
 
 def leeway(ago: int) -> int:
-    """How far a number of years ago may be off: half of its last significant place."""
+    """How far a number of years ago may be off: half of its last significant place, but at most a quarter of it."""
     place = 1
     while ago and ago % (place * 10) == 0:
         place *= 10

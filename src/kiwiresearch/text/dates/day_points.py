@@ -6,6 +6,7 @@ import re
 
 from kiwiresearch.text.dates.calendar import FIRST_YEAR, LAST_YEAR
 from kiwiresearch.text.dates.point import (
+    CLEAR_YEAR,
     DASHES,
     DatePoint,
     is_bound,
@@ -50,7 +51,7 @@ def day(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
     # 'January 1 BC' is a month.
     if not point.number and month_start < start and language.era.match(text, point.end):
         return None
-    point.sure = point.number > 0
+    point.is_certain = point.number > 0
     read_era(text, point, language)
     _read_style(text, point, language)
     return with_leading_words(text, point, words_before(text, month_start), language)
@@ -183,7 +184,7 @@ def before_era(text: str, start: int, end: int, language: DateWords) -> DatePoin
     number = _plain_year(text[start:end]) if language.pair_before_era.match(text, end) else 0
     if not number:
         return None
-    point = DatePoint(start, end, "year", number, sure=False)
+    point = DatePoint(start, end, "year", number, is_certain=False)
     return with_leading_words(text, point, words_before(text, start), language)
 
 
@@ -198,7 +199,7 @@ def _plain_year(figures: str) -> int:
 def after_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
     """'AD 79'."""
     year = _plain_year(text[start:end])
-    if not year or is_counted(text, end, 1999, language):
+    if not year or is_counted(text, end, CLEAR_YEAR, language):
         return None
     point = DatePoint(start_of(text, start, 1), end, "year", year, era="ad")
     return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
@@ -212,7 +213,7 @@ def year(text: str, start: int, end: int, language: DateWords, previous: DatePoi
     iso = ISO.match(text, end) if end - start == 4 and text.startswith(("-", "/"), end) else None
     if iso:
         return DatePoint(start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"]))
-    point = DatePoint(start, end, "year", int(text[start:end]), sure=False)
+    point = DatePoint(start, end, "year", int(text[start:end]), is_certain=False)
     if _continues(text, point, previous, language):
         return point
     if end - start > 2:
@@ -237,9 +238,11 @@ def _full_year(text: str, point: DatePoint, language: DateWords, previous: DateP
             return None
         point.end, point.last = dual.end(), number + 1
     if plausible and not is_counted(text, point.end, number, language):
-        point.sure = with_month(text, point, language).kind != "year" or dual is not None
-        point.sure = point.sure or language.onwards.match(text, end) is not None
-    point.sure = point.sure or is_year(text, start, end, before, language) or _is_listed(text, start, end, previous)
+        point.is_certain = with_month(text, point, language).kind != "year" or dual is not None
+        point.is_certain = point.is_certain or language.onwards.match(text, end) is not None
+    point.is_certain = (
+        point.is_certain or is_year(text, start, end, before, language) or _is_listed(text, start, end, previous)
+    )
     return with_leading_words(
         text, point, before if point.start == start else words_before(text, point.start), language
     )
@@ -263,7 +266,13 @@ def _continues(text: str, point: DatePoint, previous: DatePoint | None, language
 
 def _is_listed(text: str, start: int, end: int, previous: DatePoint | None) -> bool:
     """'in 1912, 1920 and 1924': years that follow a year."""
-    if previous is None or previous.kind != "year" or not previous.sure or previous.end >= start or end - start != 4:
+    if (
+        previous is None
+        or previous.kind != "year"
+        or not previous.is_certain
+        or previous.end >= start
+        or end - start != 4
+    ):
         return False
     gap = text[previous.end : start]
     near = abs(previous.number - int(text[start:end])) <= 150
@@ -289,7 +298,7 @@ def _decade(
         return None
     if number > LAST_YEAR and not language.era.match(text, end):
         return None
-    point = DatePoint(start, end, "century" if number % 100 == 0 and number != 2000 else "decade", number)
-    point.present = 1 if point.kind == "century" else 0
+    is_hundreds = number % 100 == 0 and number != 2000  # '2000s' mostly means 2000 to 2009
+    point = DatePoint(start, end, "century" if is_hundreds else "decade", number, is_hundreds=is_hundreds)
     read_era(text, point, language)
     return with_leading_words(text, point, before, language)

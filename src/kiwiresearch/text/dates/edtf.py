@@ -35,7 +35,11 @@ def _edtf_unit(when: DateRange) -> str:
         return _edtf_year(day.year)
     if day.year > 0 and span == calendar.month_days(day.year, day.month):
         return f"{_edtf_year(day.year)}-{day.month:02}"
-    if day.year >= 1000 and day.year % 10 == 0 and span == calendar.years(*calendar.rounded(day.year, 10, bc=False)):
+    if (
+        day.year >= 1000
+        and day.year % 10 == 0
+        and span == calendar.years(*calendar.figure_years(day.year, 10, bc=False))
+    ):
         return f"{_edtf_year(day.year)[:-1]}X"
     seasons = (name for name in SEASON_MONTHS if span == calendar.season(day.year, name))
     return next((f"{_edtf_year(day.year)}-{EDTF_SEASONS[name]}" for name in seasons), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,22 +11,19 @@ from typing import NamedTuple
 from kiwiresearch.text.dates import calendar
 from kiwiresearch.text.dates.age_points import MAX_AGE_CHARS, age, ages_in_words, centuries
 from kiwiresearch.text.dates.calendar import (
-    FIRST_GREGORIAN_DAY,
     LAST_YEAR,
     WHOLE,
-    Calendar,
     DaySpan,
     day_number,
     month_length,
     usual_calendar,
 )
-from kiwiresearch.text.dates.day_points import after_era, before_era, day, numeric, with_era, year
+from kiwiresearch.text.dates.day_points import SPACES, after_era, before_era, day, numeric, with_era, year
 from kiwiresearch.text.dates.point import DASHES, DatePoint, is_counted, words_before
-from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
+from kiwiresearch.text.dates.ranges import DateQualifier, DateRange, Precision
 from kiwiresearch.text.dates.reading_words import DateWords, LeadPhrase, date_words
 
 FIGURES = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
-SPACES = " \u00a0"
 GOES_ON = frozenset(" \u00a0–—-")
 AD = LeadPhrase("ad")
 BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“„«‘'’–—-/;:,~†*")
@@ -36,26 +34,23 @@ DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
 def points_in(text: str, language: DateWords) -> list[DatePoint]:
     """All dates, and all numbers that may turn out to be one, in the order of the text."""
     points: list[DatePoint] = []
-    groups = _groups(text, language)
-    next_group = 0
+    waiting = deque(_spelled_out(text, language))
     done = 0
     for figures in FIGURES.finditer(text):
         start, end = figures.span()
-        while next_group < len(groups) and groups[next_group].end <= start:
-            points.append(groups[next_group])
-            done = max(done, groups[next_group].end)
-            next_group += 1
-        if start < done or (next_group < len(groups) and groups[next_group].start <= start):
+        while waiting and waiting[0].end <= start:
+            points.append(waiting.popleft())
+            done = max(done, points[-1].end)
+        if start < done or (waiting and waiting[0].start <= start):
             continue
         if start and text[start - 1] not in BEFORE_FIGURES and not _is_glued(text, start, end, language):
             continue
         point = _at_figures(text, start, end, language, points[-1] if points else None)
-        if point and min(point.start, point.opened) >= done:
+        if point and min(point.start, point.range_start) >= done:
             point.end += DOUBT.match(text, point.end) is not None
             points.append(point)
             done = point.end
-    points.extend(groups[next_group:])
-    return points
+    return [*points, *waiting]
 
 
 def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
@@ -96,7 +91,7 @@ def _follows_era(text: str, start: int, language: DateWords) -> bool:
     return bool(words) and language.leads.get(words[-1].lstrip("([").lower()) == AD
 
 
-def _groups(text: str, language: DateWords) -> Sequence[DatePoint]:
+def _spelled_out(text: str, language: DateWords) -> Sequence[DatePoint]:
     """Spelled-out centuries, millennia and ages, which are found by their nouns and read backwards."""
     if not _has_any(text, language.group_signs) and not _has_any(text, language.ago_signs):
         return ()
@@ -115,19 +110,21 @@ def _has_any(text: str, signs: Iterable[str]) -> bool:
 
 OTHER_END = re.compile(r"(?: ?[–—-] ?| (?P<word>[a-z]{2}) )(?P<number>[0-9]+(?:[.,][0-9]+)*)")
 MAX_GAP_CHARS = 12
+"""The longest link of a range, such as ' and probably ': with more between them, two dates are separate."""
 MAX_RANGE_YEARS = 1200
+"""A year and a number that is only perhaps a year are rarely a range if they are further apart."""
 MAX_EITHER_YEARS = 10
 """Years with 'or' that are further apart are two dates, not one uncertain one."""
 MAX_BARE_RANGE_YEARS = 400
 """Two bare numbers with a dash that are further apart are rarely years."""
-QUALIFIERS: dict[str, tuple[Qualifier, bool]] = {
+QUALIFIERS: dict[str, tuple[DateQualifier, bool]] = {
     "about": ("about", False),
     "before": ("before", False),
     "after": ("after", False),
     "until": ("before", True),
     "since": ("after", True),
 }
-BEHIND: dict[str, tuple[Qualifier, bool]] = {
+BEHIND: dict[str, tuple[DateQualifier, bool]] = {
     "onwards": ("after", True),
     "or_later": ("after", False),
     "or_earlier": ("before", False),
@@ -139,7 +136,7 @@ SKIPPABLE = LeadPhrase("skippable")
 def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange | None:
     """The range that a single date means; None if it is not a date."""
     span = _span(point, language)
-    if not point.sure or span is None or _counts_on(text, point, language):
+    if not point.is_certain or span is None or _counts_on(text, point, language):
         return None
     qualifier, lasts = QUALIFIERS.get(point.qualifier, ("", False))
     for behind, meaning in BEHIND.items():
@@ -147,9 +144,9 @@ def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange 
         if found:
             point.end = found.end()
             qualifier, lasts = meaning
-    lasts = lasts or _is_pair(point)
+    lasts = lasts or _is_lasting(point)
     precision: Precision = "season" if point.kind == "year" and (point.season or point.part) else point.kind
-    return _range(span, precision, qualifier, point.calendar, lasts=lasts)
+    return DateRange.of(span, precision, qualifier, point.calendar, lasts=lasts)
 
 
 def _counts_on(text: str, point: DatePoint, language: DateWords) -> bool:
@@ -162,24 +159,18 @@ def _counts_on(text: str, point: DatePoint, language: DateWords) -> bool:
     return not found["number"].isdigit() or is_counted(text, found.end(), int(found["number"][:6]), language)
 
 
-def _is_pair(point: DatePoint) -> bool:
+def _is_lasting(point: DatePoint) -> bool:
+    """Whether a pair means all of the time: '5–9 June' does, '3 or 4 May' and '1752/3' do not."""
     if point.kind == "age":
-        return point.opening == "from" and point.last != point.number
-    if point.opening == "between" or point.either or (point.kind == "year" and point.last):
+        return point.range_word == "from" and point.last != point.number
+    if point.range_word == "between" or point.either or (point.kind == "year" and point.last):
         return False
     return bool(point.last_day or point.last_month or point.last)
 
 
-def _range(
-    span: DaySpan, precision: Precision, qualifier: Qualifier, kind: Calendar | None, *, lasts: bool
-) -> DateRange:
-    usual: Calendar = "julian" if span.latest < FIRST_GREGORIAN_DAY else "gregorian"
-    return DateRange(span.earliest, span.latest, precision, qualifier, kind or usual, lasts)
-
-
 def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> DateRange | None:
     """The range of two dates joined by a dash, 'to' or 'between … and'; None if they are not joined."""
-    if last.start - first.end > MAX_GAP_CHARS or first.opening == "list":
+    if last.start - first.end > MAX_GAP_CHARS or first.range_word == "list":
         return None
     link = text[first.end : last.start].strip().lower()
     link, _, skipped = link.partition(" ")
@@ -187,7 +178,7 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
         return None
     if not link and last.qualifier == "until":
         link = "–"
-    spread = first.opening == "between" and link in language.both
+    spread = first.range_word == "between" and link in language.both
     either = link in language.either and _is_one_event(text, first, last, language)
     if not spread and not either and link not in language.to:
         return None
@@ -203,21 +194,23 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
     if last.qualifier == "about":
         qualifier = "about"
     span = DaySpan(one.earliest, other.latest)
-    lasts = lasting or first.opening == "from" or (not either and first.opening != "between" and first.kind != "age")
-    return _range(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
+    lasts = (
+        lasting or first.range_word == "from" or (not either and first.range_word != "between" and first.kind != "age")
+    )
+    return DateRange.of(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
 
 
 def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
     """The days of two points; of two numbers of years ago neither has leeway: '8000 BP – 7500 BP'."""
-    if start.kind == end.kind == "age" and start.present == end.present and start.number > end.number:
-        span = calendar.ago(start.number, end.last, start.present)
+    if start.kind == end.kind == "age" and start.counted_from == end.counted_from and start.number > end.number:
+        span = calendar.ago(start.number, end.last, start.counted_from)
         return span, span
     return _span(start, language), _span(end, language)
 
 
 def _is_one_event(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> bool:
     """'born in 1290 or 1291': nobody is born twice, so it is one date that is not known to the year."""
-    if not first.kind == last.kind == "year" or not first.sure:
+    if not first.kind == last.kind == "year" or not first.is_certain:
         return False
     if not 0 < last.number - first.number <= MAX_EITHER_YEARS:
         return False
@@ -239,7 +232,7 @@ def _completed(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]
         return start, end
     if end.era and not start.era and (end.era != "bc" or start.number >= end.number or start.kind != end.kind):
         start.era = end.era
-        start.sure = start.sure or end.sure
+        start.is_certain = start.is_certain or end.is_certain
     if not start.calendar and end.calendar:
         start.calendar = end.calendar
     return start, end
@@ -249,17 +242,17 @@ def _make_range(text: str, start: DatePoint, end: DatePoint, link: str, language
     """Whether two points are likely enough dates to be a range."""
     if start.kind == "age" or end.kind == "age":
         return start.kind == end.kind
-    if start.era == "bc" and not end.era and end.kind == "year" and not end.sure:
+    if start.era == "bc" and not end.era and end.kind == "year" and not end.is_certain:
         return False
     if not start.number or not end.number:
         return False
-    if start.sure and (end.sure or end.kind != "year"):
+    if start.is_certain and (end.is_certain or end.kind != "year"):
         return True
     if is_counted(text, end.end, end.number, language):
         return False
     if start.era == "ad" and not end.era:
         return end.kind == "year" and start.number < end.number
-    if start.sure or end.sure:
+    if start.is_certain or end.is_certain:
         return start.kind != "year" or bool(start.era) or 0 < end.number - start.number <= MAX_RANGE_YEARS
     return _are_years(text, start, end, link)
 
@@ -278,13 +271,13 @@ def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
     """The days of one point; None if the day or month does not exist, or the year is missing."""
     percent = language.parts[point.part] if point.part else WHOLE
     if point.kind == "age":
-        return calendar.ago(point.number, point.last, point.present)
+        return calendar.ago(point.number, point.last, point.counted_from)
     if point.number <= 0:
         return None
     if point.kind in ("century", "millennium"):
-        return _group(point, percent, language)
+        return _century_span(point, percent, language)
     if point.kind == "decade":
-        return calendar.years(*calendar.rounded(point.number, 10, bc=point.era == "bc"), percent)
+        return calendar.years(*calendar.figure_years(point.number, 10, bc=point.era == "bc"), percent)
     year = -point.number if point.era == "bc" else point.number
     if point.kind == "day":
         return _days(point, year)
@@ -310,16 +303,16 @@ def _days(point: DatePoint, year: int) -> DaySpan | None:
     return DaySpan(day_number(year, point.month, point.day, kind), end)
 
 
-def _group(point: DatePoint, percent: tuple[int, int], language: DateWords) -> DaySpan:
+def _century_span(point: DatePoint, percent: tuple[int, int], language: DateWords) -> DaySpan:
     bc = point.era == "bc"
-    if point.kind == "century" and point.present:
-        return calendar.years(*calendar.rounded(point.number, 100, bc=bc), percent)
+    if point.is_hundreds:
+        return calendar.years(*calendar.figure_years(point.number, 100, bc=bc), percent)
     size = 100 if point.kind == "century" else 1000
     if not point.last:
-        return calendar.years(*calendar.grouped(point.number, size, bc=bc), percent)
+        return calendar.years(*calendar.ordinal_years(point.number, size, bc=bc), percent)
     ending = language.parts[point.last_part] if point.last_part else WHOLE
-    first = calendar.years(*calendar.grouped(point.number, size, bc=bc), percent)
-    last = calendar.years(*calendar.grouped(point.last, size, bc=bc), ending)
+    first = calendar.years(*calendar.ordinal_years(point.number, size, bc=bc), percent)
+    last = calendar.years(*calendar.ordinal_years(point.last, size, bc=bc), ending)
     return DaySpan(min(first.earliest, last.earliest), max(first.latest, last.latest))
 
 
@@ -336,22 +329,21 @@ def dates_in(text: str, language: str = "eng") -> list[DateMention]:
 
     A number is taken for a year only if there is evidence for that; a day without a year is not a date. `language` is
     an ISO 639-3 code; in an unknown language, only dates in digits are found.
+
+    Numbers become points (`points_in`); the words before a point set its qualifier and era
+    (`point.with_leading_words`); one or two points become a range (`single_range`, `joined_range`). How far 'c.' may
+    be off is only applied in `DateRange.possible_days`.
     """
     words = date_words(language)
-    points = points_in(text, words)
+    points = deque(points_in(text, words))
     dates: list[DateMention] = []
-    at = 0
-    while at < len(points):
-        point = points[at]
-        after = points[at + 1] if at + 1 < len(points) else None
-        when = joined_range(text, point, after, words) if after else None
-        if when and after:
-            dates.append(DateMention(point.opened, after.end, when))
-            at += 2
-            continue
-        when = single_range(text, point, words)
-        if when:
-            start = point.opened if point.is_pair() else point.start
+    while points:
+        point = points.popleft()
+        after = points[0] if points else None
+        if after and (when := joined_range(text, point, after, words)):
+            dates.append(DateMention(point.range_start, after.end, when))
+            points.popleft()
+        elif when := single_range(text, point, words):
+            start = point.range_start if point.is_pair() else point.start
             dates.append(DateMention(start, point.end, when))
-        at += 1
     return dates

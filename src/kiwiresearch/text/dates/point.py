@@ -213,33 +213,37 @@ class DatePoint:
     day: int = 0
     last_day: int = 0
     era: Era = ""
-    present: int = 0
+    counted_from: int = 0
+    """The year from which an age is counted back."""
+    is_hundreds: bool = False
+    """Whether a century is given by its first year: '1800s'."""
     part: str = ""
     last_part: str = ""
     season: str = ""
     qualifier: str = ""
     """One of the kinds of lead: about, before, after, until, since."""
-    opening: str = ""
-    """'from' or 'between', if the point starts a range."""
+    range_word: str = ""
+    """'from' or 'between', if the point starts a range; 'list' for 'the 13th and 12th centuries'."""
     calendar: Calendar | None = None
     either: bool = False
     """Whether one of the two is meant, and not the time between them: '3 or 4 May 1803'."""
-    sure: bool = True
+    is_certain: bool = True
     """Whether it is certainly a date, even if nothing else confirms it."""
-    opened: int = -1
+    range_start: int = -1
     """Where the range starts, including its 'from' or 'between'."""
 
     def __post_init__(self) -> None:
-        self.opened = self.start if self.opened < 0 else self.opened
+        self.range_start = self.start if self.range_start < 0 else self.range_start
 
     def is_pair(self) -> bool:
+        """Whether it has two ends, whatever it means by them."""
         has_last = self.last > 0 or self.kind == "age"  # an age may reach to no years ago
         return (has_last and self.last != self.number) or bool(self.last_month or self.last_day)
 
 
 def with_leading_words(text: str, point: DatePoint, before: Sequence[str], language: DateWords) -> DatePoint:
     """Apply the words before a date that change its meaning."""
-    core = point.opened = point.start
+    core = point.range_start = point.start
     if core and text[core - 1] in OPENERS:
         return point
     left = len(before)
@@ -254,9 +258,9 @@ def with_leading_words(text: str, point: DatePoint, before: Sequence[str], langu
             break
         left -= size
         if lead.kind != "skippable":
-            point.opened = start_of(text, core, len(before) - left)
+            point.range_start = start_of(text, core, len(before) - left)
         if lead.kind not in ("skippable", "from", "between"):
-            point.start = point.opened
+            point.start = point.range_start
     return point
 
 
@@ -285,7 +289,7 @@ def _apply(point: DatePoint, kind: str, value: str) -> bool:
     elif kind == "ad":
         point.era = "ad"
     elif kind in ("from", "between"):
-        point.opening = kind
+        point.range_word = kind
     elif kind != "skippable":
         if point.qualifier:
             return False

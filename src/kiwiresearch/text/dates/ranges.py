@@ -21,11 +21,11 @@ from kiwiresearch.text.dates.calendar import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kiwiresearch.text.dates.calendar import Day
+    from kiwiresearch.text.dates.calendar import Day, DaySpan
 
 Precision = Literal["day", "month", "season", "year", "decade", "century", "millennium", "age"]
-Qualifier = Literal["", "about", "before", "after"]
-Relation = Literal["same", "within", "overlap", "calendar", "apart"]
+DateQualifier = Literal["", "about", "before", "after"]
+DateRelation = Literal["same", "within", "overlap", "calendar", "apart"]
 
 ABOUT_SHARE = 100
 """'About' may be off by one hundredth of the time that has passed since."""
@@ -49,9 +49,16 @@ class DateRange:
     earliest: int
     latest: int
     precision: Precision = "year"
-    qualifier: Qualifier = ""
+    qualifier: DateQualifier = ""
     calendar: Calendar = "gregorian"
     lasts: bool = False
+
+    @classmethod
+    def of(
+        cls, span: DaySpan, precision: Precision, qualifier: DateQualifier, calendar: Calendar | None, *, lasts: bool
+    ) -> Self:
+        """The range of some days; without a calendar, in the one in use on the last of them."""
+        return cls(*span, precision, qualifier, calendar or calendar_at(span.latest), lasts)
 
     @property
     def first_day(self) -> Day:
@@ -85,7 +92,7 @@ class DateRange:
         """The date as a reader of a language of the catalogue writes it: 'c. 1250', '12th century BC'."""
         return writing.date_in_words(self, language)
 
-    def reach(self) -> tuple[int, int]:
+    def possible_days(self) -> tuple[int, int]:
         """The first and last day that agree with it once the qualifier is taken into account."""
         if self.qualifier == "before":
             return -ENDLESS, self.latest
@@ -122,11 +129,11 @@ class DateText(LocalText):
         return (self.when,)
 
 
-def date_relation(one: DateRange, other: DateRange) -> Relation:
+def date_relation(one: DateRange, other: DateRange) -> DateRelation:
     """How two dates relate; only 'apart' means that both cannot be right."""
     if (one.earliest, one.latest, one.qualifier) == (other.earliest, other.latest, other.qualifier):
         return "same"
-    (first, last), (other_first, other_last) = one.reach(), other.reach()
+    (first, last), (other_first, other_last) = one.possible_days(), other.possible_days()
     if (first <= other_first and other_last <= last) or (other_first <= first and last <= other_last):
         return "within"
     if first <= other_last and other_first <= last:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.text.languages import DATA, any_of
+from kiwiresearch.text.languages import DATA, NEVER, any_of
 
 CenturyKind = Literal["century", "millennium"]
-NEVER = r"(?!)"
 
 
 class LeadPhrase(NamedTuple):
@@ -83,27 +82,33 @@ class DateWords:
     both: frozenset[str] = frozenset()
     either: frozenset[str] = frozenset()
     evidence: YearEvidence = YearEvidence()
-    era: re.Pattern[str] = re.compile(NEVER)
-    day_first: re.Pattern[str] = re.compile(NEVER)
-    day_second: re.Pattern[str] = re.compile(NEVER)
-    style: re.Pattern[str] = re.compile(NEVER)
-    other_style: re.Pattern[str] = re.compile(NEVER)
-    style_before: re.Pattern[str] = re.compile(NEVER)
-    decade: re.Pattern[str] = re.compile(NEVER)
+    era: re.Pattern[str] = NEVER
+    day_first: re.Pattern[str] = NEVER
+    day_second: re.Pattern[str] = NEVER
+    style: re.Pattern[str] = NEVER
+    """The calendar after a date: '(O.S.)'."""
+    other_style: re.Pattern[str] = NEVER
+    """A day in the other calendar before the year: '5 May [O.S. 24 April] 1704'."""
+    style_before: re.Pattern[str] = NEVER
+    decade: re.Pattern[str] = NEVER
     groups: Mapping[str, CenturyKind] = field(default_factory=dict)
+    """The nouns for groups of years: 'century', 'Millennia'."""
     group_signs: frozenset[str] = frozenset()
     """Letters inside the nouns of groups, for a quick check: 'entu' for 'century' and 'Centuries'."""
     ago_signs: tuple[str, ...] = ()
-    not_a_group: re.Pattern[str] = re.compile(NEVER)
-    group_before: re.Pattern[str] = re.compile(NEVER)
-    ago: re.Pattern[str] = re.compile(NEVER)
-    ago_words: re.Pattern[str] = re.compile(NEVER)
-    before_present: re.Pattern[str] = re.compile(NEVER)
-    onwards: re.Pattern[str] = re.compile(NEVER)
-    or_later: re.Pattern[str] = re.compile(NEVER)
-    or_earlier: re.Pattern[str] = re.compile(NEVER)
-    ordinal_day: re.Pattern[str] = re.compile(NEVER)
-    pair_before_era: re.Pattern[str] = re.compile(NEVER)
+    """Letters of the phrases after an age, for a quick check: 'nd years ago' for 'two thousand years ago'."""
+    not_a_group: re.Pattern[str] = NEVER
+    """What makes a century part of a name: ' Fox', in '20th Century Fox'."""
+    group_before: re.Pattern[str] = NEVER
+    """The ordinals before the noun of a group: '13th and early 12th '."""
+    ago: re.Pattern[str] = NEVER
+    ago_words: re.Pattern[str] = NEVER
+    before_present: re.Pattern[str] = NEVER
+    onwards: re.Pattern[str] = NEVER
+    or_later: re.Pattern[str] = NEVER
+    or_earlier: re.Pattern[str] = NEVER
+    ordinal_day: re.Pattern[str] = NEVER
+    pair_before_era: re.Pattern[str] = NEVER
 
 
 @cache
@@ -128,6 +133,7 @@ def date_words(language: str) -> DateWords:
         scales=table["scales"] | table["scale_signs"] | table["counted_ages"],
         numbers={word: at for at, word in enumerate(table["numbers"], 1)},
         groups=groups,
+        # Inner letters, so that a capital first letter makes no difference.
         group_signs=frozenset(noun[1:5] for noun in groups),
         ago_signs=tuple(table["ago_signs"]),
         to=frozenset(table["to"]),

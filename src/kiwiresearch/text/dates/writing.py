@@ -267,7 +267,7 @@ class _DateWriter:
         if not part and 0 < day.year < 1000 and (article := self._forms.get("decade_article")):
             phrase = Phrase(article + phrase.text, "led")
         era: Era = "ad_after" if 0 < day.year < 100 else _era(day)
-        return NamedSpan(calendar.years(*calendar.rounded(first, size, bc=day.year < 0), percent), phrase, era)
+        return NamedSpan(calendar.years(*calendar.figure_years(first, size, bc=day.year < 0), percent), phrase, era)
 
     def _century(self, day: Day, part: str, percent: tuple[int, int]) -> Iterator[NamedSpan]:
         return self._grouped("century", 100, day, part, percent)
@@ -280,7 +280,7 @@ class _DateWriter:
         # The turn of a century begins in the one before.
         for at in (number, number - 1, number + 1) if percent[0] < 0 else (number,):
             if at > 0:
-                bounds = calendar.grouped(at, size, bc=day.year < 0)
+                bounds = calendar.ordinal_years(at, size, bc=day.year < 0)
                 phrase = self._part(part, self._noun(noun, self._ordinal(at)))
                 yield NamedSpan(calendar.years(*bounds, percent), phrase, _era(day))
 

@@ -175,7 +175,7 @@ class LeadPictures:
                 raise BooksBusy
             try:
                 archive = _archive(finder, ref)
-                size = archive.look(ref.path).size
+                size = archive.info(ref.path).size
                 content = archive.read(ref.path).content if MIN_BYTES <= size <= MAX_BYTES else b""
             except KiwiError:
                 return b""

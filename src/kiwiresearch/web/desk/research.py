@@ -170,7 +170,7 @@ class JobViews:
             return NO_PROGRESS
         # The run may end at any moment, and removes its journal then.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return self._followed.read_progress(self._jobs.steps_file(job))
+            return self._followed.read_progress(self._jobs.journal_file(job))
         return NO_PROGRESS
 
     def _note(self, job: Job) -> str:

@@ -52,7 +52,7 @@ class AuditCheck:
 def check_audit(audit: Audit, head: str) -> AuditCheck:
     """Check the audit, and whether it still has the row of an earlier head."""
     end = audit.head()  # read first, so that the check covers it
-    return AuditCheck(head, audit.has_head(head), audit.check(), end)
+    return AuditCheck(head, audit.has_head(head), audit.first_problem(), end)
 
 
 def audit_router(context: ServerContext, accounts: Accounts, pages: Pages) -> APIRouter:

@@ -66,7 +66,7 @@ class UserAuthenticator:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._users = store.users
-        self._secret = store.hosts.key("door").encode()
+        self._secret = store.keys.key("door").encode()
         self._limits = limits
         self._now = now
         self._clock = clock
