@@ -46,7 +46,7 @@ def a_family(store: CaseStore, chance: Chance) -> None:
         for person in PEOPLE:
             store.add_person(person, f"Name {person}", chance.choice(("male", "female", "")), {"zim": person})
             if chance.random() < 0.5:
-                store.alias(person, chance.choice(("Ann", "Nan", "Anna")))
+                store.add_name_form(person, chance.choice(("Ann", "Nan", "Anna")))
             for fact in (
                 said("birth_date", "12 May 1850"),
                 said("birth_date", "12 May 1851"),
@@ -108,7 +108,7 @@ def test_merged_people_are_one_in_the_tree(case: CaseStore) -> None:
     assert dict(tree.persons["a"].external) == {"a": "here", "b": "here"}
     assert [(fact.field, len(fact.evidence)) for fact in tree.facts_of("a")] == [("birth_date", 2), ("birth_place", 1)]
     assert [(tie.first, tie.second, len(tie.evidence)) for tie in tree.relationships] == [("tom", "a", 2)]
-    assert case.person_by("b", "here") == case.canonical("b") == case.person("b").id == "a"
+    assert case.person_by_external_id("b", "here") == case.canonical("b") == case.person("b").id == "a"
 
 
 def test_facts_for_a_merged_person_go_to_the_merged_one(case: CaseStore) -> None:
@@ -153,7 +153,7 @@ def test_an_undone_merge_is_made_again_only_on_request(case: CaseStore) -> None:
     for person in ("a", "b"):
         case.add_person(person, person)
     case.merges.undo(merged(case, "a", "b"), why="other parents")
-    (link,) = case.merges.forbidden()
+    (link,) = case.merges.separated()
     assert (link.first, link.second, link.reason) == ("a", "b", "other parents")
     with pytest.raises(BadUsage, match="other parents"):
         merged(case, "b", "a")
@@ -167,9 +167,9 @@ def test_separated_people_may_be_merged_again(case: CaseStore) -> None:
         case.add_person(person, person)
         case.set_living(person, "deceased")
     before = dump(case, history=True)
-    case.merges.forbid("a", "b", "two people")
+    case.merges.separate("a", "b", "two people")
     case.merges.allow("b", "a", "one grave")
-    assert (case.merges.forbidden(), dump(case, history=True)) == ((), before)
+    assert (case.merges.separated(), dump(case, history=True)) == ((), before)
     *_, forbidden, allowed = case.audit()
     assert (forbidden.action_type, allowed.action_type) == ("cannot_link", "allow_link")
     assert allowed.after_state == {"ids": ["a", "b"], "why": "one grave"}
@@ -183,7 +183,7 @@ def test_why_the_living_may_be_linked_stays_out_of_the_log(case: CaseStore) -> N
     """Of people not known to be dead the log has ids alone."""
     for person in ("a", "b"):
         case.add_person(person, person)
-    case.merges.forbid("a", "b", "two people")
+    case.merges.separate("a", "b", "two people")
     case.merges.allow("a", "b", "Nora said so")
     assert case.audit()[-1].after_state == {"ids": ["a", "b"], "fields": ["why"]}
 

@@ -214,7 +214,7 @@ def test_hundreds_of_namesakes_are_shown_with_a_few_each() -> None:
 def test_a_separated_pair_is_not_proposed_again() -> None:
     """A pair that may not be linked is never merged, in either order."""
     for pair in (("a3", "b3"), ("b3", "a3")):
-        assert action_of(FAMILY, "a3", "b3", cannot_link=[pair]) == "separate"
+        assert action_of(FAMILY, "a3", "b3", separated=[pair]) == "separate"
 
 
 def test_people_of_one_page_are_two_people() -> None:

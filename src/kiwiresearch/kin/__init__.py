@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.conflict import ConflictRecord, RankedValue, find_tree_conflicts
+    from kiwiresearch.kin.conflict import ConflictRecord, ValueRank, find_tree_conflicts
     from kiwiresearch.kin.evidence_phrases import evidence_phrase
     from kiwiresearch.kin.kinship import KinshipFinder, step_words
     from kiwiresearch.kin.language import has_family_words
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.tree import (
         DATE_FIELDS,
         DISCARDED,
+        FIELD_OF_KIND,
+        KIND_OF_FIELD,
+        PARENT_OF_SEX,
         RELATION_FIELDS,
+        SEX_OF_PARENT,
         Evidence,
         Fact,
         FieldName,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.conflict import Conflict, RankedValue
+from kiwiresearch.kin.conflict import Conflict, ValueRank
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
 from kiwiresearch.messages import Message
@@ -20,7 +20,7 @@ EVIDENCE_TERMS = frozenset({"primary", "original", "official"})
 """Kinds of evidence that a model may not ascribe to a value unless a line of its evidence says so."""
 
 
-class Place(BaseModel):
+class RankedClaim(BaseModel):
     """A place in the model's ranking."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +36,7 @@ class Analysis(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     analysis: str
-    evidence_ranking: list[Place]
+    evidence_ranking: list[RankedClaim]
     recommended_index: int | None
     confidence: Annotated[float, Field(ge=0, le=1)]
     is_tentative: bool
@@ -106,7 +106,7 @@ def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
     text = f"{conflict.rationale} Between values with equally good evidence, a model prefers “{value}”."
     return replace(
         conflict,
-        evidence_ranking=tuple(RankedValue.of(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
+        evidence_ranking=tuple(ValueRank.of(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
         recommended_index=best,
         rationale=Message(text, "conflict.by_model", why=conflict.rationale, value=value),
         confidence=min(analysis.confidence, conflict.competing_assertions[best].confidence),

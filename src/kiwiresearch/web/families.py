@@ -272,7 +272,7 @@ def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.
     return extend(models.EvidenceReply, evidence, read=read)
 
 
-Candidates = Callable[[Case], Sequence[review.MergeToReview | review.SeparatedPair]]
+Candidates = Callable[[Case], Sequence[review.ProposedMerge | review.SeparatedPair]]
 Decide = Callable[[Case, str, str], object]
 
 NO_REASON = models.DecisionBody()
@@ -296,13 +296,13 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Merge a possible duplicate. Only the owner can."""
-        return decided(request, case, merge, review.pending_merges, review.accept_merge, body.why)
+        return decided(request, case, merge, review.proposed_merges, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Keep a possible duplicate separate. Only the owner can."""
-        return decided(request, case, merge, review.pending_merges, review.reject_merge, body.why)
+        return decided(request, case, merge, review.proposed_merges, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")

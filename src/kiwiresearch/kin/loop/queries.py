@@ -91,7 +91,7 @@ class Priority:
         return f"{self.total:g} ({terms or 'nothing'})"
 
 
-def queue_order_term(step: int, last_step: int) -> float:
+def age_term(step: int, last_step: int) -> float:
     """The term `age` of an item queued at a step; it falls as the case proceeds.
 
     Raising all waiting items at every step would give the same order, but write them all each time.
@@ -143,7 +143,7 @@ class QueryOrigin:
     position: TreePosition
     source: str = ""
     tier: int = 0
-    queue_order: float = 0.0
+    age: float = 0.0
 
 
 def relative_items(
@@ -175,7 +175,7 @@ def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, 
         closeness=place.closeness,
         gain=LINKED_GAIN if relative.address else SEARCHED_GAIN,
         reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
-        age=origin.queue_order,
+        age=origin.age,
         tier=tier,
     )
     context = _context(relative.name, relative.field, origin, place)
@@ -228,12 +228,10 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: Tre
 
 
 def items_for_clue(
-    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], queue_order: float = 0.0
+    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], age: float = 0.0
 ) -> list[FrontierItem]:
     """The new queries that a clue suggests, a few at most."""
-    origin = QueryOrigin(
-        clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), queue_order=queue_order
-    )
+    origin = QueryOrigin(clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), age=age)
     return suggested_items(clue.suggested_queries, origin, settings.clue_queries, known, clue=clue)
 
 
@@ -253,7 +251,7 @@ def suggested_items(
             gain=SEARCHED_GAIN / 2,
             reliability=RELIABILITY["lead"],
             clue=clue.priority if clue else 0.0,
-            age=origin.queue_order,
+            age=origin.age,
         )
         context = _context(query, "clue", origin, origin.position)
         found.append(
@@ -275,7 +273,7 @@ def imported_items(
     settings: CaseSettings,
     known: Sequence[QueryKey],
     taken: Collection[PersonId],
-    queue_order: float = 0.0,
+    age: float = 0.0,
 ) -> list[FrontierItem]:
     """Queries for everybody within reach of the home persons who has no page yet, without those in `taken`."""
     found: list[FrontierItem] = []
@@ -287,12 +285,12 @@ def imported_items(
         name = tree.persons[home].name
         if not is_full_name(name):
             continue
-        origin = QueryOrigin("", "", TreePosition(), queue_order=queue_order)
+        origin = QueryOrigin("", "", TreePosition(), age=age)
         key = query_key(name, relatives_scope(home))
         found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
     for person, position, relatives in _within_reach(tree, imported_people, settings):
         wanted = [one for one in relatives if is_wanted(one.person)]
-        origin = QueryOrigin(person, tree.persons[person].name, position, queue_order=queue_order)
+        origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
         found += relative_items(wanted, origin, settings, known)
     return found
 

@@ -23,6 +23,7 @@ from kiwiresearch.kin.loop.queries import (
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY, SearchResult
 from kiwiresearch.kin.names import parse_name
+from kiwiresearch.kin.sources import SCHEME
 from kiwiresearch.kin.store import CaseStore, ClueItem, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import FieldName, Person, PersonId, Tree, row_id
 from kiwiresearch.text.dates import DateRange
@@ -203,9 +204,9 @@ def known_queries(store: CaseStore, settings: CaseSettings) -> list[QueryKey]:
 
 def query_label(query: str) -> str:
     """A query as shown to the user: for an address in a book, the name of the page."""
-    if not query.startswith("zim://"):
+    if not query.startswith(SCHEME):
         return query
-    path = query.removeprefix("zim://").partition("/")[2]
+    path = query.removeprefix(SCHEME).partition("/")[2]
     return unquote(path.removeprefix("A/")).removesuffix(".html").rpartition("/")[2].replace("_", " ")
 
 

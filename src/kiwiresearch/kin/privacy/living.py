@@ -234,7 +234,7 @@ MAX_AGE = 110
 """Anyone born longer ago counts as dead; `plausibility.OLDEST_AGE` says how the top ages differ."""
 MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
-SEED_YEARS = 100
+SPECIFICATION_AGE = 100
 """The age below which the original check counts a person as living."""
 DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
@@ -348,6 +348,6 @@ def is_likely_living(person: Person, year: int, *, texts: Iterable[str] = ()) ->
     if person.death is not None:
         return False
     born = last_year(person.birth)
-    if born is not None and year - born < SEED_YEARS:
+    if born is not None and year - born < SPECIFICATION_AGE:
         return True
     return person.birth is None and any(has_modern_clue(text) for text in texts)

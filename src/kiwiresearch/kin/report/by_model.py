@@ -31,12 +31,12 @@ Fault = Literal[
 MAX_SENTENCE_LENGTH = 400
 WORD = re.compile(r"[^\W_]+")
 PRONOUN_WORDS = "he she it they his her hers him them their theirs its this that these those i we you"
-SMALL_WORDS = "a an the and was were is are of in on at to with who as"
+CONNECTING_WORDS = "a an the and was were is are of in on at to with who as"
 CUE_WORDS = "born died aged married partner father mother parent parents had disagree life "
 CUE_WORDS += "stepfather stepmother stepparent stepparents"
 DOUBT_WORDS = "c before after between about disagree without no known adoptive foster disputed half divorced"
 PRONOUNS, SMALL, CUES, DOUBT = (
-    frozenset(words.split()) for words in (PRONOUN_WORDS, SMALL_WORDS, CUE_WORDS, DOUBT_WORDS)
+    frozenset(words.split()) for words in (PRONOUN_WORDS, CONNECTING_WORDS, CUE_WORDS, DOUBT_WORDS)
 )
 """Words that replace a name; that only connect; that say what happened; that express doubt."""
 NAME_PREFIX = "name:"

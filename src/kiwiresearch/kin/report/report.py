@@ -24,7 +24,7 @@ from kiwiresearch.document import (
 )
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.family_case import Disagreement, RankedValue, ReportInput
+from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.labels import (
     LIVING_NOTES,
     STATUS_LABELS,
@@ -75,16 +75,16 @@ def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, 
 
 def conflicts_section(proofs: Proofs) -> Iterator[Block]:
     yield Heading(line_of("Conflicts"), anchor="conflicts")
-    if not proofs.case.disagreements:
+    if not proofs.case.conflicts:
         yield Paragraph(line_of("No conflicts: the sources do not contradict each other."))
         return
     yield Paragraph(line_of("Values that cannot all be right, side by side. All of them are kept."))
-    for one in proofs.case.disagreements:
+    for one in proofs.case.conflicts:
         if one.person in proofs.tree.persons:
             yield from _conflict(proofs, one)
 
 
-def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
+def _conflict(proofs: Proofs, one: ShownConflict) -> Iterator[Block]:
     yield Heading(line_of(proofs.person_link(one.person), f": {field_noun(one.field)}"), 3)
     rows = [row for ranked in one.ranking if (row := _value(proofs, ranked, is_held=one.recommended in ranked.facts))]
     if rows:
@@ -98,7 +98,7 @@ def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
         yield LineList(tuple(line_of(one_line(action)) for action in one.next_actions))
 
 
-def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line, ...]:
+def _value(proofs: Proofs, ranked: ShownValue, *, is_held: bool) -> tuple[Line, ...]:
     """One side of a conflict; empty if the tree that is shown does not contain it."""
     facts = [fact for one in ranked.facts if (fact := proofs.facts.get(one))]
     ties = [tie for one in ranked.facts if (tie := proofs.ties.get(one))]
@@ -245,7 +245,7 @@ def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = 
 
 def _opening(case: ReportInput) -> Iterator[Block]:
     known = f"{count_of(len(case.tree.persons), 'person', 'people')}, {count_of(len(case.tree.sources), 'source')}, "
-    known += count_of(len(case.disagreements), "conflict")
+    known += count_of(len(case.conflicts), "conflict")
     yield Paragraph(line_of(f"{known}."), "origin")
     if case.privacy:
         yield Paragraph(line_of(case.privacy), "note")

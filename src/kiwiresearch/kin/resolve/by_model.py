@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, Action, MergeProposal, ResolveSettings
+from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, MergeAction, MergeProposal, ResolveSettings
 from kiwiresearch.kin.resolve.resolver import MIN_SUPPORT
 from kiwiresearch.kin.tree import Person, PersonId, Tree
 from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
@@ -111,7 +111,7 @@ def apply_opinion(
         return proposal
     step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
     at = ACTIONS.index(proposal.recommended_action)
-    action: Action = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
+    action: MergeAction = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
     kinds = sum(one.points >= MIN_SUPPORT for one in proposal.features)
     if action == proposal.recommended_action or (action == "merge" and kinds < settings.min_groups):
         return proposal

@@ -10,13 +10,13 @@ from kiwiresearch.kin.resolve.features import date_points, is_same_day, probabil
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.proposal import (
     DEFAULT_SETTINGS,
-    Action,
     FeatureScore,
+    MergeAction,
     MergeProposal,
     ResolveSettings,
     action_for,
 )
-from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN, BaseScore, KinPoints, PairScores
+from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN_ROLES, BaseScore, KinPoints, PairScores
 from kiwiresearch.kin.tree import PersonId, Tree
 
 MIN_SUPPORT = 1.0
@@ -29,13 +29,13 @@ GENERAL_DOUBT = "nothing in the records contradicts it, but only a few sources w
 
 
 def propose(
-    tree: Tree, *, cannot_link: Collection[Pair] = (), settings: ResolveSettings = DEFAULT_SETTINGS
+    tree: Tree, *, separated: Collection[Pair] = (), settings: ResolveSettings = DEFAULT_SETTINGS
 ) -> tuple[MergeProposal, ...]:
     """Pairs of records that may be the same person, the most certain first.
 
     A person has at most one record in each source: the best pair wins, and pairs it rules out say so.
     """
-    scores = PairScores(tree, cannot_link, settings)
+    scores = PairScores(tree, separated, settings)
     scores.run()
     groups = PersonGroups(scores)
     shown: Counter[PersonId] = Counter()
@@ -60,7 +60,7 @@ def compare_people(
     one: PersonId,
     other: PersonId,
     *,
-    cannot_link: Collection[Pair] = (),
+    separated: Collection[Pair] = (),
     settings: ResolveSettings = DEFAULT_SETTINGS,
 ) -> MergeProposal:
     """The proposal for two given records, even if nobody would propose it: shows what each rule says."""
@@ -69,7 +69,7 @@ def compare_people(
             raise BadUsage(f"This tree has no person with the ID {person!r}.", remedy="Use the IDs of two people.")
     if one == other:
         raise BadUsage(f"Both IDs are {one!r}.", remedy="Choose two different people.")
-    scores = PairScores(tree, cannot_link, settings)
+    scores = PairScores(tree, separated, settings)
     scores.run()
     pair = ordered_pair(one, other)
     against = scores.vetoes_of(pair)
@@ -152,13 +152,13 @@ def _proposal(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, .
     base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
     features = _features(scores, pair, base, kin)
     supporting = [one for one in features if one.points >= MIN_SUPPORT]
-    action: Action = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
+    action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
     against = [*vetoes, *(one.reason for one in features if one.points < 0)]
     if not vetoes and len(supporting) < scores.settings.min_groups:
         against.append("only one kind of evidence supports it" if supporting else "no evidence supports it")
     if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.unmatched)}")
-    if scores.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
+    if scores.may_be_siblings(pair) and any(role in ORIGIN_ROLES for role, _ in kin.matched):
         are_twins = is_same_day(*(scores.profiles[one].birth for one in pair))
         against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
     reasons = [one.reason for one in features if one.points > 0]

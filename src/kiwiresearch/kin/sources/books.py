@@ -28,7 +28,7 @@ class NameSearch:
     """Pages found for a name, each with the alias that led to it."""
 
     pages: tuple[tuple[Fetched, str], ...]
-    mended: str = ""
+    corrected: str = ""
     """The corrected name, if no book knows a word of it."""
 
 

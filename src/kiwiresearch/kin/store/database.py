@@ -80,7 +80,7 @@ class CaseDatabase:
     ) -> None:
         """Create the tables where there are none and fill them, completely or not at all."""
         place = Address.parse(where, "case")
-        with _building(place) as unfinished:
+        with _temporary_address(place) as unfinished:
             database = cls(unfinished, now, busy_s)
             try:
                 with database._write_transaction(), database.errors():
@@ -218,8 +218,8 @@ class CaseDatabase:
 
     def run_deferred(self) -> None:
         """Do the deferred work of a step, each thing once."""
-        for settler in self.deferred:
-            settler(self)
+        for work in self.deferred:
+            work(self)
 
     def run(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> CursorResult[Any]:
         with self.errors():
@@ -299,7 +299,7 @@ class StorePart:
 
 
 @contextmanager
-def _building(place: Address) -> Iterator[Address]:
+def _temporary_address(place: Address) -> Iterator[Address]:
     """A temporary place next to this one; a finished case is moved from it."""
     if place.path is None:
         yield place

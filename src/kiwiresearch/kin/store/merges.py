@@ -19,7 +19,7 @@ from kiwiresearch.kin.store.tables import (
     PERSON,
     RELATIONSHIP,
 )
-from kiwiresearch.kin.store.values import CannotLink, MergeCluster
+from kiwiresearch.kin.store.values import MergeCluster, Separation
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 
 UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": PERSON}
@@ -117,14 +117,14 @@ class Merges(StorePart):
                 _undo(db, row, why)
             # Only this one was found wrong: merges that depended on it may be proposed again.
             kept, gone = wanted.member_ids
-            self.forbid(kept, gone, why or f"the merge {cluster} was undone", "undo")
+            self.separate(kept, gone, why or f"the merge {cluster} was undone", "undo")
             return tuple(row.id for row in undone)
 
-    def forbidden(self) -> tuple[CannotLink, ...]:
+    def separated(self) -> tuple[Separation, ...]:
         """The pairs that must not be merged."""
-        return _cannot_links(self._db)
+        return _separations(self._db)
 
-    def forbid(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
+    def separate(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
         """Record that two people are not the same."""
         if first == second:
             raise BadUsage(f"{first!r} cannot be kept separate from itself.")
@@ -153,7 +153,7 @@ def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
 
 
 def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
-    for pair in _cannot_links(db):
+    for pair in _separations(db):
         if {canonical_id(db, pair.first), canonical_id(db, pair.second)} == {kept, gone}:
             raise BadUsage(
                 f"{kept!r} and {gone!r} cannot be merged, because they are kept separate: {pair.reason}",
@@ -181,11 +181,11 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
     return moved
 
 
-def _cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
+def _separations(db: CaseDatabase) -> tuple[Separation, ...]:
     rows = CANNOT_LINK
     with db.reading(settled=False):
         found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
-    return tuple(CannotLink(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
+    return tuple(Separation(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
 
 def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row[Any]:

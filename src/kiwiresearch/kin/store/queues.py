@@ -161,12 +161,12 @@ class Queues(StorePart):
             if not self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == item.id).values(values)).rowcount:
                 raise BadUsage(f"The item {item.id!r} is not in a queue.")
 
-    def give_back(self) -> None:
+    def return_taken(self) -> None:
         """Put back taken items, as if they had not been taken."""
         with self._db.writing():
             self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(status="pending"))
 
-    def reclaim(self) -> int:
+    def return_after_crash(self) -> int:
         """Put back the items that a killed worker had taken, and return how many.
 
         It counts as a try, so that an item that kills every worker fails after three.

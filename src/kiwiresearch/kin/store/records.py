@@ -187,15 +187,15 @@ class RecordStore(StorePart):
             self._db.changed_people.add(canonical_id(self._db, person))
             return new
 
-    def person_by(self, key: str, value: str) -> PersonId | None:
-        """The person with that external id (of 'zim', 'wikidata' or 'gedcom'); merges are followed."""
+    def person_by_external_id(self, key: str, value: str) -> PersonId | None:
+        """The person with that external id, such as that of a 'record'; merges are followed."""
         rows = PERSON_EXTERNAL
         with self._db.reading():
             chosen = select(rows.c.person_id).where(rows.c.key == key, rows.c.value == value).order_by(rows.c.person_id)
             found = self._db.run(chosen.limit(1)).scalar()
             return None if found is None else canonical_id(self._db, found)
 
-    def alias(self, person: PersonId, name: str, kind: str = "variant") -> bool:
+    def add_name_form(self, person: PersonId, name: str, kind: str = "variant") -> bool:
         """Add another form of a name; False if it is known."""
         with self._db.writing():
             root = canonical_id(self._db, person)

@@ -129,16 +129,16 @@ def _person(row: Row[Any], *, is_dead: bool) -> Person:
 class TreeReader(StorePart):
     """Reads people, facts and relationships."""
 
-    def tree(self, *, everything: bool = False) -> Tree:
+    def tree(self, *, with_discarded: bool = False) -> Tree:
         """All people, ties, facts and sources; merged people are one, duplicates count once.
 
-        Rejected, superseded and hypothetical ones are left out unless `everything` is set.
+        Rejected, superseded and hypothetical ones are left out unless `with_discarded` is set.
         In each field one fact is preferred: the chosen one, or else the best supported.
         """
         with self._db.reading():
             people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
             ties = _rows(self._db, RELATIONSHIP)
-            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row.status not in DISCARDED]
+            assertions = [row for row in _rows(self._db, ASSERTION) if with_discarded or row.status not in DISCARDED]
             evidence = _evidence(self._db)
             columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
             sources = {
@@ -152,13 +152,13 @@ class TreeReader(StorePart):
         related = _ties(ties, by_entity, evidence)
         return Tree(
             {row.id: _person(row, is_dead=row.id in dead) for row in people},
-            tuple(tie for tie in related if everything or tie.status not in DISCARDED),
+            tuple(tie for tie in related if with_discarded or tie.status not in DISCARDED),
             tuple(sorted(facts, key=lambda fact: fact.id)),
             sources,
         )
 
     def nothing_rejected(self) -> bool:
-        """Whether `everything` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
+        """Whether `with_discarded` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
         with self._db.reading():
             fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCARDED))) for at in (ASSERTION, RELATIONSHIP)]
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)

@@ -34,7 +34,7 @@ class MergeCluster:
 
 
 @dataclass(frozen=True, slots=True)
-class CannotLink:
+class Separation:
     """Two people who must not be merged again."""
 
     first: PersonId
