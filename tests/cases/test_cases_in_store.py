@@ -20,7 +20,7 @@ from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import CaseLocation
 from kiwiresearch.cases.imports import import_gedcom
 from kiwiresearch.cases.registry import CaseRegistry, open_registry
-from kiwiresearch.cases.repository import NEW
+from kiwiresearch.cases.repository import NEW_PREFIX
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, NothingFound, RunDamaged
 from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest
@@ -235,7 +235,7 @@ def test_an_incomplete_case_is_not_in_the_store(store_url: str, book: Path, tmp_
     with contextlib.closing(open_registry(desk)) as cases, finding(desk, book) as finder:
         with pytest.raises(NothingFound):
             cases.start(CaseSettings(seeds=("Zebulon Quux",)), finder)
-        left = cases.root / f"{NEW}killed"
+        left = cases.root / f"{NEW_PREFIX}killed"
         Case.empty(left, CaseSettings()).close()
         assert cases.ids() == ()
         cases.start_empty("Ann Pell")

@@ -15,7 +15,7 @@ import pytest
 from tests.kin.families import Making, vale_family
 
 from kiwiresearch.kin.conflict import CompetingValue, Conflict
-from kiwiresearch.kin.conflict import ShownValue as Place
+from kiwiresearch.kin.conflict import ValueRank as Place
 from kiwiresearch.kin.report.family_case import (
     MergeEntry,
     ReportInput,

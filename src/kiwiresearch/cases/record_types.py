@@ -19,7 +19,7 @@ class NamedPerson(Record):
 
 @dataclass(frozen=True, slots=True)
 class RelativeRecord(NamedPerson):
-    """A relative."""
+    """A person with the years of their life."""
 
     lived: str
 

@@ -28,7 +28,7 @@ from kiwiresearch.cases.case_location import (
 )
 from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken_error
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, NothingFound
-from kiwiresearch.kin.store import locked_folder
+from kiwiresearch.kin.store import WAIT_REMEDY, locked_folder
 from kiwiresearch.system import free_path
 from kiwiresearch.workspace import server_folder
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 MAX_OPEN_CASES = 4
 """How many recently used cases stay open with their computed values."""
-WAIT_HINT = "Wait until it finishes, or stop it."
 
 
 def open_registry(workspace: Workspace) -> CaseRegistry:
@@ -137,7 +136,7 @@ class CaseRegistry:
         """Raise if the case is being worked on; `is_ours` if a job for it already waits here."""
         location = self.location(case_id)
         if is_ours:
-            raise FolderTaken("Research on this case is already running or queued.", remedy=WAIT_HINT)
+            raise FolderTaken("Research on this case is already running or queued.", remedy=WAIT_REMEDY)
         with rewording_errors(location.without_names), _anonymous_refusal(), location.exclusive():
             pass
 
@@ -209,7 +208,7 @@ def _anonymous_refusal() -> Iterator[None]:
     try:
         yield
     except FolderTaken as problem:
-        raise FolderTaken("Another program is using this case.", remedy=WAIT_HINT) from problem
+        raise FolderTaken("Another program is using this case.", remedy=WAIT_REMEDY) from problem
 
 
 def traceback_without_message(fault: BaseException) -> str:

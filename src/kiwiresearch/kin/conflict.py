@@ -143,7 +143,7 @@ class Conflict:
         return self.resolution_status != "resolved"
 
     def record(self) -> ConflictRecord:
-        """The conflict as data; some keys are given twice, since the specification (docs/design/kin.md) has two names."""
+        """The conflict as data; the specification has two names for some keys, so both are given."""
         ranking, value, actions = self.evidence_ranking, self.recommended_value, self.next_actions
         values = self.competing_assertions
         return ConflictRecord(

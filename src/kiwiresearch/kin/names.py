@@ -1,4 +1,9 @@
-"""Names of people: their parts, and whether two names may belong to the same person."""
+"""Names of people: their parts, and whether two names may belong to the same person.
+
+Other modules have narrower questions: `loop.person_match` compares a record with the relative searched for,
+`loop.seeds` a page with what the user typed, `sources.books.likeness` ranks pages, and `resolve.features` weighs names
+for a merge.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,8 @@ SAME_NAME = 0.8
 NEUTRAL = 0.8
 """The score of a part that only one of the names has: it is neither for nor against a match."""
 GIVEN_SHARE = 0.6
+SECOND_NAMES = 0.9
+"""The factor of a match in which neither is a first name."""
 SOUNDS_LIKE = 0.9
 PET_FORM = 0.95
 INITIAL = 0.85
@@ -227,7 +234,7 @@ def name_similarity(a: str, b: str) -> float:
     if not one.given or not other.given or names_conflict(one, other):
         return 0.0
     given = max(
-        token_similarity(x, y) * (1 if 0 in (i, j) else 0.9)
+        token_similarity(x, y) * (1 if 0 in (i, j) else SECOND_NAMES)
         for (i, x), (j, y) in product(enumerate(_calling_names(one)), enumerate(_calling_names(other)))
     )
     return round(GIVEN_SHARE * given + (1 - GIVEN_SHARE) * _family_similarity(one, other), 4)
@@ -280,6 +287,7 @@ def token_similarity(a: str, b: str) -> float:
     if pets.get(x, frozenset()) & pets.get(y, frozenset()):
         return PET_FORM
     likeness = float(JaroWinkler.similarity(x, y))
+    # 'Meyer' and 'Maier': alike in sound, though not in spelling. Below 0.85 words are chance neighbours.
     if likeness >= 0.75 and len(x) > 3 and len(y) > 3 and metaphone(x) == metaphone(y):
         return max(likeness, SOUNDS_LIKE)
     return likeness if likeness >= 0.85 else likeness / 2

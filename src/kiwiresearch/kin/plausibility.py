@@ -11,9 +11,8 @@ from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange, DateText
 
 OLDEST_AGE = 120
-"""From here on, dates in a tree are doubted. The top ages differ by what they decide: with `MAX_AGE` (110) of
-`privacy.living` somebody without a date of death counts as dead, which few are wrong about; `MAX_AGE` (122, nobody has
-been older) of `extract.life_dates` only refuses what cannot be a lifespan."""
+"""Above this age, dates are doubted. `privacy.living.MAX_AGE` (110): without a date of death, a person born longer ago
+counts as dead. `extract.life_dates.MAX_AGE` (122): a longer span in brackets is not a lifespan."""
 YOUNGEST_PARENT = 12
 OLDEST_PARENT = 60
 """No older mother is known. Fathers get the same limit: a wrong generation is far likelier than an old father."""
@@ -41,6 +40,7 @@ class Implausibility:
     relationships: tuple[str, ...] = ()
 
     code = "HF_051"
+    """A firewall code, see `firewall.violations`."""
 
 
 def find_implausible(tree: Tree) -> tuple[Implausibility, ...]:

@@ -65,7 +65,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     count = 0
     met: int | None = None
     relative_text = ""
-    wed = False
+    wed = False  # unlike `met`, once true it stays true for the rest of the page
     for sentence in sentences_of(page):
         heading = page.sections[sentence.section].heading
         if ENGLISH.skipped_headings.search(heading) and not ENGLISH.life_headings.search(heading):

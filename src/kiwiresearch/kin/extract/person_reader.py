@@ -230,6 +230,7 @@ def read_person(page: PageDoc) -> PersonReading:
     ]
     events = event_facts(page, clauses, subject, frozenset(fact.field for fact in sure))
     once: dict[tuple[str, str, int, int], ExtractedFact] = {}
+    # The first fact with the same value and quote wins, so boxes and lead come before prose.
     for fact in (*sure, *events, *listed, *prose):
         once.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
     facts = tuple(once.values())

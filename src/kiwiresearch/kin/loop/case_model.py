@@ -128,10 +128,10 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     facts = record.facts
     page = record.fetched.page
     if page is not None:
-        residue = read_missing_fields(page, record.read, model, check)
-        facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in residue.facts))
-        notes += [f"not taken: {one.reason}" for one in residue.refused]
-        notes += [residue.note] if residue.note else []
+        from_model = read_missing_fields(page, record.read, model, check)
+        facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in from_model.facts))
+        notes += [f"not taken: {one.reason}" for one in from_model.refused]
+        notes += [from_model.note] if from_model.note else []
     # A model cannot confirm what it found itself.
     doubtful = tuple(one.fact for one in facts if one.status == "unverified" and one.fact.method != "model")
     text, name, sex = record.fetched.text, record.read.name or record.read.title, record.read.sex

@@ -150,9 +150,9 @@ class Crawler:
         for item in relative_items(unread, origin, self._settings, known_queries(self._store, self._settings)):
             self._store.queues.push("frontier", item)
         for one in relatives:
-            place = origin.position.of_relative(one.field)
-            if one.relatives and place.is_within(self._settings):
-                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=place))
+            position = origin.position.of_relative(one.field)
+            if one.relatives and position.is_within(self._settings):
+                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=position))
 
     def _target(
         self, item: FrontierItem | RevisitItem, original: FrontierItem

@@ -91,9 +91,9 @@ def display_name(tree: Tree, person: PersonId) -> str:
     return (one_line(found.name) if found else "") or UNNAMED
 
 
-def join_names(parts: list[str] | tuple[str, ...], word: str = "and") -> str:
+def join_names(parts: list[str] | tuple[str, ...]) -> str:
     """'A', 'A and B', 'A, B and C'."""
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def year_phrase(when: DateRange) -> str:

@@ -135,7 +135,7 @@ class Profile:
 
 
 def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
-    """Profiles of everybody in a tree, ordered by id."""
+    """Ordered by id."""
     sources = _sources(tree)
     eras = _eras(tree)
     return {one: _profile(tree.persons[one], sources[one], eras[one]) for one in sorted(tree.persons)}

@@ -104,7 +104,7 @@ class MergeProposal:
         return round(max(self.similarity_score, 1 - self.similarity_score), 4)
 
     def record(self) -> JsonDict:
-        """The proposal as data; some keys are given twice, since the specification (docs/design/kin.md) has two names."""
+        """The proposal as data; the specification has two names for some keys, so both are given."""
         return {
             "candidate_pair": list(self.candidate_pair),
             "similarity_score": self.similarity_score,

@@ -25,6 +25,8 @@ STRIKING_SCORE = 5.0
 """Name and dates that agree this well need an explanation, even if a merge is ruled out."""
 MAX_SHOWN = 10
 """Nobody reviews every pair of hundreds of namesakes, so each person is shown only with the best matches."""
+RULED_OUT = 0.01
+"""The highest score of a pair with a veto, which must not look likely in a list."""
 GENERAL_DOUBT = "nothing in the records contradicts it, but only a few sources were compared"
 
 
@@ -74,7 +76,7 @@ def compare_people(
     pair = ordered_pair(one, other)
     against = scores.vetoes_of(pair)
     score = probability(scores.beliefs[pair]) if pair in scores.beliefs else probability(scores.base(pair).total)
-    return _proposal(scores, pair, min(score, 0.01) if against else score, against)
+    return _proposal(scores, pair, min(score, RULED_OUT) if against else score, against)
 
 
 class PersonGroups:
@@ -144,7 +146,7 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
         reasons = scores.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
         if reasons:
             shown.update(pair)
-            found.append(_proposal(scores, pair, min(probability(base.total), 0.01), reasons))
+            found.append(_proposal(scores, pair, min(probability(base.total), RULED_OUT), reasons))
     return found
 
 

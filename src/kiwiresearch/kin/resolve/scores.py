@@ -204,10 +204,10 @@ class PairScores:
             self._score()
 
     def base(self, pair: Pair) -> BaseScore:
-        known = self._bases.get(pair)
-        if known is None:
-            known = self._bases[pair] = self._base(pair)
-        return known
+        base = self._bases.get(pair)
+        if base is None:
+            base = self._bases[pair] = self._base(pair)
+        return base
 
     def vetoes_of(self, pair: Pair) -> tuple[str, ...]:
         """All vetoes of a pair."""
@@ -288,7 +288,7 @@ class PairScores:
             base = self.base(pair)
             return LOWEST if base.vetoed else base.total
         from_kin = self.kin.get(pair, NO_KIN).shares.get(asking, 0.0)
-        return known - max(from_kin, 0.0)
+        return known - max(from_kin, 0.0)  # only support is taken out; evidence against the pair stays
 
     def _score(self) -> None:
         self.scores = {

@@ -70,7 +70,7 @@ class BookSource:
     def search_name(self, name: str) -> NameSearch:
         """Pages that may be about a person with this name, as a reader would search for them."""
         findings = self._search(name, fast=False)
-        candidates = [*self._candidates(findings.corrected or name), *self._places(findings)]
+        candidates = [*self._candidates(findings.corrected or name), *self._pages_of(findings)]
         read = ((self._read(book, path), alias) for book, path, alias in dict.fromkeys(candidates))
         pages = tuple((fetched, alias) for fetched, alias in read if fetched is not None)
         return NameSearch(pages, findings.corrected)
@@ -92,14 +92,14 @@ class BookSource:
     def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
         """Pages and the names that led to them: exact titles of all books first, then what a search finds."""
         exact = [(book, path, name) for book in self._books if (path := book.archive.by_title(name)) is not None]
-        return [*exact, *self._places(self._search(name, fast=True))]
+        return [*exact, *self._pages_of(self._search(name, fast=True))]
 
     def _search(self, name: str, *, fast: bool) -> SearchResult:
         return search_books(
             self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=fast, max_books=len(self._books) or 1)
         )
 
-    def _places(self, findings: SearchResult) -> list[tuple[OpenBook, str, str]]:
+    def _pages_of(self, findings: SearchResult) -> list[tuple[OpenBook, str, str]]:
         by_id = {book.book.id: book for book in self._books}
         return [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
 

@@ -43,7 +43,10 @@ def record(
     before: State | None = None,
     after: State | None = None,
 ) -> None:
-    """Log an action; it is chained and written when the step ends."""
+    """Log an action; it is chained and written when the step ends.
+
+    `living` only decides whether states are redacted: it is 'deceased' for states that name nobody, such as ids.
+    """
     db.pending_audit.append(
         {
             "action_type": action_type,

@@ -46,31 +46,31 @@ LIVING_OVERRIDES = "living_overrides"
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
     """Write all rows of a case into another empty one, inside the target's transaction."""
     with source.reading():
-        for at in METADATA.sorted_tables:
-            own = _self_references(at)
-            for rows in _batches(source, at):
-                target.run(insert(at), [{**row._mapping, **dict.fromkeys(own)} for row in rows])
+        for table in METADATA.sorted_tables:
+            own = _self_references(table)
+            for rows in _batches(source, table):
+                target.run(insert(table), [{**row._mapping, **dict.fromkeys(own)} for row in rows])
             if own:
-                _copy_self_references(source, target, at, own)
+                _copy_self_references(source, target, table, own)
 
 
-def _self_references(at: Table) -> list[str]:
+def _self_references(table: Table) -> list[str]:
     """The columns that refer to other rows of the same table, which may not be copied yet."""
-    return [column.name for column in at.c if any(key.column.table is at for key in column.foreign_keys)]
+    return [column.name for column in table.c if any(key.column.table is table for key in column.foreign_keys)]
 
 
-def _copy_self_references(source: CaseDatabase, target: CaseDatabase, at: Table, own: list[str]) -> None:
-    [key] = at.primary_key
-    change = update(at).where(key == bindparam("this")).values({name: bindparam(f"new_{name}") for name in own})
-    for rows in _batches(source, at):
+def _copy_self_references(source: CaseDatabase, target: CaseDatabase, table: Table, own: list[str]) -> None:
+    [key] = table.primary_key
+    change = update(table).where(key == bindparam("this")).values({name: bindparam(f"new_{name}") for name in own})
+    for rows in _batches(source, table):
         tied = [row._mapping for row in rows if any(getattr(row, name) is not None for name in own)]
         if tied:
             given = [{"this": row[key.name], **{f"new_{name}": row[name] for name in own}} for row in tied]
             target.run(change, given)
 
 
-def _batches(db: CaseDatabase, at: Table) -> Iterator[Sequence[Row[Any]]]:
-    return db.batches(select(at).order_by(*at.primary_key).execution_options(yield_per=BATCH))
+def _batches(db: CaseDatabase, table: Table) -> Iterator[Sequence[Row[Any]]]:
+    return db.batches(select(table).order_by(*table.primary_key).execution_options(yield_per=BATCH))
 
 
 def _statements(db: CaseDatabase) -> Iterator[str]:

@@ -311,8 +311,8 @@ class FactStore(StorePart):
             root = canonical_id(self._db, conflict.entity_id)
             known = {
                 found
-                for at in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
-                for found in self._db.run(select(at.c.id).where(at.c.id.in_(conflict.assertion_ids))).scalars()
+                for table in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
+                for found in self._db.run(select(table.c.id).where(table.c.id.in_(conflict.assertion_ids))).scalars()
             }
             missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
             if missing:

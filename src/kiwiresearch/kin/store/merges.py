@@ -56,7 +56,7 @@ class Merges(StorePart):
                 _check_allowed(db, kept, gone)
             seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
             cluster = row_id("merge", kept, gone, str(seq))
-            undo = [
+            undo = [  # table, row id, column, old value, new value
                 *_move_facts(db, gone, kept),
                 *_move_relationships(db, gone, kept),
                 ["person", gone, "merged_into_id", None, kept],
@@ -130,7 +130,7 @@ class Merges(StorePart):
             raise BadUsage(f"{first!r} cannot be kept separate from itself.")
         db = self._db
         with db.writing():
-            canonical_id(db, first), canonical_id(db, second)
+            canonical_id(db, first), canonical_id(db, second)  # both raise for an unknown person
             low, high = sorted((first, second))
             row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
             if db.insert_new(CANNOT_LINK, row):
@@ -219,9 +219,9 @@ def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     for name, identity, column, old, new in row.undo:
         changed[name, column, old, new].append(identity)
     for (name, column, old, new), ids in changed.items():
-        at = UNDO_TABLES[name]
-        as_left = (at.c.id.in_(ids), at.c[column] == new)
-        if db.run(update(at).where(*as_left).values({column: old})).rowcount != len(ids):
+        table = UNDO_TABLES[name]
+        as_left = (table.c.id.in_(ids), table.c[column] == new)
+        if db.run(update(table).where(*as_left).values({column: old})).rowcount != len(ids):
             db.mark_broken()
             raise RunDamaged(
                 f"The merge {row.id!r} cannot be undone: {column!r} of a {name} was changed later.",

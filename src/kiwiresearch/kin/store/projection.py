@@ -198,6 +198,7 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
     for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
         said = _assertions_of(db, [row.id for row in some])
         for row in some:
+            # No row has the status "unsaid", so a tie without assertions is always reported.
             values = _relationship_values(row.id, said[row.id]) if said[row.id] else {"status": "unsaid"}
             if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
                 yield f"relationship {row.id}: it does not match its facts."

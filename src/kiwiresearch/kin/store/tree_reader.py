@@ -160,7 +160,9 @@ class TreeReader(StorePart):
     def nothing_rejected(self) -> bool:
         """Whether `with_discarded` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
         with self._db.reading():
-            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCARDED))) for at in (ASSERTION, RELATIONSHIP)]
+            fallen = [
+                select(table.c.id).where(table.c.status.in_(sorted(DISCARDED))) for table in (ASSERTION, RELATIONSHIP)
+            ]
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)
 
     def assertion_count(self) -> int:

@@ -162,7 +162,6 @@ def date_to_json(when: DateRange | None, verbatim: str = "") -> StoredDate | Non
 
 
 def date_from_json(row: StoredDate | None) -> DateRange | None:
-    """The stored date."""
     if row is None:
         return None
     return DateRange(
