@@ -436,7 +436,7 @@ def test_nobody_waits_while_a_case_is_started(store_url: str, tmp_path: Path) ->
             assert not reader.is_alive()
             Case.empty(location, CaseSettings()).close()
 
-        cases._begin("Cid Pell", make)
+        cases._start("Cid Pell", make)
         assert len(cases.ids()) == 3
 
 

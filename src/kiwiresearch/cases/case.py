@@ -20,10 +20,10 @@ from kiwiresearch.kin import KinshipFinder, PersonId, Source, Tree, find_tree_co
 from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
 from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, lifespan, shown_conflict
-from kiwiresearch.kin.sources import SCHEME
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
+from kiwiresearch.zim import SCHEME
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import PrivacyMode
@@ -265,7 +265,7 @@ class Case:
             conflicts=tuple(map(shown_conflict, self.derived(find_tree_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
             searches=tuple(self.searches(mode)),
-            stop=Stop(stop.get("reason", ""), stop.get("words", "")),
+            stop=Stop(str(stop.get("reason", "")), str(stop.get("words", ""))),
             kinship=_kinship(KinshipFinder(tree), tree, seeds),
             privacy=PRIVACY_NOTES[mode] if tree.withheld or mode == "exclude" else "",
         )

@@ -23,10 +23,10 @@ from kiwiresearch.kin import (
 )
 from kiwiresearch.kin.gedcom import ReadGedcom, read_gedcom
 from kiwiresearch.kin.loop import CheckedRecord, check_record
-from kiwiresearch.kin.sources import SCHEME, BookSource
+from kiwiresearch.kin.sources import BookSource
 from kiwiresearch.kin.store import LIVING_OVERRIDES, CaseStore
 from kiwiresearch.search import OpenBook
-from kiwiresearch.zim import find_path, hidden_page_named_error
+from kiwiresearch.zim import SCHEME, find_path, hidden_page_named_error
 
 
 @dataclass(frozen=True, slots=True)

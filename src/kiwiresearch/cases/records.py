@@ -42,6 +42,7 @@ from kiwiresearch.kin import (
     Relationship,
     Snippet,
     Tree,
+    children_by_birth,
     evidence_phrase,
     find_tree_conflicts,
     step_words,
@@ -57,7 +58,7 @@ from kiwiresearch.kin.report import (
     people_in_order,
     tie_note,
 )
-from kiwiresearch.kin.timeline import children_by_birth, timeline
+from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, DateText
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -15,9 +14,10 @@ from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin import Evidence, Source, Tree
 from kiwiresearch.kin.gedcom import read_gedcom
-from kiwiresearch.kin.sources import SCHEME
+from kiwiresearch.kin.sources import content_hash
 from kiwiresearch.page import open_page
 from kiwiresearch.text import count_of
+from kiwiresearch.zim import SCHEME
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -98,8 +98,7 @@ def _verify_page(case: Case, source: Source, text: str, result: CaseVerification
     open_book = next((one for one in case.finder.books if one.book.id == book), None)
     if open_book is None:
         return False
-    digest = "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    if digest != source.content_hash:
+    if content_hash(text) != source.content_hash:
         result.failures.append(f"source {source.id}: the saved text is not the text that was read.")
     try:
         page = open_page(open_book.archive, path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.language import has_family_words
     from kiwiresearch.kin.lineage import path_to, predecessors_from
     from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-    from kiwiresearch.kin.timeline import birth_of
+    from kiwiresearch.kin.timeline import birth_of, children_by_birth
     from kiwiresearch.kin.tree import (
         DATE_FIELDS,
         DISCARDED,

@@ -42,9 +42,8 @@ from kiwiresearch.web.guard import FamilyAccess, Privacy, RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, case_url, start_job
 from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
-from kiwiresearch.zim import EntryRef
+from kiwiresearch.zim import SCHEME, EntryRef
 
-SCHEME = "zim://"
 PREFIX = "/api/family"
 ALL_STEPS = models.RunBody()
 NO_COUNTS = dict.fromkeys(

@@ -23,10 +23,10 @@ from kiwiresearch.kin.loop.queries import (
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY, SearchResult
 from kiwiresearch.kin.names import parse_name
-from kiwiresearch.kin.sources import SCHEME
 from kiwiresearch.kin.store import CaseStore, ClueItem, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import FieldName, Person, PersonId, Tree, row_id
 from kiwiresearch.text.dates import DateRange
+from kiwiresearch.zim import SCHEME
 
 STRONG_CLUE = 0.7
 NARROWED_TO = 0.5

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
-from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.resolve.features import date_points, is_same_day, probability
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.proposal import (
@@ -50,33 +49,11 @@ def propose(
             continue
         shown.update(pair)
         against = groups.objections(pair) if score >= settings.review_at else ()
-        proposals.append(_proposal(scores, pair, score, against))
+        proposals.append(proposal_for(scores, pair, score, against))
         if score >= settings.review_at and not against:
             groups.join(pair)
     proposals += _ruled_out(scores)
     return tuple(sorted(proposals, key=lambda one: (-one.similarity_score, one.candidate_pair)))
-
-
-def compare_people(
-    tree: Tree,
-    one: PersonId,
-    other: PersonId,
-    *,
-    separated: Collection[Pair] = (),
-    settings: ResolveSettings = DEFAULT_SETTINGS,
-) -> MergeProposal:
-    """The proposal for two given records, even if nobody would propose it: shows what each rule says."""
-    for person in (one, other):
-        if person not in tree.persons:
-            raise BadUsage(f"This tree has no person with the ID {person!r}.", remedy="Use the IDs of two people.")
-    if one == other:
-        raise BadUsage(f"Both IDs are {one!r}.", remedy="Choose two different people.")
-    scores = PairScores(tree, separated, settings)
-    scores.run()
-    pair = ordered_pair(one, other)
-    against = scores.vetoes_of(pair)
-    score = probability(scores.beliefs[pair]) if pair in scores.beliefs else probability(scores.base(pair).total)
-    return _proposal(scores, pair, min(score, RULED_OUT) if against else score, against)
 
 
 class PersonGroups:
@@ -146,11 +123,11 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
         reasons = scores.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
         if reasons:
             shown.update(pair)
-            found.append(_proposal(scores, pair, min(probability(base.total), RULED_OUT), reasons))
+            found.append(proposal_for(scores, pair, min(probability(base.total), RULED_OUT), reasons))
     return found
 
 
-def _proposal(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
+def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
     base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
     features = _features(scores, pair, base, kin)
     supporting = [one for one in features if one.points >= MIN_SUPPORT]

@@ -12,15 +12,18 @@ from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import fold
-from kiwiresearch.zim import hidden_page_error
+from kiwiresearch.zim import SCHEME, hidden_page_error
 
 MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
 """The years of a person are at the beginning of a page, or in the box."""
 SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
-SCHEME = "zim://"
 BOTH = 2
+
+
+def content_hash(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class BookSource:
             return None  # an unreadable page is not a result; `fetch` says what is wrong with it
 
     def _fetched(self, book: OpenBook, page: PageDoc) -> Fetched:
-        digest = "sha256:" + hashlib.sha256(page.text.encode("utf-8", "replace")).hexdigest()
+        digest = content_hash(page.text)
         is_wiki = book.book.kind == "wikipedia"
         source = Source(
             id=row_id("source", str(page.ref), digest),

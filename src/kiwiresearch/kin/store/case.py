@@ -174,7 +174,7 @@ class ResearchLog(StorePart):
         return tuple(self.state("seeds") or ())
 
     @property
-    def stop(self) -> Mapping[str, Any]:
+    def stop(self) -> Mapping[str, object]:
         """The `reason` why the research ended last, and its `words`; empty if it has not ended."""
         return self.state("stop") or {}
 
