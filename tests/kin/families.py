@@ -160,10 +160,9 @@ def vale_family() -> ReportInput:
             ),
         ),
         searches=(
-            SearchEntry("Edmund Vale", "A Small Encyclopaedia", 3, 14, at="2026-01-02T03:04:05Z"),
+            SearchEntry("Edmund Vale", "A Small Encyclopaedia", 3, 14),
             SearchEntry("Barnaby Crook birth", "A Small Encyclopaedia", negative=True),
         ),
         stop=Stop("frontier_empty", "After 12 steps."),
-        audit_head="sha256:" + "ab" * 32,
         kinship={father: "father", mother: "mother", step: "stepfather"},
     )

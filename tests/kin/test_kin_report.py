@@ -114,26 +114,23 @@ def hostile(case: ReportInput, bad: str) -> ReportInput:
         title=bad,
         conflicts=conflicts,
         merges=(MergeEntry("P1", (bad,), bad, bad, 0.5, bad),),
-        searches=(SearchEntry(bad, bad, at=bad, negative=True),),
+        searches=(SearchEntry(bad, bad, negative=True),),
         stop=Stop(bad, bad),
-        audit_head=bad,
         kinship=dict.fromkeys(persons, bad),
         privacy=bad,
-        settings={bad: bad},
     )
 
 
 def test_the_report_has_all_its_parts() -> None:
-    """Summary, pictures, people, timeline, conflicts, merges, log, sources, stop reason and audit head are there."""
+    """Summary, pictures, people, timeline, conflicts, merges, log, sources and stop reason are there."""
     text, html = written(vale_family())
     parts = ["Summary", "Ancestors", "Descendants", "People", "Family timeline", "Conflicts"]
     parts += ["Merged records", "Research log", "Sources", "How the research ended"]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == parts
     assert [re.sub("<.*?>", "", found) for found in re.findall(r"<h2.*?</h2>", html)] == parts
     assert text.startswith("# The family of Edmund Vale\n")
-    for entry in ("After 12 steps.", "sha256:" + "ab" * 32):
-        assert entry in text
-        assert entry in html
+    assert "After 12 steps." in text
+    assert "After 12 steps." in html
 
 
 def test_each_fact_has_its_proof() -> None:

@@ -50,14 +50,7 @@ from kiwiresearch.kin import (
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop import CaseProgress
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople
-from kiwiresearch.kin.report import (
-    FIELD_LABELS,
-    lifespan,
-    parent_ties,
-    parents_in_order,
-    people_in_order,
-    tie_note,
-)
+from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, DateText

@@ -133,11 +133,7 @@ def _origin(endpoint: str) -> str:
 
 
 def open_gate(
-    store: CaseStore,
-    switches: Switches,
-    environment: Mapping[str, str] = os.environ,
-    *,
-    clock: Clock | None = None,
+    store: CaseStore, switches: Switches, environment: Mapping[str, str] = os.environ, *, clock: Clock | None = None
 ) -> Gate:
     """The gate to all sources outside the books, with the case's record of them."""
     from kiwiresearch.kin.sources import Clock, Credentials, Gate, Permissions, PluginMemory

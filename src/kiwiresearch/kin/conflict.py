@@ -129,7 +129,6 @@ class Conflict:
     confidence: float
     resolution_status: ResolutionStatus
     next_actions: tuple[Message, ...]
-    preserve_alternatives: Literal[True] = True
     decided_by: str = "rules"
 
     @property
@@ -164,7 +163,7 @@ class Conflict:
             is_tentative=self.is_tentative,
             next_actions=actions,
             resolution_status=self.resolution_status,
-            preserve_alternatives=self.preserve_alternatives,
+            preserve_alternatives=True,
             decided_by=self.decided_by,
             analysis_message=message_record(self.rationale),
             next_actions_messages=tuple(map(message_record, actions)),

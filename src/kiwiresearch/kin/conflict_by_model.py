@@ -53,17 +53,14 @@ class ConflictReview:
 
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...] = ()
-    asked: int = 0
 
 
 def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> ConflictReview:
     """Ask about every unsettled conflict of people who are dead."""
     found: list[Conflict] = []
     notes: tuple[str, ...] = ()
-    asked = 0
     for conflict in conflicts:
         if not notes and conflict.is_tentative and tree.persons[conflict.person].living == "deceased":
-            asked += 1
             try:
                 analysis = request_analysis(conflict, model)
                 if not find_ungrounded_word(analysis.reasons(), "\n".join(_lines(conflict)), terms=EVIDENCE_TERMS):
@@ -72,7 +69,7 @@ def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) ->
                 why = printable(problem.message).rstrip(".")
                 notes = (f"{model_label(model)} could not help with conflicts: {why}.",)
         found.append(conflict)
-    return ConflictReview(tuple(found), notes, asked)
+    return ConflictReview(tuple(found), notes)
 
 
 def request_analysis(conflict: Conflict, model: Model) -> Analysis:

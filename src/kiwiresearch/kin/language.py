@@ -226,9 +226,8 @@ class CueTable:
 
 
 @cache
-def cue_table(language: str = "eng") -> CueTable:
-    """The table of a language; English for those that have none."""
-    file = language_data(language)
+def cue_table() -> CueTable:
+    file = language_data("eng")
     data = file["check"]
     labels: dict[str, set[str]] = {}
     for table in (file["labels"], data["labels"]):

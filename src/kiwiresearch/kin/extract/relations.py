@@ -62,7 +62,7 @@ def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = Fal
 
     Mentions that another word governs do not count: 'He studied with Alexander'. `joint` allows 'and'.
     """
-    for anchor in reversed(clause.mentions_of_subject):
+    for anchor in reversed(clause.mentions):
         if anchor.end <= at:
             word = governing_word(text, clause.start, anchor.start)
             if not word or (joint and word == "and"):
@@ -127,7 +127,7 @@ def _opens(text: str, clause: Clause, cue: int, end: int) -> bool:
     """Whether the subject comes after its parents: 'The son of A and B, Lincoln was'."""
     head = text[clause.start : cue]
     opened = ENGLISH.child_of_opens.fullmatch(head)
-    after = [anchor for anchor in clause.mentions_of_subject if anchor.start >= end]
+    after = [anchor for anchor in clause.mentions if anchor.start >= end]
     after = [anchor for anchor in after if not regex.search(r"\bn[ée]e\s+$", text[end : anchor.start])]
     return bool(opened and after and regex.fullmatch(r"(?:[^;.]{0,80},)?\s*", text[end : after[0].start]))
 

@@ -27,7 +27,7 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 
 def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
-    for owner in clause.possessives_of_subject:
+    for owner in clause.possessives:
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
@@ -116,7 +116,7 @@ def _is_nationality(text: str, link: str, name: Span) -> bool:
 
 def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'Catherine Gordon, Byron's mother', 'Ernesto Guevara Lynch (Guevara's father)'."""
-    for owner in clause.possessives_of_subject:
+    for owner in clause.possessives:
         kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         opened = regex.search(r"(?:,|\s\()\s*$", text[clause.start : owner.start])
         if (
@@ -171,7 +171,7 @@ def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
 def _their_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     for their in ENGLISH.their_children.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
-        couple = clause.they_are_couple or (clause.mentions_of_subject and ENGLISH.married.search(before))
+        couple = clause.they_are_couple or (clause.mentions and ENGLISH.married.search(before))
         several = ENGLISH.several.search(before) and not ENGLISH.own_children.fullmatch(before)
         if not couple or (before and (not _is_of_couple(before, clause, subject) or several)):
             continue
@@ -198,17 +198,16 @@ def _was_born(text: str, clause: Clause) -> Iterator[Relation]:
 
 def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'His wife bore him two sons, A and B'."""
-    for owner in clause.possessives_of_subject:
+    for owner in clause.possessives:
         bore = ENGLISH.bore.match(text, owner.end, clause.end)
         if bore:
             yield from _children_behind(text, clause, bore.end(), owner.start, subject)
-    for anchor in clause.mentions_of_subject:
+    for anchor in clause.mentions:
         if subject.sex == "male" and ENGLISH.bore_to.search(text, clause.start, anchor.start):
             yield from _children_behind(text, clause, anchor.end, clause.start)
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
     if him and (
-        clause.they_are_couple
-        or (clause.mentions_of_subject and ENGLISH.married.search(text, clause.start, him.start()))
+        clause.they_are_couple or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
     ):
         yield from _children_behind(text, clause, him.end(), clause.start)
 
@@ -254,8 +253,8 @@ def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     ):
         return clause.start
     near = ENGLISH.they_before.search(text[clause.start : at])
-    if near and clause.mentions_of_subject and clause.opening_pronoun_means == "subject":
-        return clause.mentions_of_subject[0].start
+    if near and clause.mentions and clause.opening_pronoun_means == "subject":
+        return clause.mentions[0].start
     if (
         clause.they_are_couple
         and clause.opening_pronoun_means == "subject"

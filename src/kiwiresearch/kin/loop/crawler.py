@@ -11,14 +11,7 @@ from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.decisions import update_living_status
 from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.loop.queries import (
-    QueryOrigin,
-    TreePosition,
-    age_term,
-    clue_items,
-    query_key,
-    relative_items,
-)
+from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, age_term, clue_items, query_key, relative_items
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,

@@ -93,7 +93,7 @@ def believed_dates(tree: Tree, person: PersonId, *fields: FieldName) -> list[Dat
 def _own(tree: Tree, person: Person, weddings: list[DateRange]) -> OwnDates:
     births = [*([person.birth] if person.birth else []), *believed_dates(tree, person.id, "birth_date")]
     baptisms = believed_dates(tree, person.id, "baptism_date")
-    deaths = [*([person.death] if person.death else []), *believed_dates(tree, person.id, "death_date", "burial_date")]
+    deaths = _deaths(tree, person)
     marriages = [*weddings, *believed_dates(tree, person.id, "marriage_date")]
     born = _latest(map(last_year, births or baptisms))
     if births and born is None:  # 'born after 1950': nothing else may make such a person older
@@ -182,10 +182,6 @@ def _died(own: OwnDates | None) -> int | None:
     return own.died
 
 
-def _parent_ties(tree: Tree) -> Iterable[Relationship]:
-    return (tie for tie in tree.relationships if tie.kind == "parent_of" and is_believed(tie))
-
-
 def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
     steps: dict[PersonId, list[BirthStep]] = defaultdict(list)
     looped = _people_in_cycles(tree)
@@ -209,9 +205,10 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
     """People who are their own ancestors, and those between two such; their ties cannot be used to estimate dates."""
     parents: dict[PersonId, set[PersonId]] = defaultdict(set)
     children: dict[PersonId, set[PersonId]] = defaultdict(set)
-    for tie in _parent_ties(tree):
-        parents[tie.second].add(tie.first)
-        children[tie.first].add(tie.second)
+    for tie in filter(is_believed, tree.relationships):
+        if tie.kind == "parent_of":
+            parents[tie.second].add(tie.first)
+            children[tie.first].add(tie.second)
     left = parents.keys() | children.keys()
     ends = [person for person in left if not (parents[person] and children[person])]
     while ends:
@@ -264,8 +261,7 @@ def living_status(
     """
     if years_after_death < 0:
         raise BadSettings(
-            f"The setting 'years_after_death' cannot be {years_after_death!r}.",
-            remedy="Use 0 or more years.",
+            f"The setting 'years_after_death' cannot be {years_after_death!r}.", remedy="Use 0 or more years."
         )
     stated = overrides or {}
     dates = own_dates(tree)

@@ -56,7 +56,6 @@ class SearchEntry:
     hits: int = 0
     new_facts: int = 0
     negative: bool = False
-    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +80,10 @@ class ReportInput:
     merges: tuple[MergeEntry, ...] = ()
     searches: tuple[SearchEntry, ...] = ()
     stop: Stop = Stop()
-    audit_head: str = ""
     kinship: Mapping[PersonId, str] = field(default_factory=dict)
     """The kinship of each person to the first seed: 'grandfather'."""
     privacy: str = ""
     """One sentence on what was left out, and about whom."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    language: str = "eng"
 
 
 def shown_conflict(conflict: Conflict) -> ShownConflict:

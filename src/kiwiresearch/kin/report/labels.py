@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from kiwiresearch.kin.timeline import birth_of, death_of
-from kiwiresearch.kin.tree import (
-    Fact,
-    FieldName,
-    LivingStatus,
-    PersonId,
-    Status,
-    Tree,
-)
+from kiwiresearch.kin.tree import Fact, FieldName, LivingStatus, PersonId, Status, Tree
 from kiwiresearch.messages import Message
 from kiwiresearch.text import one_line
 from kiwiresearch.text.dates import DateRange

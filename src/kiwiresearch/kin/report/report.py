@@ -149,19 +149,16 @@ def log_section(case: ReportInput) -> Iterator[Block]:
     yield Paragraph(
         line_of(f"{count_of(len(case.searches), 'search', 'searches')}, {vain:,} without results. {ABSENCE}")
     )
-    header = ("Search", "Source", "Result", "New facts", "Date")
-    rows = [
+    rows = tuple(
         (
             line_of(Span(one_line(one.query), foreign=True)),
             line_of(one_line(one.source)),
             line_of("no results" if one.negative else f"{one.hits:,} found"),
             line_of(f"{one.new_facts:,}"),
-            line_of(one_line(one.at)),
         )
         for one in case.searches
-    ]
-    kept = len(header) if any(row[-1] for row in rows) else len(header) - 1
-    yield _table(header[:kept], tuple(row[:kept] for row in rows), "All searches in order", "log")
+    )
+    yield _table(("Search", "Source", "Result", "New facts"), rows, "All searches in order", "log")
 
 
 def sources_section(case: ReportInput) -> Iterator[Block]:
@@ -186,12 +183,6 @@ def ending_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("How the research ended"), anchor="end")
     detail = one_line(case.stop.detail) or "The research stopped."
     yield Paragraph(line_of(detail if case.stop.reason else "The research is not finished."))
-    if case.settings:
-        lines = tuple(line_of(f"{one_line(key)}: {one_line(value)}") for key, value in sorted(case.settings.items()))
-        yield LineList(lines, "settings")
-    if case.audit_head:
-        yield Paragraph(line_of("Log fingerprint, which shows whether anything before it was changed:"))
-        yield Paragraph(line_of(one_line(case.audit_head)), "hash")
 
 
 MAX_GENERATIONS = 8
@@ -240,7 +231,7 @@ def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = 
         *sources_section(case),
         *ending_section(case),
     )
-    return Document(f"The family of {whose}", blocks, case.language)
+    return Document(f"The family of {whose}", blocks, "eng")
 
 
 def _opening(case: ReportInput) -> Iterator[Block]:

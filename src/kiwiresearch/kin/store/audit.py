@@ -14,10 +14,7 @@ from kiwiresearch.kin.tree import LivingStatus, row_id
 from kiwiresearch.store import BACKUP, AuditChain, AuditProblem
 
 CHAIN = AuditChain(
-    AUDIT_LOG,
-    AUDIT_HEAD,
-    hashes_previous_twice=True,
-    row_id=lambda seq, previous: row_id("audit", previous, str(seq)),
+    AUDIT_LOG, AUDIT_HEAD, hashes_previous_twice=True, row_id=lambda seq, previous: row_id("audit", previous, str(seq))
 )
 State = Mapping[str, object]
 UNREDACTED_FIELDS = frozenset(

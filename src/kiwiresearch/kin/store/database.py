@@ -213,8 +213,7 @@ class CaseDatabase:
     def _check_not_broken(self) -> None:
         if self._broken:
             raise CannotWrite(
-                f"A write to the case {self.name!r} failed, so this step was not saved.",
-                remedy="Run the step again.",
+                f"A write to the case {self.name!r} failed, so this step was not saved.", remedy="Run the step again."
             )
 
     def run_deferred(self) -> None:

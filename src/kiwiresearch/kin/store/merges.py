@@ -12,13 +12,7 @@ from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_of
-from kiwiresearch.kin.store.tables import (
-    ASSERTION,
-    CANNOT_LINK,
-    MERGE_CLUSTER,
-    PERSON,
-    RELATIONSHIP,
-)
+from kiwiresearch.kin.store.tables import ASSERTION, CANNOT_LINK, MERGE_CLUSTER, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import MergeCluster, Separation
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 

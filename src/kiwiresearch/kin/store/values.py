@@ -165,12 +165,7 @@ def date_from_json(row: StoredDate | None) -> DateRange | None:
     if row is None:
         return None
     return DateRange(
-        row["earliest_jdn"],
-        row["latest_jdn"],
-        row["precision"],
-        row["qualifier"],
-        row["calendar"],
-        row["lasts"],
+        row["earliest_jdn"], row["latest_jdn"], row["precision"], row["qualifier"], row["calendar"], row["lasts"]
     )
 
 
