@@ -446,10 +446,10 @@ def test_two_cases_come_into_the_store_at_once(url_of: Callable[[str], str]) -> 
     one, other = (schemas.address(schemas.schema(f"{number:012x}")) for number in (1, 2))
 
     def fill(database: CaseDatabase) -> None:
-        CaseDatabase.make(other, str, lambda second: second._insert_case({}), busy_s=0.2)
+        CaseDatabase.create_and_fill(other, str, lambda second: second._insert_case({}), busy_s=0.2)
         database._insert_case({})
 
-    CaseDatabase.make(one, str, fill, busy_s=0.2)
+    CaseDatabase.create_and_fill(one, str, fill, busy_s=0.2)
     for where in (one, other):
         CaseDatabase.open(where, str, busy_s=0.2).close()
 

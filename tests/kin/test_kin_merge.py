@@ -33,9 +33,9 @@ class Chance:
         return things[int(self.random() * len(things))]
 
 
-def merged(store: CaseStore, kept: str, gone: str, *, again: bool = False) -> str:
+def merged(store: CaseStore, kept: str, gone: str, *, even_if_separated: bool = False) -> str:
     return store.merges.merge(
-        kept, gone, rationale="same name", why_not_split="one page", why_not_merge="a year apart", again=again
+        kept, gone, rationale="same name", why_not_split="one page", why_not_merge="a year apart", even_if_separated=even_if_separated
     )
 
 
@@ -80,7 +80,7 @@ def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was
                 first, second = chance.choice(PEOPLE), chance.choice(PEOPLE)
                 apart = case.canonical(first) != case.canonical(second)
                 if made < 200 and apart and chance.random() < 0.7:
-                    open_merges.append(merged(case, first, second, again=True))
+                    open_merges.append(merged(case, first, second, even_if_separated=True))
                     made += 1
                 elif open_merges:
                     undone = case.merges.undo(chance.choice(open_merges), cascade=True)
@@ -157,7 +157,7 @@ def test_an_undone_merge_is_made_again_only_on_request(case: CaseStore) -> None:
     assert (link.first, link.second, link.reason) == ("a", "b", "other parents")
     with pytest.raises(BadUsage, match="other parents"):
         merged(case, "b", "a")
-    merged(case, "b", "a", again=True)
+    merged(case, "b", "a", even_if_separated=True)
     assert sorted(case.tree().persons) == ["b"]
 
 

@@ -61,9 +61,11 @@ class DescendantNode:
     y: float = 0.0
 
 
-def descendants(tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, name: str = "descendants") -> str:
+def descendants(
+    tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, generations: int = 0, name: str = "descendants"
+) -> str:
     """The picture; empty if neither a partner nor a child is known."""
-    layout = descendants_layout(tree, root)
+    layout = descendants_layout(tree, root, generations=generations)
     if len(layout.boxes) < 2:
         return ""
     people = len({box.person for box in layout.boxes}) - 1
@@ -75,9 +77,9 @@ def descendants(tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, 
     return picture(layout, tree, anchors, name, f"Descendants of {display_name(tree, root)}", description)
 
 
-def descendants_layout(tree: Tree, root: PersonId, *, most: int = MAX_BOXES) -> Layout:
+def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
     """The layout of the descendants; a person who descends in two ways is drawn once."""
-    nodes = _collect_nodes(tree, root, most)
+    nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
         node.height = _arrange(node, 0.0)
     nodes[0].y = TOP
@@ -93,7 +95,7 @@ def descendants_layout(tree: Tree, root: PersonId, *, most: int = MAX_BOXES) -> 
     return Layout(tuple(boxes), tuple(ties), tuple(labels), width, TOP + nodes[0].height + EDGE, left_out)
 
 
-def _collect_nodes(tree: Tree, root: PersonId, most: int) -> list[DescendantNode]:
+def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> list[DescendantNode]:
     """The people to draw, by generation, so that distant ones are left out if there is not enough space."""
     ties, couples = parent_ties(tree), couple_ties(tree)
     nodes = [DescendantNode(root, 0)]
@@ -103,8 +105,10 @@ def _collect_nodes(tree: Tree, root: PersonId, most: int) -> list[DescendantNode
             known = children_of_couple(tree, node.person, union.partner)
             children = [one for one in known if one not in placed]
             union.elsewhere = len(known) - len(children)
+            if generations and node.depth >= generations:
+                union.left_out, children = len(children), []
             if count + len(children) + bool(union.partner) > most:
-                union.left_out = len(children) + bool(union.partner)
+                union.left_out += len(children) + bool(union.partner)
                 union.partner, children = "", []
             placed.update(children)
             count += len(children) + bool(union.partner)

@@ -110,7 +110,7 @@ class IntegrityChecker(StorePart):
 
     def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
         """Copy the case to an unused place, completely or not at all."""
-        CaseDatabase.make(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
+        CaseDatabase.create_and_fill(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
 
     def verify_rows(self) -> tuple[str, ...]:
         """The statements, quotes, people and ties that were changed by anything but this program; without names."""

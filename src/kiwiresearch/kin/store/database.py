@@ -72,11 +72,11 @@ class CaseDatabase:
 
     @classmethod
     def create(cls, where: Path | str, settings: Mapping[str, Any], now: Callable[[], str], *, busy_s: float) -> Self:
-        cls.make(where, now, lambda database: database._insert_case(settings), busy_s=busy_s)
+        cls.create_and_fill(where, now, lambda database: database._insert_case(settings), busy_s=busy_s)
         return cls.open(where, now, busy_s=busy_s)
 
     @classmethod
-    def make(
+    def create_and_fill(
         cls, where: Path | str, now: Callable[[], str], fill: Callable[[CaseDatabase], None], *, busy_s: float
     ) -> None:
         """Create the tables where there are none and fill them, completely or not at all."""
@@ -195,10 +195,10 @@ class CaseDatabase:
             yield
 
     @contextmanager
-    def reading(self, *, settled: bool = True) -> Iterator[None]:
-        """One view of the case; inside a step it is the step's own, with deferred work done first if `settled`."""
+    def reading(self, *, run_deferred_first: bool = True) -> Iterator[None]:
+        """One view of the case; inside a step it is the step's own."""
         with self._lock:
-            if self._depth and settled:
+            if self._depth and run_deferred_first:
                 self.run_deferred()
             if self._connection is not None:
                 yield

@@ -33,11 +33,11 @@ class Merges(StorePart):
         features: Mapping[str, Any] | None = None,
         score: float = 0.0,
         decided_by: str = "rule",
-        again: bool = False,
+        even_if_separated: bool = False,
     ) -> str:
         """Merge two people and return the id of the merge; everything that pointed to `other` points to `canonical`.
 
-        A pair that must not be linked is refused unless `again`.
+        A pair that must not be linked is refused unless `even_if_separated`.
         """
         if not rationale.strip() or not why_not_merge.strip():
             raise BadUsage("A merge needs a reason for it and a reason against it.", remedy="Add both reasons.")
@@ -46,7 +46,7 @@ class Merges(StorePart):
             kept, gone = canonical_id(db, canonical), canonical_id(db, other)
             if kept == gone:
                 raise BadUsage(f"{canonical!r} and {other!r} are already merged.")
-            if not again:
+            if not even_if_separated:
                 _check_allowed(db, kept, gone)
             seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
             cluster = row_id("merge", kept, gone, str(seq))
@@ -177,7 +177,7 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
 
 def _separations(db: CaseDatabase) -> tuple[Separation, ...]:
     rows = CANNOT_LINK
-    with db.reading(settled=False):
+    with db.reading(run_deferred_first=False):
         found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
     return tuple(Separation(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 

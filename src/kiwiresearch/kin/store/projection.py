@@ -168,7 +168,7 @@ def _relationship_values(tie: str, said: Sequence[Row[Any]]) -> JsonDict:
     start = next((value["when"] for value in values if value["when"]), None)
     end = next((value["until"] for value in values if value["until"]), None)
     return {
-        "of": tie,
+        "row_key": tie,
         "qualifier": next((value["qualifier"] for value in values if value["qualifier"]), ""),
         "start": start,
         "start_date": date_bounds(start).earliest,
@@ -186,21 +186,21 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
         said, merged_people = _assertions_of(db, ids := [row.id for row in some]), MergedPeople.of(db, ids)
         for row in some:
             values = _person_values(row, said[row.id], best_by_field(said[row.id]), merged_people)
-            if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
+            if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"person {row.id}: it does not match its facts."
     for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
         said = _assertions_of(db, [row.id for row in some])
         for row in some:
             # No row has the status "unsaid", so a tie without assertions is always reported.
             values = _relationship_values(row.id, said[row.id]) if said[row.id] else {"status": "unsaid"}
-            if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
+            if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"relationship {row.id}: it does not match its facts."
 
 
 def _update(db: CaseDatabase, table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     if changes:
-        columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "of"}
-        db.run(update(table).where(table.c.id == bindparam("of")).values(columns), changes)
+        columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "row_key"}
+        db.run(update(table).where(table.c.id == bindparam("row_key")).values(columns), changes)
 
 
 def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
@@ -245,7 +245,7 @@ def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
         for row in group:
             shadow = row.id if first == second else "" if row is lead else lead.id
             if row.shadowed_by != shadow:
-                changes.append({"of": row.id, "shadowed_by": shadow})
+                changes.append({"row_key": row.id, "shadowed_by": shadow})
     _update(db, ties, changes)
     return db.rows(chosen) if changes else rows
 
@@ -261,7 +261,7 @@ def _person_values(
     death = values["death_date"]["when"] if "death_date" in values else None
     core = [best[field].confidence for field in CORE if field in best]
     return {
-        "of": person.id,
+        "row_key": person.id,
         "canonical_name": name,
         "name_variants": merged_people.variants(person.id, said, name),
         "sex": merged_people.sex(person.id, best.get("sex")),
