@@ -35,7 +35,12 @@ class Chance:
 
 def merged(store: CaseStore, kept: str, gone: str, *, even_if_separated: bool = False) -> str:
     return store.merges.merge(
-        kept, gone, rationale="same name", why_not_split="one page", why_not_merge="a year apart", even_if_separated=even_if_separated
+        kept,
+        gone,
+        rationale="same name",
+        why_not_split="one page",
+        why_not_merge="a year apart",
+        even_if_separated=even_if_separated,
     )
 
 
