@@ -20,7 +20,7 @@ from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import CaseLocation
 from kiwiresearch.cases.imports import import_gedcom
 from kiwiresearch.cases.registry import CaseRegistry, open_registry
-from kiwiresearch.cases.repository import NEW
+from kiwiresearch.cases.repository import NEW_PREFIX
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, NothingFound, RunDamaged
 from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest
@@ -122,7 +122,7 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
     """Started, read, changed, listed by the last change and named by ids that name nobody, on every kind of store."""
     with all_cases(tmp_path / "home", url) as cases:
         assert cases.ids() == ()
-        first, second = cases.begin_empty("Nora Wendover"), cases.begin_empty("Nora Wendover")
+        first, second = cases.start_empty("Nora Wendover"), cases.start_empty("Nora Wendover")
         assert set(cases.ids()) == {first, second}
         assert [Path(cases.location(one).title).name for one in (first, second)] == ["nora-wendover", "nora-wendover-2"]
         assert cases.find("nora-wendover-2") == second
@@ -149,7 +149,7 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
 def test_a_state_alone_is_seen(url: str, tmp_path: Path) -> None:
     """What another process changes in a case is seen at once, also what the audit log does not record."""
     with all_cases(tmp_path / "home", url) as cases:
-        one = cases.begin_empty("Ann Pell")
+        one = cases.start_empty("Ann Pell")
         assert cases.summary(one, "owner").stop == ""
         with Case.open(cases.location(one)) as case:
             case.store.set_state("stop", {"reason": "budget_exhausted", "words": "Enough."})
@@ -219,7 +219,7 @@ def test_commands_say_the_same(
 def test_no_message_says_whose_case_it_is_(url_of: Callable[[str], str], tmp_path: Path) -> None:
     """Neither the schema nor what a server says of a case has the name that its owner gave it, nor its address."""
     with all_cases(tmp_path / "home", url_of("postgresql")) as cases:
-        one = cases.begin_empty(LIVING[0])
+        one = cases.start_empty(LIVING[0])
         location = cases.location(one)
         assert "nora" not in str(location.database)
         location.discard()
@@ -235,10 +235,10 @@ def test_an_incomplete_case_is_not_in_the_store(store_url: str, book: Path, tmp_
     with contextlib.closing(open_registry(desk)) as cases, finding(desk, book) as finder:
         with pytest.raises(NothingFound):
             cases.start(CaseSettings(seeds=("Zebulon Quux",)), finder)
-        left = cases.root / f"{NEW}killed"
+        left = cases.root / f"{NEW_PREFIX}killed"
         Case.empty(left, CaseSettings()).close()
         assert cases.ids() == ()
-        cases.begin_empty("Ann Pell")
+        cases.start_empty("Ann Pell")
         assert list(cases.root.iterdir()) == []
 
 
@@ -324,7 +324,7 @@ def test_a_case_is_removed_only_if_it_is_meant(
     assert "To delete a case in a folder, delete the folder." in kiwi("kin", "remove", "ann", "--yes")[2]
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
     with all_cases(here / "home", store_url) as cases:
-        location = cases.location(cases.begin_empty("ann"))
+        location = cases.location(cases.start_empty("ann"))
         assert "add --yes" in kiwi("kin", "remove", "ann")[2]
         for nothing in ("", " "):
             for words in (("remove", nothing, "--yes"), ("move", nothing), ("move", nothing, "--to", "out")):
@@ -337,7 +337,7 @@ def test_a_case_is_removed_only_if_it_is_meant(
         assert kiwi("kin", "remove", "ann", "--yes")[0] == 0
         assert (cases.ids(), location.stamp()) == ((), "" if "postgresql" in store_url else ())
         assert "The store has no case named 'ann'." in kiwi("kin", "remove", "ann", "--yes")[2]
-        half = cases.location(cases.begin_empty("bob"))
+        half = cases.location(cases.start_empty("bob"))
         half.discard()
         assert "bob: " in kiwi("kin", "cases")[1]
         assert json.loads(kiwi("kin", "remove", "bob", "--yes", "--json")[1])["removed"]
@@ -350,7 +350,7 @@ def test_a_file_that_was_sent_reaches_any_host(url_of: Callable[[str], str], tmp
     sent = tmp_path / "sent"
     sent.write_text(GEDCOM)
     with all_cases(tmp_path / "one", url) as cases:
-        one = cases.begin_empty("marlow")
+        one = cases.start_empty("marlow")
         assert cases.location(one).store_file("abc", sent, "marlow.ged")
         assert not cases.location(one).store_file("abc", sent, "marlow.ged")
     other = a_desk(tmp_path / "two", url)
@@ -374,7 +374,7 @@ def test_a_file_that_cannot_be_read_is_kept_for_another_try(store_url: str, tmp_
     file.write_bytes(sent)
     desk = a_desk(tmp_path / "home", store_url)
     with contextlib.closing(open_registry(desk)) as cases:
-        one = cases.begin_empty("Nora Wendover")
+        one = cases.start_empty("Nora Wendover")
         location = cases.location(one)
         location.store_file("abc", file, "Nora Wendover.zip")
         request = FamilyRequest(one, upload="abc")
@@ -396,7 +396,7 @@ def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
     (here / "sent").write_text(HEAD)
     desk = a_desk(here.parent / "home", store_url)
     with contextlib.closing(JobQueue(desk, (), now=str, limits=QueueLimits(running=0))) as jobs:
-        location = jobs.cases.location(jobs.cases.begin_empty("ann"))
+        location = jobs.cases.location(jobs.cases.start_empty("ann"))
         location.store_file("abc", here / "sent", "ann.ged")
         first = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(first.id)
@@ -421,12 +421,12 @@ def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
 def test_nobody_waits_while_a_case_is_started(store_url: str, tmp_path: Path) -> None:
     """While the first pages of a case are read, other cases are shown, and another host puts its own into the store."""
     with all_cases(tmp_path / "one", store_url) as cases, all_cases(tmp_path / "two", store_url) as others:
-        ann = cases.begin_empty("Ann Pell")
+        ann = cases.start_empty("Ann Pell")
         seen: list[object] = []
 
         def meanwhile() -> None:
             seen.append(cases.summary(ann, "owner").people)
-            others.begin_empty("Bob Pell")
+            others.start_empty("Bob Pell")
 
         def make(location: CaseLocation) -> None:
             reader = threading.Thread(target=meanwhile, daemon=True)
@@ -436,7 +436,7 @@ def test_nobody_waits_while_a_case_is_started(store_url: str, tmp_path: Path) ->
             assert not reader.is_alive()
             Case.empty(location, CaseSettings()).close()
 
-        cases._begin("Cid Pell", make)
+        cases._start("Cid Pell", make)
         assert len(cases.ids()) == 3
 
 
@@ -446,10 +446,10 @@ def test_two_cases_come_into_the_store_at_once(url_of: Callable[[str], str]) -> 
     one, other = (schemas.address(schemas.schema(f"{number:012x}")) for number in (1, 2))
 
     def fill(database: CaseDatabase) -> None:
-        CaseDatabase.make(other, str, lambda second: second._insert_case({}), busy_s=0.2)
+        CaseDatabase.create_and_fill(other, str, lambda second: second._insert_case({}), busy_s=0.2)
         database._insert_case({})
 
-    CaseDatabase.make(one, str, fill, busy_s=0.2)
+    CaseDatabase.create_and_fill(one, str, fill, busy_s=0.2)
     for where in (one, other):
         CaseDatabase.open(where, str, busy_s=0.2).close()
 
@@ -511,7 +511,7 @@ def test_hosts_begin_cases_at_once(url_of: Callable[[str], str], tmp_path: Path)
 
     def begin(number: int) -> None:
         with all_cases(tmp_path / str(number), url) as cases:
-            started.append(cases.begin_empty("Ann Pell"))
+            started.append(cases.start_empty("Ann Pell"))
 
     hosts = [threading.Thread(target=begin, args=(number,)) for number in range(4)]
     for host in hosts:

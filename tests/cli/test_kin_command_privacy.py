@@ -77,7 +77,7 @@ def _artefacts(kiwi: RunCommand, folder: Path, mode: PrivacyMode) -> Iterator[tu
 def test_nothing_of_the_living_leaves_the_case(kiwi: RunCommand, here: Path, mode: PrivacyMode) -> None:
     """Every export and every --json of a case with living people is free of them, in each mode (R435, R436, R437)."""
     with Case.open(here / CASE) as case:
-        tree, year, overrides = case.store.tree(), case.year, case.overrides
+        tree, year, overrides = case.store.tree(), case.year, case.store.living_overrides
         assert case.settings.years_after_death == 0
     hidden = {person.name for person in tree.persons.values() if person.living != "deceased"}
     assert hidden == set(LIVING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.report.family_case import Disagreement, MergeEntry, RankedValue, ReportInput, SearchEntry, Stop
+from kiwiresearch.kin.report.family_case import MergeEntry, ReportInput, SearchEntry, ShownConflict, ShownValue, Stop
 from kiwiresearch.kin.tree import (
     Evidence,
     Fact,
@@ -131,15 +131,15 @@ def vale_family() -> ReportInput:
     make.tie("parent_of", second, late, make.evidence(book, "Daniel, born 1850"))
     make.tie("parent_of", children[0], grandchild, make.evidence(book, "her daughter Augusta"))
     ranking = (
-        RankedValue((held,), "an original record made at the time"),
-        RankedValue((rival,), "a copy of unknown origin"),
+        ShownValue((held,), "an original record made at the time"),
+        ShownValue((rival,), "a copy of unknown origin"),
     )
     return ReportInput(
         make.tree(),
         (edmund,),
         generations=3,
-        disagreements=(
-            Disagreement(
+        conflicts=(
+            ShownConflict(
                 edmund,
                 "birth_date",
                 ranking,
@@ -160,10 +160,9 @@ def vale_family() -> ReportInput:
             ),
         ),
         searches=(
-            SearchEntry("Edmund Vale", "A Small Encyclopaedia", 3, 14, at="2026-01-02T03:04:05Z"),
+            SearchEntry("Edmund Vale", "A Small Encyclopaedia", 3, 14),
             SearchEntry("Barnaby Crook birth", "A Small Encyclopaedia", negative=True),
         ),
         stop=Stop("frontier_empty", "After 12 steps."),
-        audit_head="sha256:" + "ab" * 32,
         kinship={father: "father", mother: "mother", step: "stepfather"},
     )

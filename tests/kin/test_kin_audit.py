@@ -154,7 +154,7 @@ def test_nothing_of_a_living_person_is_in_the_log(case: CaseStore, case_url: str
     case.add_person("tom", "Tom Smith")
     case.set_living("tom", "deceased")
     for person in ("ann", "tom"):
-        case.alias(person, "Nan Smith") if person == "ann" else None
+        case.add_name_form(person, "Nan Smith") if person == "ann" else None
         case.assert_fact(person, said("father", "Tom Smith"), source)
     fact = case.assert_fact("ann", said("birth_date", "12 May 1850"), source)
     case.assert_fact("ann", said("birth_place", "Leeds"), source)

@@ -15,7 +15,7 @@ from kiwiresearch.kin.store.tables import SOURCE_RECORD
 from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.search.open_book import OpenBook
 
-PLANNER, READER, VERIFIER = "You plan family research", "You read pages about persons", "You check values"
+PLANNER, READER, VERIFIER = "You plan family research", "You read pages about people", "You check values"
 NOTHING = {
     PLANNER: json.dumps({"reasoning": "As the rules say."}),
     READER: '{"findings": []}',

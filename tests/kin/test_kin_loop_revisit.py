@@ -61,7 +61,7 @@ def test_another_name_leads_to_the_page_that_was_missed(tmp_path: Path) -> None:
         run(one)
         flora = named(store.tree(), "Flora Penhallow")
         assert flora.birth is None
-        store.alias(flora.id, "Flora Marsh")
+        store.add_name_form(flora.id, "Flora Marsh")
         took = run(one)
         assert [step.what for step in took] == ["revisit", "stop"]
         assert took[0].new > 0

@@ -41,13 +41,6 @@ def test_sources_and_years_are_asked_apart() -> None:
     assert not is_novel(query_key("John Smith", "wikipedia", [1801]), known)
 
 
-def test_a_source_that_finds_only_what_is_spelled_so_is_asked_again() -> None:
-    """Another spelling is novel where the source itself does not know of it."""
-    known = [query_key("Aldous Penhallow", "site")]
-    assert is_novel(query_key("Aldous Penhalow", "site"), known, fuzzy=False)
-    assert not is_novel(query_key("Penhallow Aldous", "site"), known, fuzzy=False)
-
-
 def test_a_clue_asks_little_and_nothing_twice() -> None:
     """Of a clue's suggestions those are taken that nobody asked yet, and no more than allowed (R275, R297)."""
     clue = ClueItem(

@@ -75,7 +75,7 @@ def test_a_copy_is_the_same_case(a_place: Place, tmp_path: Path) -> None:
             assert copy.fingerprint() == store.fingerprint()
             assert dump(copy, history=True) == dump(store, history=True)
             assert (copy.head, copy.verify_audit(), copy.verify_rows()) == (store.head, (), ())
-            assert copy.tree(everything=True) == store.tree(everything=True)
+            assert copy.tree(with_discarded=True) == store.tree(with_discarded=True)
             copy.copy_to(back)
         with CaseStore.open(back, now) as home:
             assert home.fingerprint() == store.fingerprint()

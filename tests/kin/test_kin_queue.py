@@ -107,7 +107,7 @@ def test_an_item_that_was_taken_can_be_given_back(case: CaseStore) -> None:
     case.queues.push("frontier", page("a"))
     assert case.queues.take("frontier")
     assert case.queues.take("frontier") is None
-    case.queues.give_back()
+    case.queues.return_taken()
     again = case.queues.take("frontier")
     assert again
     assert (again.status, again.retry_count) == ("taken", 0)
@@ -138,7 +138,7 @@ def test_an_item_whose_workers_never_come_back_is_set_aside(case: CaseStore) -> 
         assert item
         assert item.retry_count == retries
         assert case.queues.sizes()["frontier"] == 1
-        assert case.queues.reclaim() == 1
+        assert case.queues.return_after_crash() == 1
     assert case.queues.take("frontier") is None
     (item,) = case.queues.items("frontier", "failed")
     assert (item.last_error, item.retry_count) == ("the worker that had it disappeared", 3)

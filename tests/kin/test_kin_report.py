@@ -15,15 +15,15 @@ import pytest
 from tests.kin.families import Making, vale_family
 
 from kiwiresearch.kin.conflict import CompetingValue, Conflict
-from kiwiresearch.kin.conflict import RankedValue as Place
+from kiwiresearch.kin.conflict import ValueRank as Place
 from kiwiresearch.kin.report.family_case import (
-    Disagreement,
     MergeEntry,
-    RankedValue,
     ReportInput,
     SearchEntry,
+    ShownConflict,
+    ShownValue,
     Stop,
-    disagreement_from,
+    shown_conflict,
 )
 from kiwiresearch.kin.report.proof import support_for
 from kiwiresearch.kin.report.report import family_document, family_markdown, family_page, style
@@ -104,36 +104,33 @@ def hostile(case: ReportInput, bad: str) -> ReportInput:
         replace(fact, value=fact.value if fact.when else bad, evidence=spoiled(fact.evidence)) for fact in tree.facts
     )
     ties = tuple(replace(tie, evidence=spoiled(tie.evidence)) for tie in tree.relationships)
-    disagreements = tuple(
+    conflicts = tuple(
         replace(one, rationale=bad, next_actions=(bad,), ranking=tuple(replace(r, reason=bad) for r in one.ranking))
-        for one in case.disagreements
+        for one in case.conflicts
     )
     return replace(
         case,
         tree=Tree(persons, ties, facts, sources),
         title=bad,
-        disagreements=disagreements,
+        conflicts=conflicts,
         merges=(MergeEntry("P1", (bad,), bad, bad, 0.5, bad),),
-        searches=(SearchEntry(bad, bad, at=bad, negative=True),),
+        searches=(SearchEntry(bad, bad, negative=True),),
         stop=Stop(bad, bad),
-        audit_head=bad,
         kinship=dict.fromkeys(persons, bad),
         privacy=bad,
-        settings={bad: bad},
     )
 
 
 def test_the_report_has_all_its_parts() -> None:
-    """Summary, pictures, people, timeline, conflicts, merges, log, sources, stop reason and audit head are there."""
+    """Summary, pictures, people, timeline, conflicts, merges, log, sources and stop reason are there."""
     text, html = written(vale_family())
     parts = ["Summary", "Ancestors", "Descendants", "People", "Family timeline", "Conflicts"]
     parts += ["Merged records", "Research log", "Sources", "How the research ended"]
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == parts
     assert [re.sub("<.*?>", "", found) for found in re.findall(r"<h2.*?</h2>", html)] == parts
     assert text.startswith("# The family of Edmund Vale\n")
-    for entry in ("After 12 steps.", "sha256:" + "ab" * 32):
-        assert entry in text
-        assert entry in html
+    assert "After 12 steps." in text
+    assert "After 12 steps." in html
 
 
 def test_each_fact_has_its_proof() -> None:
@@ -189,17 +186,17 @@ def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
     )
     ranking = (Place(0, 2, "copied"), Place(1, 1, "original"))
     why, look = Message("so it is"), Message("look")
-    found = disagreement_from(Conflict("c", "P1", "parent", competing, ranking, 1, why, 0.8, "tentative", (look,)))
-    assert found == Disagreement(
+    found = shown_conflict(Conflict("c", "P1", "parent", competing, ranking, 1, why, 0.8, "tentative", (look,)))
+    assert found == ShownConflict(
         "P1",
         "parent",
-        (RankedValue(("R1", "gone"), "original"), RankedValue(("R2",), "copied")),
+        (ShownValue(("R1", "gone"), "original"), ShownValue(("R2",), "copied")),
         "R1",
         "so it is",
         "tentative",
         ("look",),
     )
-    text, _ = written(replace(vale_family(), disagreements=(found,)))
+    text, _ = written(replace(vale_family(), conflicts=(found,)))
     conflicts = text.split("## Conflicts")[1]
     assert conflicts.index("| Josiah Vale |") < conflicts.index("| Ruth Orchard |")
 

@@ -10,7 +10,7 @@ from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.report.by_model import fault_of, summary_prompt, write_summary
-from kiwiresearch.kin.report.family_case import Disagreement, RankedValue, ReportInput
+from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.report import family_document, family_page
 from kiwiresearch.kin.report.summary import SummarySentence, summary
 
@@ -205,9 +205,9 @@ def test_a_conflict_that_is_settled_is_not_open() -> None:
     one, source = make.person("Ann Lee"), make.source("A")
     held = make.fact(one, "birth_date", "1800", make.evidence(source, "born 1800"))
     other = make.fact(one, "birth_date", "1803", make.evidence(source, "b. 1803"), preferred=False)
-    ranking = (RankedValue((held,)), RankedValue((other,)))
+    ranking = (ShownValue((held,)), ShownValue((other,)))
     case = ReportInput(
-        make.tree(), (one,), disagreements=(Disagreement(one, "birth_date", ranking, held, status="resolved"),)
+        make.tree(), (one,), conflicts=(ShownConflict(one, "birth_date", ranking, held, status="resolved"),)
     )
     text = " ".join(entry.text for entry in summary(case))
     assert "1 conflict was settled by the better evidence." in text

@@ -191,7 +191,7 @@ def test_parameters_without_a_value_are_left_out(stones: Plugin, site: Site) -> 
 def test_names_are_split_for_searching(name: str, given: str, family: str) -> None:
     """A name is asked for by its parts, in either order."""
     query = PersonQuery(name)
-    assert (query.given(), query.family()) == (given, family)
+    assert query.given_and_surname() == (given, family)
 
 
 def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> None:

@@ -75,7 +75,7 @@ def test_a_person_is_derived_from_the_facts(case: CaseStore, case_url: str, ann:
         said("death_place", "York", confidence=0.8),
     ):
         case.assert_fact("ann", fact, ann)
-    case.alias("ann", "Nan Smith", "nickname")
+    case.add_name_form("ann", "Nan Smith", "nickname")
     (row,) = columns(case_url, "SELECT * FROM person WHERE id = 'ann'")
     assert (row["canonical_name"], row["birth_place"], row["death_place"]) == ("Ann Smith", "Leeds", "York")
     assert (row["birth_date_earliest"], row["birth_date_latest"]) == (2396890, 2396890)
@@ -120,7 +120,7 @@ def test_competing_values_are_kept_side_by_side(case: CaseStore, ann: str) -> No
     assert case.person("ann").birth == dates_in("12 May 1851")[0].when
     case.set_status(second, "rejected", "misread")
     assert [fact.value for fact in case.tree().facts_of("ann")] == ["1850-05-12"]
-    assert len(case.tree(everything=True).facts_of("ann")) == 2
+    assert len(case.tree(with_discarded=True).facts_of("ann")) == 2
 
 
 def test_the_same_words_twice_are_one_claim(case: CaseStore, ann: str) -> None:

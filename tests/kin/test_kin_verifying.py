@@ -58,7 +58,7 @@ def test_a_fact_that_fails_is_kept_as_rejected_and_not_shown(tmp_path: Path) -> 
     with a_case(tmp_path) as store:
         with store.step("test"):
             kept = store_record(store, a_record(FATHER, TAUGHT), lambda *_: None)
-        rejected = [one for one in store.tree(everything=True).facts if one.status == "rejected"]
+        rejected = [one for one in store.tree(with_discarded=True).facts if one.status == "rejected"]
         assert [(one.field, one.value) for one in rejected] == [("mother", "Ida Moor")]
         tree = store.tree()
         assert [tree.persons[one].name for one in tree.parents(kept.person)] == ["Tom Lee"]

@@ -243,9 +243,9 @@ def test_a_tree_is_read_once_for_many_pages(copied: tuple[str, Path], monkeypatc
     read: list[bool] = []
     tree_of = CaseStore.tree
 
-    def counted(store: CaseStore, *, everything: bool = False) -> Tree:
-        read.append(everything)
-        return tree_of(store, everything=everything)
+    def counted(store: CaseStore, *, with_discarded: bool = False) -> Tree:
+        read.append(with_discarded)
+        return tree_of(store, with_discarded=with_discarded)
 
     def looked_at(folder: Path) -> list[bool]:
         read.clear()
@@ -275,7 +275,7 @@ def test_a_tree_is_read_once_for_many_pages(copied: tuple[str, Path], monkeypatc
 def test_the_case_worked_on_last_comes_first(tmp_path: Path) -> None:
     """A list of cases begins with the one that was changed last, whatever its name."""
     with contextlib.closing(CaseRegistry(tmp_path)) as cases:
-        first, second = cases.begin_empty("Ann Pell"), cases.begin_empty("Clara Holt")
+        first, second = cases.start_empty("Ann Pell"), cases.start_empty("Clara Holt")
         for at, folder in enumerate(("clara-holt", "ann-pell")):
             os.utime(tmp_path / folder / CASE_FILE, (1_000_000 + at, 1_000_000 + at))
         with cases.reading(second):
@@ -288,7 +288,7 @@ def test_a_folder_of_cases_that_cannot_be_written_is_named(tmp_path: Path) -> No
     """The folder of the cases is named; the case's own is not, as it has the name of a person."""
     (tmp_path / "cases").write_text("no folder")
     with contextlib.closing(CaseRegistry(tmp_path / "cases")) as cases, pytest.raises(CannotWrite) as caught:
-        cases.begin_empty("Ann Pell")
+        cases.start_empty("Ann Pell")
     assert f"The folder of a case in {str(tmp_path / 'cases')!r} cannot be written" in str(caught.value)
     assert "ann-pell" not in str(caught.value)
 
@@ -297,7 +297,7 @@ def test_no_folder_no_cases(tmp_path: Path) -> None:
     """Without a folder there are no cases; only a few of many cases are kept open."""
     assert CaseRegistry(tmp_path / "none").ids() == ()
     with contextlib.closing(CaseRegistry(tmp_path)) as cases:
-        cases.begin_empty("Ann Pell")
+        cases.start_empty("Ann Pell")
         for number in range(MAX_OPEN_CASES + 1):
             shutil.copytree(tmp_path / "ann-pell", tmp_path / f"copy-{number}")
         for one in cases.ids():

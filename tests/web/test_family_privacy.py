@@ -88,7 +88,7 @@ def leaked(there: Families, case: str, content: bytes) -> list[object]:
             "public",
             found.year,
             years_after_death=found.settings.years_after_death,
-            overrides=found.overrides,
+            overrides=found.store.living_overrides,
         )
     by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
     return [*seen, *by_eye]

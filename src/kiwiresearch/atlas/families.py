@@ -14,7 +14,9 @@ from kiwiresearch.atlas.graph import Edges
 from kiwiresearch.atlas.records import date_of_row
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.kin import (
+    KIND_OF_FIELD,
     RELATION_FIELDS,
+    SEX_OF_PARENT,
     Evidence,
     Fact,
     FieldName,
@@ -24,7 +26,6 @@ from kiwiresearch.kin import (
     Qualifier,
     RelationKind,
     Relationship,
-    Sex,
     Source,
     Tree,
 )
@@ -114,11 +115,6 @@ MAX_PEOPLE = 400
 """The most people in one tree, the nearest first."""
 MAX_ROWS = 200
 """The most rows of one page that are read."""
-KINDS: Mapping[str, RelationKind] = {
-    "father": "parent_of", "mother": "parent_of", "parent": "parent_of", "child": "parent_of",
-    "spouse": "spouse_of", "partner": "partner_of", "sibling": "sibling_of",
-}  # fmt: skip
-SEXES: Mapping[str, Sex] = {"father": "male", "mother": "female"}
 DATED: Mapping[str, str] = {"birth_date": "birth", "death_date": "death"}
 
 
@@ -190,21 +186,21 @@ class _TreeBuilder:
         if name in DATED and when is not None:
             self.persons[who].setdefault(DATED[name], when)
         relative = row["relative"]
-        if relative in self.persons and name in KINDS and relative != who:
+        if relative in self.persons and name in KIND_OF_FIELD and relative != who:
             self._tie(who, relative, name, evidence, cast(Qualifier, row["qualifier"]))
 
     def _tie(
         self, who: PersonId, relative: PersonId, name: FieldName, evidence: Evidence, qualifier: Qualifier
     ) -> None:
-        if name in SEXES:
-            self.persons[relative].setdefault("sex", SEXES[name])
+        if name in SEX_OF_PARENT:
+            self.persons[relative].setdefault("sex", SEX_OF_PARENT[name])
         if name in ("father", "mother", "parent"):
             ends = (relative, who)
         elif name == "child":
             ends = (who, relative)
         else:
             ends = (min(who, relative), max(who, relative))
-        self.ties[KINDS[name], *ends].append((evidence, qualifier))
+        self.ties[KIND_OF_FIELD[name], *ends].append((evidence, qualifier))
 
     def _evidence(self, row: Mapping[str, Any]) -> Evidence:
         path = row["path"]

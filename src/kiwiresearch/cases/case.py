@@ -16,13 +16,14 @@ from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.ids import is_start_of_id
-from kiwiresearch.kin import KinshipFinder, LivingStatus, PersonId, Source, Tree, find_tree_conflicts
+from kiwiresearch.kin import KinshipFinder, PersonId, Source, Tree, find_tree_conflicts
 from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
-from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, disagreement_from, lifespan
+from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, lifespan, shown_conflict
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
+from kiwiresearch.zim import SCHEME
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import PrivacyMode
@@ -40,14 +41,14 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
     people, wanted = tree.persons, fold(words)
     if not wanted:
         raise BadUsage("The name is empty.", remedy="To list everyone: kiwiresearch kin show")
-    first = [one for one, person in people.items() if fold(person.name) == wanted]
-    named = [one for one, person in people.items() if wanted in map(fold, person.names)]
-    begun = [one for one in people if is_start_of_id(words.lower(), one)]
-    partly = [
+    by_main_name = [one for one, person in people.items() if fold(person.name) == wanted]
+    by_any_name = [one for one, person in people.items() if wanted in map(fold, person.names)]
+    by_prefix = [one for one in people if is_start_of_id(words.lower(), one)]
+    by_part = [
         one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
     # An exact match of the main name wins over other names, those over an id prefix, and a partial match comes last.
-    found = next((some for some in (first, named, begun, partly) if some), [])
+    found = next((some for some in (by_main_name, by_any_name, by_prefix, by_part) if some), [])
     if len(found) == 1:
         return found[0]
     if not found:
@@ -184,7 +185,7 @@ class Case:
         finder, sources = self._books(), self._opened.sources
         model = finder.brief_model if self.with_model else None
         is_local = model is not None and finder.model_is_local
-        return Researcher(self.store, sources, self._located, year=self.year, model=model, model_is_local=is_local)
+        return Researcher(self.store, sources, self._find_address, year=self.year, model=model, model_is_local=is_local)
 
     @cached_property
     def _opened(self) -> OpenSources:
@@ -209,14 +210,9 @@ class Case:
             self.store.set_state("proposals", [one.record() for one in decided.proposals])
         return decided
 
-    @property
-    def overrides(self) -> Mapping[PersonId, LivingStatus]:
-        """Who is living or dead, according to the user."""
-        return self.store.state("living_overrides") or {}
-
-    def tree(self, mode: PrivacyMode = "owner", *, everything: bool = False) -> RedactedTree:
-        """The tree, redacted for the mode; `everything` includes rejected facts."""
-        found = redact_withheld(self.withheld(everything=everything), mode)
+    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
+        """The tree, redacted for the mode; `with_discarded` includes rejected facts."""
+        found = redact_withheld(self.withheld(with_discarded=with_discarded), mode)
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
 
     def derived(self, compute: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
@@ -227,10 +223,10 @@ class Case:
         """The mask that removes the people withheld in this mode from texts."""
         return Mask(self.withheld(), mode)
 
-    def withheld(self, *, everything: bool = False) -> WithheldPeople:
+    def withheld(self, *, with_discarded: bool = False) -> WithheldPeople:
         """The unredacted tree, and who in it is withheld. For the owner only."""
-        tree, years = self.store.tree(everything=everything), self.settings.years_after_death
-        return find_withheld(tree, self.year, years_after_death=years, overrides=self.overrides)
+        tree, years = self.store.tree(with_discarded=with_discarded), self.settings.years_after_death
+        return find_withheld(tree, self.year, years_after_death=years, overrides=self.store.living_overrides)
 
     def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
         """The person the user means, given by id prefix, name or page title.
@@ -241,16 +237,16 @@ class Case:
 
     def seeds(self) -> tuple[PersonId, ...]:
         """The people the case was started with."""
-        return tuple(dict.fromkeys(self.store.canonical(seed) for seed in self.store.state("seeds") or ()))
+        return tuple(dict.fromkeys(map(self.store.canonical, self.store.seeds)))
 
     def title(self, mode: PrivacyMode) -> str:
         """The people the case was started with, as its user named them; withheld people are replaced by their mark.
 
-        The mask is not enough: it knows only the names in the sources, and a user may write "Becks".
+        The mask is not enough: it knows only the names in the sources, and the user may have typed another nickname.
         """
         mask = self.mask(mode)
         marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
-        seeds = [self.store.canonical(seed) for seed in self.store.state("seeds") or ()]
+        seeds = list(map(self.store.canonical, self.store.seeds))
         names = [marks.get(seed) or mask.text(name) for name, seed in zip(self.settings.seeds, seeds, strict=False)]
         title = ", ".join(names)
         return Message(title, "person.living") if names and seeds[0] in marks else title
@@ -260,16 +256,16 @@ class Case:
         tree = self.tree(mode)
         mask = self.mask(mode)
         seeds = tuple(seed for seed in self.seeds() if seed in tree.persons)
-        stop = self.store.state("stop") or {}
+        stop = self.store.stop
         return ReportInput(
             tree,
             seeds,
             title=self.title(mode),
             generations=self.settings.generations,
-            disagreements=tuple(map(disagreement_from, self.derived(find_tree_conflicts, mode))),
+            conflicts=tuple(map(shown_conflict, self.derived(find_tree_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
             searches=tuple(self.searches(mode)),
-            stop=Stop(stop.get("reason", ""), stop.get("words", "")),
+            stop=Stop(str(stop.get("reason", "")), str(stop.get("words", ""))),
             kinship=_kinship(KinshipFinder(tree), tree, seeds),
             privacy=PRIVACY_NOTES[mode] if tree.withheld or mode == "exclude" else "",
         )
@@ -283,14 +279,14 @@ class Case:
         model_is_local: bool = False,
     ) -> str:
         """The case as the text of a file. The same case gives the same bytes, unless a model writes the summary."""
-        opinion = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
-        return export_text(form, self.tree(mode), lambda: self.report_input(mode), opinion.model())
+        case_model = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
+        return export_text(form, self.tree(mode), lambda: self.report_input(mode), case_model.model())
 
     def book_places(self) -> Sequence[str]:
         """The paths of the books the case was started with; empty if it uses the shelf."""
         return tuple(self.store.state("book_places") or ())
 
-    def _located(self, book: str, path: str) -> str | None:
+    def _find_address(self, book: str, path: str) -> str | None:
         books = self.finder.books if self.finder else ()
         found = next((one for one in books if one.book.id == book), None)
         end = found.resolve(path) if found else None
@@ -314,7 +310,7 @@ class Case:
 
 def _without_day(source: Source) -> Source:
     """Drop the access date of a book's page: the page never changes, and its hash identifies it."""
-    return replace(source, accessed_at="") if source.url.startswith("zim://") else source
+    return replace(source, accessed_at="") if source.url.startswith(SCHEME) else source
 
 
 def _kinship(family: KinshipFinder, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:

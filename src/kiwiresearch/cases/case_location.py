@@ -70,7 +70,7 @@ def checked_folder(name: str) -> Path:
 
 
 @contextmanager
-def beginning_in(folder: Path) -> Iterator[None]:
+def starting_in(folder: Path) -> Iterator[None]:
     """Lock the folder while a case is started in it; if that fails, remove a folder created for it."""
     is_new = not folder.exists()
     try:
@@ -195,7 +195,7 @@ class FolderLocation:
         return tuple(found)
 
     def store_file(self, digest: str, file: Path, name: str) -> bool:
-        folder = _sent_to(self.folder, digest)
+        folder = _upload_folder(self.folder, digest)
         is_new = not folder.exists()
         try:
             folder.mkdir(exist_ok=True)
@@ -208,11 +208,11 @@ class FolderLocation:
 
     @contextmanager
     def stored_file(self, digest: str) -> Iterator[Path | None]:
-        folder = _sent_to(self.folder, digest)
+        folder = _upload_folder(self.folder, digest)
         yield next(iter(sorted(folder.iterdir())), None) if folder.is_dir() else None
 
     def drop_file(self, digest: str) -> None:
-        shutil.rmtree(_sent_to(self.folder, digest), ignore_errors=True)
+        shutil.rmtree(_upload_folder(self.folder, digest), ignore_errors=True)
 
     def without_names(self, text: str) -> str:
         """Name the folder of all cases, since the case's own folder is named after a person."""
@@ -246,7 +246,7 @@ class SchemaLocation:
     def discard(self) -> None:
         """Remove the case and the uploaded files that wait to be imported."""
         self.schemas.drop(self.schema)
-        self.files.remove_all(self._sent(""))
+        self.files.remove_all(self._upload_id(""))
 
     def exclusive(self) -> AbstractContextManager[object]:
         from kiwiresearch.kin.store import CaseStore
@@ -257,21 +257,21 @@ class SchemaLocation:
         return self.schemas.revision(self.schema)
 
     def store_file(self, digest: str, file: Path, name: str) -> bool:
-        is_new = not self.files.names(self._sent(digest))
+        is_new = not self.files.names(self._upload_id(digest))
         if is_new:
-            self.files.put("", self._sent(digest), {name: file})
+            self.files.put("", self._upload_id(digest), {name: file})
         return is_new
 
     @contextmanager
     def stored_file(self, digest: str) -> Iterator[Path | None]:
         """Copy the file from the store to disk while it is read: any machine may get the job."""
-        name = next(iter(self.files.names(self._sent(digest))), None)
+        name = next(iter(self.files.names(self._upload_id(digest))), None)
         if name is None:
             yield None
             return
-        file = _sent_to(self.folder, digest) / Path(name).name
+        file = _upload_folder(self.folder, digest) / Path(name).name
         try:
-            _write(file, self.files.pieces(self._sent(digest), name))
+            _save_upload(file, self.files.pieces(self._upload_id(digest), name))
             yield file
         finally:
             shutil.rmtree(file.parent, ignore_errors=True)
@@ -279,29 +279,29 @@ class SchemaLocation:
                 self.folder.rmdir()
 
     def drop_file(self, digest: str) -> None:
-        self.files.remove(self._sent(digest))
+        self.files.remove(self._upload_id(digest))
 
-    def _sent(self, digest: str) -> str:
+    def _upload_id(self, digest: str) -> str:
         """The id of the file in the store; it cannot be the id of a run."""
         return f"upload.{self.schema}.{digest}"
 
     def without_names(self, text: str) -> str:
-        return self._called(text, self.schema)
+        return self._with_name(text, self.schema)
 
     def with_title(self, text: str) -> str:
-        return self._called(text, self.title)
+        return self._with_name(text, self.title)
 
-    def _called(self, text: str, name: str) -> str:
+    def _with_name(self, text: str, name: str) -> str:
         from kiwiresearch.store import Address
 
         return text.replace(Address.parse(self.database, "case").name, name)
 
 
-def _sent_to(folder: Path, digest: str) -> Path:
+def _upload_folder(folder: Path, digest: str) -> Path:
     return folder / f"{UPLOAD}{digest}"
 
 
-def _write(file: Path, pieces: Iterable[bytes]) -> None:
+def _save_upload(file: Path, pieces: Iterable[bytes]) -> None:
     try:
         write_pieces_atomically(file, pieces)
     except OSError as problem:

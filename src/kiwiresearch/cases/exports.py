@@ -28,7 +28,7 @@ FILE_NAMES: Mapping[CaseFormat, str] = {
     "csv": "family.csv",
 }
 WITHOUT_MODEL = "The language model could not be used, so the summary was written by rules."
-"""Readers of the report are not shown why the model failed or where it runs."""
+"""The note for readers, who are not told why the model failed or where it runs."""
 FOR_READERS: tuple[CaseFormat, ...] = ("markdown", "html")
 COLUMNS = (
     "id",

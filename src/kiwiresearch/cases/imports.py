@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kiwiresearch.cases.case import find_person
-from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PageRecord
+from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PersonPageRecord
 from kiwiresearch.errors import NothingFound
 from kiwiresearch.kin import (
+    FIELD_OF_KIND,
     Evidence,
     ExtractedFact,
     Fact,
     FieldName,
     PersonId,
-    RelationKind,
     Relationship,
     Snippet,
     SourceId,
@@ -24,16 +24,9 @@ from kiwiresearch.kin import (
 from kiwiresearch.kin.gedcom import ReadGedcom, read_gedcom
 from kiwiresearch.kin.loop import CheckedRecord, check_record
 from kiwiresearch.kin.sources import BookSource
-from kiwiresearch.kin.store import CaseStore
+from kiwiresearch.kin.store import LIVING_OVERRIDES, CaseStore
 from kiwiresearch.search import OpenBook
-from kiwiresearch.zim import find_path, hidden_page_named_error
-
-FIELD_OF: Mapping[RelationKind, FieldName] = {
-    "parent_of": "child",
-    "spouse_of": "spouse",
-    "partner_of": "partner",
-    "sibling_of": "sibling",
-}
+from kiwiresearch.zim import SCHEME, find_path, hidden_page_named_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +54,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
     with store.step("import"):
         before = store.assertion_count()
         sources = {one.id: store.add_source(one) for one in tree.sources.values()}
-        new = sum(_person(store, tree, person) for person in tree.persons)
+        new = sum(_person(store, tree, one) for one in tree.persons)
         for fact in tree.facts:
             _fact(store, fact, sources)
         for tie in tree.relationships:
@@ -76,7 +69,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
 def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
     """Queue the file's people for research; a case that was started with a name keeps its seed."""
     store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
-    if not store.state("seeds") or (is_chosen and not store.settings.get("seeds")):
+    if not store.seeds or (is_chosen and not store.settings.get("seeds")):
         store.set_state("seeds", [home])
 
 
@@ -85,7 +78,7 @@ def _person(store: CaseStore, tree: Tree, one: PersonId) -> bool:
     is_new = store.add_person(one, person.name or "?", person.sex, person.external)
     for name in person.names:
         if name.strip():
-            store.alias(one, name)
+            store.add_name_form(one, name)
     return is_new
 
 
@@ -106,7 +99,7 @@ def _fact(store: CaseStore, fact: Fact, sources: Mapping[SourceId, SourceId]) ->
 def _relationship(store: CaseStore, tree: Tree, tie: Relationship, sources: Mapping[SourceId, SourceId]) -> None:
     if store.canonical(tie.first) == store.canonical(tie.second):
         return
-    field, named = FIELD_OF[tie.kind], tree.persons[tie.second].name or "?"
+    field, named = FIELD_OF_KIND[tie.kind], tree.persons[tie.second].name or "?"
     for evidence in _quoted(tie.evidence):
         extracted = _extracted(field, named, evidence, tie.confidence)
         store.assert_tie(
@@ -134,17 +127,16 @@ def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
 def _keep_private(store: CaseStore, read: ReadGedcom) -> None:
     """Treat people whom the file marks as confidential as living, whatever their dates are."""
     if read.restricted:
-        known = dict(store.state("living_overrides") or {})
-        store.set_state("living_overrides", known | dict.fromkeys(read.restricted, "living"))
+        store.set_state(LIVING_OVERRIDES, {**store.living_overrides, **dict.fromkeys(read.restricted, "living")})
 
 
-def page_record(books: Sequence[OpenBook], words: str) -> PageRecord:
+def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     """The person a page is about, found by its path or title, and every assertion with its quote."""
     source = BookSource(books)
     for book in books:
         path = find_path(book.archive, words)
         if path:
-            record = check_record(source.fetch(f"zim://{book.book.id}/{path}"))
+            record = check_record(source.fetch(f"{SCHEME}{book.book.id}/{path}"))
             if record is not None:
                 return _page_record(record, path, book.book.name)
     raise hidden_page_named_error([book.archive for book in books], words) or NothingFound(
@@ -152,7 +144,7 @@ def page_record(books: Sequence[OpenBook], words: str) -> PageRecord:
     )
 
 
-def _page_record(record: CheckedRecord, path: str, book: str) -> PageRecord:
+def _page_record(record: CheckedRecord, path: str, book: str) -> PersonPageRecord:
     read = record.read
     accepted = sorted(record.accepted, key=lambda one: -one.confidence)
 
@@ -183,4 +175,4 @@ def _page_record(record: CheckedRecord, path: str, book: str) -> PageRecord:
         )
         for one in record.facts
     )
-    return PageRecord(path, book, read.title, person if read.is_person else None, read.why, assertions)
+    return PersonPageRecord(path, book, read.title, person if read.is_person else None, read.why, assertions)

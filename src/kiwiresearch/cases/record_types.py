@@ -10,7 +10,7 @@ from kiwiresearch.kin import ConflictRecord, FieldName, LivingStatus, Method, St
 
 
 @dataclass(frozen=True, slots=True)
-class PersonName(Record):
+class NamedPerson(Record):
     """A person by id."""
 
     id: str
@@ -18,14 +18,14 @@ class PersonName(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Relative(PersonName):
-    """A relative."""
+class RelativeRecord(NamedPerson):
+    """A person with the years of their life."""
 
     lived: str
 
 
 @dataclass(frozen=True, slots=True)
-class ParentOrChild(Relative):
+class ParentOrChild(RelativeRecord):
     """A parent or child of another."""
 
     note: str
@@ -38,7 +38,7 @@ class CaseSummary(Record):
 
     title: str
     """The starting people."""
-    seeds: tuple[PersonName, ...]
+    seeds: tuple[NamedPerson, ...]
     people: int
     kept_back: int
     """How many of them may be living and are hidden."""
@@ -83,24 +83,24 @@ class PersonRecord(Record):
     relation: str
     """Their relationship to the first starting person."""
     parents: tuple[ParentOrChild, ...]
-    spouses: tuple[Relative, ...]
+    spouses: tuple[RelativeRecord, ...]
     children: tuple[ParentOrChild, ...]
-    siblings: tuple[Relative, ...]
+    siblings: tuple[RelativeRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LineRow(Relative):
+class LineRow(RelativeRecord):
     """A person in a line of ancestors or descendants, with their depth."""
 
     depth: int
     note: str
     again: bool
     """They are already listed above, so their line is not repeated."""
-    spouses: tuple[Relative, ...]
+    spouses: tuple[RelativeRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class KinStep(PersonName):
+class KinStep(NamedPerson):
     """A person between two others, and their relationship to the one before."""
 
     is_: str
@@ -110,11 +110,11 @@ class KinStep(PersonName):
 class RelationRecord(Record):
     """How one person is related to another."""
 
-    first: PersonName
-    second: PersonName
+    first: NamedPerson
+    second: NamedPerson
     relation: str
     way: tuple[KinStep, ...]
-    common_ancestors: tuple[Relative, ...]
+    common_ancestors: tuple[RelativeRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class EventRecord(Record):
     when: str
     edtf: str
     what: str
-    who: tuple[Relative, ...]
+    who: tuple[RelativeRecord, ...]
     where: str
     ages: tuple[AgeRecord, ...]
     status: str
@@ -233,7 +233,7 @@ class MergeRecord(Record):
     id: str
     state: str
     person: str
-    members: tuple[PersonName, ...]
+    members: tuple[NamedPerson, ...]
     score: float
     decided_by: str
     why: str
@@ -241,11 +241,11 @@ class MergeRecord(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingRecord(Record):
+class ProposedMergeRecord(Record):
     """A possible duplicate: two records that may be the same person."""
 
     id: str
-    members: tuple[PersonName, ...]
+    members: tuple[NamedPerson, ...]
     score: float
     action: str
     why: str
@@ -257,7 +257,7 @@ class SeparatedRecord(Record):
     """Two records that are kept separate and not suggested again."""
 
     id: str
-    members: tuple[PersonName, ...]
+    members: tuple[NamedPerson, ...]
     decided_by: str
     why: str
     """Only the owner sees this."""
@@ -268,7 +268,7 @@ class MergesRecord(Record):
     """Merges and possible duplicates."""
 
     merges: tuple[MergeRecord, ...]
-    to_review: tuple[WaitingRecord, ...]
+    to_review: tuple[ProposedMergeRecord, ...]
     """Possible duplicates for the owner to review."""
     kept_apart: tuple[SeparatedRecord, ...]
     """Pairs that are kept separate."""
@@ -315,7 +315,7 @@ class PageAssertion(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class PageRecord(Record):
+class PersonPageRecord(Record):
     """A page as a case would read it; `person` is None if it is not about one person."""
 
     path: str

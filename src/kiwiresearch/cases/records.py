@@ -17,11 +17,11 @@ from kiwiresearch.cases.record_types import (
     LineRow,
     LoggedSearch,
     NamedConflict,
+    NamedPerson,
     ParentOrChild,
-    PersonName,
     PersonRecord,
     RelationRecord,
-    Relative,
+    RelativeRecord,
     TreePerson,
     TreeRecord,
     TreeTie,
@@ -31,6 +31,8 @@ from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin import (
     DATE_FIELDS,
+    FIELD_OF_KIND,
+    PARENT_OF_SEX,
     Evidence,
     ExtractedFact,
     Fact,
@@ -40,7 +42,7 @@ from kiwiresearch.kin import (
     Relationship,
     Snippet,
     Tree,
-    birth_of,
+    children_by_birth,
     evidence_phrase,
     find_tree_conflicts,
     step_words,
@@ -48,21 +50,12 @@ from kiwiresearch.kin import (
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop import CaseProgress
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople
-from kiwiresearch.kin.report import (
-    FIELD_LABELS,
-    lifespan,
-    parent_ties,
-    parents_in_order,
-    people_in_order,
-    tie_note,
-)
+from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.text import fold
-from kiwiresearch.text.dates import ENDLESS, DateRange, DateText
+from kiwiresearch.text.dates import DateRange, DateText
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.kin import Tree
     from kiwiresearch.kin.privacy import PrivacyMode
 
 
@@ -74,28 +67,28 @@ class CachedCase(Case):
         self._trees: dict[tuple[PrivacyMode, bool], RedactedTree] = {}
         self._masks: dict[PrivacyMode, Mask] = {}
         self._withheld: dict[bool, WithheldPeople] = {}
-        self._made: dict[tuple[Callable[[Tree], Any], PrivacyMode], Any] = {}
+        self._derived: dict[tuple[Callable[[Tree], Any], PrivacyMode], Any] = {}
 
-    def withheld(self, *, everything: bool = False) -> WithheldPeople:
-        if everything not in self._withheld:
-            self._withheld[everything] = super().withheld(everything=everything)
-        return self._withheld[everything]
+    def withheld(self, *, with_discarded: bool = False) -> WithheldPeople:
+        if with_discarded not in self._withheld:
+            self._withheld[with_discarded] = super().withheld(with_discarded=with_discarded)
+        return self._withheld[with_discarded]
 
     @cached_property
-    def _all_stand(self) -> bool:
+    def _nothing_rejected(self) -> bool:
         return self.store.nothing_rejected()
 
-    def tree(self, mode: PrivacyMode = "owner", *, everything: bool = False) -> RedactedTree:
-        key = mode, everything and not self._all_stand
+    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
+        key = mode, with_discarded and not self._nothing_rejected
         if key not in self._trees:
-            self._trees[key] = super().tree(mode, everything=key[1])
+            self._trees[key] = super().tree(mode, with_discarded=key[1])
         return self._trees[key]
 
-    def derived(self, tell: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
-        key = tell, mode
-        if key not in self._made:
-            self._made[key] = super().derived(tell, mode)
-        found: Found = self._made[key]
+    def derived(self, compute: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
+        key = compute, mode
+        if key not in self._derived:
+            self._derived[key] = super().derived(compute, mode)
+        found: Found = self._derived[key]
         return found
 
     def mask(self, mode: PrivacyMode) -> Mask:
@@ -105,12 +98,11 @@ class CachedCase(Case):
 
 
 def summary_record(case: Case, mode: PrivacyMode) -> CaseSummary:
-    """The summary of the case."""
     tree, mask = case.tree(mode), case.mask(mode)
-    progress, stop = CaseProgress.load(case.store), case.store.state("stop") or {}
+    progress, stop = CaseProgress.load(case.store), case.store.stop
     return CaseSummary(
         title=case.title(mode),
-        seeds=tuple(PersonName(one, tree.persons[one].name) for one in case.seeds() if one in tree.persons),
+        seeds=tuple(NamedPerson(one, tree.persons[one].name) for one in case.seeds() if one in tree.persons),
         people=len(tree.persons),
         kept_back=len(tree.withheld),
         facts=len(tree.facts),
@@ -197,7 +189,7 @@ def people_records(case: Case, mode: PrivacyMode, people: Iterable[PersonId]) ->
 
 def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: PrivacyMode) -> list[FactRecord]:
     """Each value of a person with its quotes, its status and, if it was rejected, the reason."""
-    tree = case.tree(mode, everything=True)
+    tree = case.tree(mode, with_discarded=True)
     if person not in tree.persons:
         return []
     facts = sorted(tree.facts_of(person, field), key=lambda fact: list(FIELD_LABELS).index(fact.field))
@@ -227,12 +219,8 @@ def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord |
     other = tie.second if tie.first == person else tie.first
     if other not in tree.persons:
         return None
-    parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
-    fields: dict[str, FieldName] = {"spouse_of": "spouse", "partner_of": "partner", "sibling_of": "sibling"}
-    if tie.kind == "parent_of":
-        field: FieldName = "child" if tie.first == person else parent[tree.persons[other].sex]
-    else:
-        field = fields[tie.kind]
+    is_child = tie.kind == "parent_of" and tie.second == person
+    field = PARENT_OF_SEX[tree.persons[other].sex] if is_child else FIELD_OF_KIND[tie.kind]
     span = " to ".join(when.words() for when in (tie.start, tie.end) if when)
     return FactRecord(
         id=tie.id,
@@ -268,7 +256,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> EvidenceRecord:
 def why_rejected(case: Case, rejected: Collection[str], mode: PrivacyMode) -> dict[str, str]:
     """What the firewall objects to in facts. It is checked again, since its reasons are not stored."""
     mask = case.mask(mode)
-    facts = [fact for fact in case.withheld(everything=True).tree.facts if fact.id in rejected]
+    facts = [fact for fact in case.withheld(with_discarded=True).tree.facts if fact.id in rejected]
     return {fact.id: mask.text(_reasons(case, fact)) for fact in facts}
 
 
@@ -326,11 +314,11 @@ def relation_record(case: Case, first: PersonId, second: PersonId, mode: Privacy
             )
     found = KinshipFinder(tree).kinship(first, second)
     return RelationRecord(
-        first=PersonName(first, tree.persons[first].name),
-        second=PersonName(second, tree.persons[second].name),
+        first=NamedPerson(first, tree.persons[first].name),
+        second=NamedPerson(second, tree.persons[second].name),
         relation=found.words,
         way=tuple(KinStep(step.person, tree.persons[step.person].name, step_words(tree, step)) for step in found.path),
-        common_ancestors=_named(tree, [one.person for one in found.common]),
+        common_ancestors=_named(tree, found.common),
     )
 
 
@@ -347,8 +335,10 @@ def _when(when: DateRange | None) -> WhenRecord | None:
     return WhenRecord(DateText(when), when.edtf()) if when else None
 
 
-def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[Relative, ...]:
-    return tuple(Relative(one, tree.persons[one].name, lifespan(tree, one)) for one in people if one in tree.persons)
+def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[RelativeRecord, ...]:
+    return tuple(
+        RelativeRecord(one, tree.persons[one].name, lifespan(tree, one)) for one in people if one in tree.persons
+    )
 
 
 def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
@@ -373,10 +363,4 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
 
 
 def _by_birth(tree: Tree, parent: PersonId) -> list[PersonId]:
-    """People with a known birth first, by date; the others in the order of the source."""
-    births = {one: birth_of(tree, one) for one in tree.children(parent) if one in tree.persons}
-    order = {
-        one: (when.earliest if (when := births[one]) else ENDLESS, tree.evidence_position(parent, one))
-        for one in births
-    }
-    return sorted(births, key=lambda one: (*order[one], one))
+    return children_by_birth(tree, parent, sorted(one for one in tree.children(parent) if one in tree.persons))

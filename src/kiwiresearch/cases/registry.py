@@ -17,7 +17,6 @@ from kiwiresearch.cases.case_location import (
     SIDE_FILE_ENDINGS,
     CaseLocation,
     FolderLocation,
-    beginning_in,
     case_folders,
     checked_folder,
     find_case_folder,
@@ -25,10 +24,11 @@ from kiwiresearch.cases.case_location import (
     new_case_folder,
     plugins_folder,
     rewording_errors,
+    starting_in,
 )
 from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken_error
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, NothingFound
-from kiwiresearch.kin.store import locked_folder
+from kiwiresearch.kin.store import WAIT_REMEDY, locked_folder
 from kiwiresearch.system import free_path
 from kiwiresearch.workspace import server_folder
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 MAX_OPEN_CASES = 4
 """How many recently used cases stay open with their computed values."""
-WAIT_HINT = "Wait until it finishes, or stop it."
 
 
 def open_registry(workspace: Workspace) -> CaseRegistry:
@@ -137,7 +136,7 @@ class CaseRegistry:
         """Raise if the case is being worked on; `is_ours` if a job for it already waits here."""
         location = self.location(case_id)
         if is_ours:
-            raise FolderTaken("Research on this case is already running or queued.", remedy=WAIT_HINT)
+            raise FolderTaken("Research on this case is already running or queued.", remedy=WAIT_REMEDY)
         with rewording_errors(location.without_names), _anonymous_refusal(), location.exclusive():
             pass
 
@@ -145,50 +144,50 @@ class CaseRegistry:
         """Close a case that stays open for reading, so that its folder can be moved."""
         with self._state_lock:
             if case_id in self._open_cases:
-                self._forget(case_id)
+                self._close_cached(case_id)
 
     def start(self, settings: CaseSettings, finder: Finder) -> str:
         """Start a case with the people in its settings, and return its id."""
         from kiwiresearch.cases.case import Case
 
-        return self._begin(
+        return self._start(
             settings.seeds[0], lambda location: Case.start(location, settings, finder, plugins=self.plugins).close()
         )
 
-    def begin_empty(self, name: str) -> str:
+    def start_empty(self, name: str) -> str:
         """Start a case without any people."""
         from kiwiresearch.cases.case import Case
         from kiwiresearch.kin.loop import CaseSettings
 
         settings = CaseSettings.from_scope(self._scope) if self._scope else CaseSettings()
-        return self._begin(name, lambda location: Case.empty(location, settings).close())
+        return self._start(name, lambda location: Case.empty(location, settings).close())
 
-    def _begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
+    def _start(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         with self._start_lock:
-            return self._repository.begin(name, make)
+            return self._repository.start(name, make)
 
     def _cached(self, case_id: str, location: CaseLocation) -> CachedCase:
         from kiwiresearch.cases.records import CachedCase
 
         stamp = location.stamp()
         with self._state_lock:
-            kept = self._open_cases.pop(case_id, None)
-        if kept is not None and kept[0] != stamp:
-            kept[1].close()
-            kept = None
-        kept = kept or (stamp, CachedCase.open(location, plugins=self.plugins))
+            cached = self._open_cases.pop(case_id, None)
+        if cached is not None and cached[0] != stamp:
+            cached[1].close()
+            cached = None
+        cached = cached or (stamp, CachedCase.open(location, plugins=self.plugins))
         with self._state_lock:
-            self._open_cases[case_id] = kept
+            self._open_cases[case_id] = cached
             for old in list(self._open_cases)[:-MAX_OPEN_CASES]:
-                self._forget(old)
-        return kept[1]
+                self._close_cached(old)
+        return cached[1]
 
-    def _forget(self, old: str) -> None:
+    def _close_cached(self, case_id: str) -> None:
         """Close a cached case, unless another thread is reading it."""
-        lock = self._lock(old)
+        lock = self._lock(case_id)
         if lock.acquire(blocking=False):
             try:
-                self._open_cases.pop(old)[1].close()
+                self._open_cases.pop(case_id)[1].close()
             finally:
                 lock.release()
 
@@ -199,7 +198,7 @@ class CaseRegistry:
     def close(self) -> None:
         with self._state_lock:
             for old in list(self._open_cases):
-                self._forget(old)
+                self._close_cached(old)
         self._repository.close()
 
 
@@ -209,7 +208,7 @@ def _anonymous_refusal() -> Iterator[None]:
     try:
         yield
     except FolderTaken as problem:
-        raise FolderTaken("Another program is using this case.", remedy=WAIT_HINT) from problem
+        raise FolderTaken("Another program is using this case.", remedy=WAIT_REMEDY) from problem
 
 
 def traceback_without_message(fault: BaseException) -> str:
@@ -262,7 +261,7 @@ def new_case_location(workspace: Workspace, name_or_folder: str, name: str) -> I
         title = new_case_folder(name_or_folder or name).name
         if not cases.is_free(title):
             raise _already_there(f"The store already has a case named {title!r}.", title, "choose another name")
-        with cases.beginning(title) as (_, location):
+        with cases.starting(title) as (_, location):
             yield location
         return
     folder = checked_folder(name_or_folder) if name_or_folder else new_case_folder(name)
@@ -270,7 +269,7 @@ def new_case_location(workspace: Workspace, name_or_folder: str, name: str) -> I
         raise _already_there(
             f"The folder {str(folder)!r} already contains a case.", str(folder), "choose another folder"
         )
-    with beginning_in(folder):
+    with starting_in(folder):
         yield FolderLocation(folder)
 
 
@@ -285,7 +284,7 @@ def _is_folder(name_or_folder: str) -> bool:
     return name_or_folder != folder.name and (folder / CASE_FILE).is_file()
 
 
-ASIDE = "moved-"
+MOVED_PREFIX = "moved-"
 NO_STORE = "Set 'store = \"postgresql://…\"' in settings.toml, or KIWIRESEARCH_STORE."
 
 
@@ -320,7 +319,7 @@ def move_out_of_store(workspace: Workspace, name_or_folder: str, to: str) -> Mov
         raise BadUsage(f"The store has no case named {name_or_folder!r}.")
     if target.database.exists():
         raise FolderTaken(f"The folder {to!r} already contains a case.", remedy="Choose another folder with --to.")
-    with rewording_errors(location.with_title), beginning_in(target.folder), location.exclusive():
+    with rewording_errors(location.with_title), starting_in(target.folder), location.exclusive():
         fingerprint = copy_case(location, target)
         cases.drop(found, location)
     return MovedCase(target.title, fingerprint)
@@ -335,7 +334,7 @@ def _cases(workspace: Workspace) -> StoredCases:
 
 def _rename_old_file(location: FolderLocation) -> Path:
     """Rename the file of a case so that no command recognises it as one."""
-    old_file = free_path(location.database.with_name(f"{ASIDE}{CASE_FILE}"), location.database.suffix)
+    old_file = free_path(location.database.with_name(f"{MOVED_PREFIX}{CASE_FILE}"), location.database.suffix)
     try:
         for ending in ("", *SIDE_FILE_ENDINGS):
             file = location.database.with_name(f"{CASE_FILE}{ending}")

@@ -20,12 +20,12 @@ from kiwiresearch.cases.case_location import (
     CaseLocation,
     FolderLocation,
     SchemaLocation,
-    beginning_in,
     case_folders,
     find_case_folder,
     last_changed,
     new_case_folder,
     rewording_errors,
+    starting_in,
 )
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, RunDamaged, RunError, StoreError
 from kiwiresearch.ids import is_start_of_id
@@ -53,7 +53,7 @@ class CaseRepository(Protocol):
     def find(self, name: str) -> str:
         """The id of the case with this name, or of the most recently used one."""
 
-    def begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
+    def start(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         """Let `make` create a case under this name, with a number if the name is taken, and return its id."""
 
     def close(self) -> None:
@@ -90,9 +90,9 @@ class FolderCases:
             "under [serve] in your settings to the folder with your cases.",
         )
 
-    def begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
+    def start(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         location = FolderLocation(free_path(new_case_folder(name, cases=self._root)))
-        with rewording_errors(location.without_names), beginning_in(location.folder):
+        with rewording_errors(location.without_names), starting_in(location.folder):
             make(location)
         return case_id_of(location.folder)
 
@@ -105,7 +105,7 @@ class FolderCases:
 
 
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
-NEW = ".new-"
+NEW_PREFIX = ".new-"
 
 
 class StoredCases:
@@ -132,9 +132,9 @@ class StoredCases:
 
     def all(self) -> list[CaseEntry]:
         """All cases with their owner's names for them, the most recently used first."""
-        return sorted(self._shown(), key=lambda one: one.changed_at, reverse=True)
+        return sorted(self._not_deleted(), key=lambda one: one.changed_at, reverse=True)
 
-    def _shown(self) -> list[CaseEntry]:
+    def _not_deleted(self) -> list[CaseEntry]:
         deleted = self._store.removed.deleted("family")
         return [one for one in self._store.cases.all() if one.id not in deleted]
 
@@ -153,19 +153,19 @@ class StoredCases:
             )
         return found.id
 
-    def begin(self, name: str, make: Callable[[CaseLocation], None]) -> str:
+    def start(self, name: str, make: Callable[[CaseLocation], None]) -> str:
         with (
-            self.beginning(new_case_folder(name).name, is_numbered=True) as (case_id, location),
+            self.starting(new_case_folder(name).name, is_numbered=True) as (case_id, location),
             rewording_errors(location.without_names),
         ):
             make(location)
         return case_id
 
     @contextmanager
-    def beginning(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CaseLocation]]:
+    def starting(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CaseLocation]]:
         """The id of a new case and a location to create it; it is moved into the store if no error is raised."""
-        self._sweep()
-        folder = self._root / f"{NEW}{secrets.token_hex(8)}"
+        self._remove_leftovers()
+        folder = self._root / f"{NEW_PREFIX}{secrets.token_hex(8)}"
         case_id = secrets.token_hex(ID_LETTERS // 2)
         try:
             with locked_folder(folder):
@@ -178,7 +178,7 @@ class StoredCases:
     def take_in(self, source: CaseLocation, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
         """Copy a case into the store under a free name, and return the fingerprint that proves the copy."""
         case_id = case_id or secrets.token_hex(ID_LETTERS // 2)
-        stored_at = self._opened.schema(case_id) if self._store.is_shared else case_id
+        stored_at = self._open_schemas.schema(case_id) if self._store.is_shared else case_id
         target = self._location(case_id, title, stored_at)
         try:
             fingerprint = copy_case(source, target)
@@ -224,16 +224,18 @@ class StoredCases:
         return same is None
 
     def _named(self, name: str) -> CaseEntry | None:
-        rows = self._shown()
+        rows = self._not_deleted()
         called = [one for one in rows if one.name in (name, folder_name(name))]
-        begun = [one for one in rows if is_start_of_id(name, one.id)]
-        return next(iter(called), begun[0] if len(begun) == 1 else None)
+        by_prefix = [one for one in rows if is_start_of_id(name, one.id)]
+        return next(iter(called), by_prefix[0] if len(by_prefix) == 1 else None)
 
     def _location(self, case_id: str, name: str, stored_at: str) -> CaseLocation:
         touch = partial(self._touch, case_id)
         if self._store.is_shared:
-            return SchemaLocation(self._opened, self._store.run_files, stored_at, name, self._root / case_id, touch)
-        return FolderLocation(self._beside / stored_at, name, touch)
+            return SchemaLocation(
+                self._open_schemas, self._store.run_files, stored_at, name, self._root / case_id, touch
+            )
+        return FolderLocation(self._case_files_folder / stored_at, name, touch)
 
     def _touch(self, case_id: str) -> None:
         with suppress(StoreError):  # the case itself is unchanged
@@ -244,7 +246,7 @@ class StoredCases:
         return datetime.fromtimestamp(self._store.now(), UTC).isoformat(timespec="microseconds")
 
     @property
-    def _opened(self) -> CaseSchemas:
+    def _open_schemas(self) -> CaseSchemas:
         if self._schemas is None:
             from kiwiresearch.kin.store import CaseSchemas
 
@@ -252,15 +254,15 @@ class StoredCases:
         return self._schemas
 
     @property
-    def _beside(self) -> Path:
+    def _case_files_folder(self) -> Path:
         from kiwiresearch.store import file_path
 
         file = file_path(self._url)
         return file.with_name(f"{file.stem}-cases")
 
-    def _sweep(self) -> None:
+    def _remove_leftovers(self) -> None:
         """Remove what killed processes left; a case that is being started has no file yet."""
-        for folder in self._root.glob(f"{NEW}*"):
+        for folder in self._root.glob(f"{NEW_PREFIX}*"):
             with suppress(RunError, OSError):
                 if any(file.name != LOCK for file in folder.iterdir()):
                     with locked_folder(folder):

@@ -7,22 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, PersonName, SeparatedRecord, WaitingRecord
+from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, NamedPerson, ProposedMergeRecord, SeparatedRecord
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import LivingStatus, PersonId, row_id
-from kiwiresearch.kin.loop import forbidden_pairs
+from kiwiresearch.kin.loop import separated_ids, survivor_first
 from kiwiresearch.kin.privacy import LIVING_NAME
 from kiwiresearch.kin.resolve import ordered_pair
-from kiwiresearch.kin.store import MergeCluster
+from kiwiresearch.kin.store import LIVING_OVERRIDES, MergeCluster
 from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.kin.privacy import Mask, RedactedTree
 
-OVERRIDES_KEY = "living_overrides"
 REASONS_KEY = "living_reasons"
 
 
@@ -33,7 +32,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
         raise BadUsage(f"{status!r} is not a valid status.", remedy=f"Use one of: {', '.join(get_args(LivingStatus))}.")
     store = case.store
     with store.step("user"):
-        store.set_state(OVERRIDES_KEY, {**(store.state(OVERRIDES_KEY) or {}), person: known})
+        store.set_state(LIVING_OVERRIDES, {**store.living_overrides, person: known})
         store.set_state(REASONS_KEY, {**(store.state(REASONS_KEY) or {}), person: why})
         store.set_living(person, known, {"why": why, "by": "user"})
         case.reevaluate()
@@ -54,7 +53,7 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
     """Whether a person counts as living, and the reason."""
     withheld = case.withheld()
     verdict = withheld.verdicts[person]
-    by_user = person in case.overrides
+    by_user = person in case.store.living_overrides
     why = Message(f"{verdict.why[:1].upper()}{verdict.why[1:]}", verdict.why.kind, **verdict.why.values)
     reason = (case.store.state(REASONS_KEY) or {}).get(person, "").rstrip(".: ") if by_user else ""
     if reason:
@@ -62,14 +61,15 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
     return LivingRecord(person, withheld.tree.persons[person].name, verdict.status, why, by_user)
 
 
-SHORT = 8
-SAYS_SO = "Set by the user."
-UNDONE = re.compile(r"the merge \S+ was undone")
+SHOWN_ID_CHARS = 8
+DEFAULT_REASON = "Set by the user."
 """The reason stored when the user gave none."""
+DEFAULT_UNDO_REASON = re.compile(r"the merge \S+ was undone")
+"""The reason stored when a merge is undone without one."""
 
 
 @dataclass(frozen=True, slots=True)
-class MergeToReview:
+class ProposedMerge:
     """Two records that may be the same person, awaiting the user's decision."""
 
     id: str
@@ -90,13 +90,13 @@ class SeparatedPair:
     decided_by: str
 
 
-Reviewable = TypeVar("Reviewable", MergeToReview, MergeCluster, SeparatedPair)
+Reviewable = TypeVar("Reviewable", ProposedMerge, MergeCluster, SeparatedPair)
 
 
-def pending_merges(case: Case) -> tuple[MergeToReview, ...]:
+def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
     """The pairs the resolver leaves to the user, the most likely first."""
-    found: dict[str, MergeToReview] = {}
-    apart = forbidden_pairs(case.store)
+    found: dict[str, ProposedMerge] = {}
+    apart = separated_ids(case.store)
     for row in case.store.state("proposals") or ():
         first, second = (case.store.canonical(one) for one in row["candidate_pair"])
         if first == second or row["recommended_action"] == "separate":
@@ -105,20 +105,18 @@ def pending_merges(case: Case) -> tuple[MergeToReview, ...]:
             continue
         name = row_id("proposal", *sorted((first, second)))
         values = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
-        found.setdefault(name, MergeToReview(name, (first, second), *values))
+        found.setdefault(name, ProposedMerge(name, (first, second), *values))
     return tuple(sorted(found.values(), key=lambda one: (-one.score, one.id)))
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     """Merge two records by the user's decision, and return the id of the merge."""
-    one = _chosen(wanted, pending_merges(case), "possible duplicate")
-    first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
+    one = _chosen(wanted, proposed_merges(case), "possible duplicate")
     with case.store.step("user"):
         merge = case.store.merges.merge(
-            first,
-            second,
-            rationale=one.why or SAYS_SO,
-            why_not_split=why or SAYS_SO,
+            *survivor_first(case.store, *one.pair),
+            rationale=one.why or DEFAULT_REASON,
+            why_not_split=why or DEFAULT_REASON,
             why_not_merge=one.why_not,
             score=one.score,
             decided_by="user",
@@ -127,18 +125,18 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     return merge
 
 
-def reject_merge(case: Case, wanted: str, why: str = "") -> MergeToReview:
+def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
     """Separate two records by the user's decision; they are not proposed again."""
-    one = _chosen(wanted, pending_merges(case), "possible duplicate")
+    one = _chosen(wanted, proposed_merges(case), "possible duplicate")
     with case.store.step("user"):
-        case.store.merges.forbid(*one.pair, why or SAYS_SO, "user")
+        case.store.merges.separate(*one.pair, why or DEFAULT_REASON, "user")
         case.reevaluate()
     return one
 
 
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
     """The pairs that are not proposed again, except those that were merged anyway."""
-    links = case.store.merges.forbidden()
+    links = case.store.merges.separated()
     apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
     return tuple(
         SeparatedPair(
@@ -174,18 +172,18 @@ def user_reasons(case: Case) -> dict[str, str]:
 
 def _own_words(reason: str) -> str:
     """The user's own reason; empty if it is the default one."""
-    return "" if reason == SAYS_SO or UNDONE.fullmatch(reason) else reason
+    return "" if reason == DEFAULT_REASON or DEFAULT_UNDO_REASON.fullmatch(reason) else reason
 
 
 def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
     """All merges, proposals and separated pairs, as far as the mode allows."""
     store = case.store
 
-    def member(person: PersonId, name_of: Callable[[PersonId], str]) -> PersonName:
+    def member(person: PersonId, name_of: Callable[[PersonId], str]) -> NamedPerson:
         # A withheld person has neither id nor name here, nor has a record that was merged into them.
         if store.canonical(person) not in tree.persons:
-            return PersonName("", LIVING_NAME)
-        return PersonName(person, mask.text(name_of(person)))
+            return NamedPerson("", LIVING_NAME)
+        return NamedPerson(person, mask.text(name_of(person)))
 
     def name_now(person: PersonId) -> str:
         return store.person(person).name
@@ -204,7 +202,7 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
         for one in store.merges.all()
     ]
     waiting = [
-        WaitingRecord(
+        ProposedMergeRecord(
             id=one.id,
             members=tuple(member(each, name_now) for each in one.pair),
             score=one.score,
@@ -212,7 +210,7 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
             why=mask.text(one.why),
             why_not=mask.text(one.why_not),
         )
-        for one in pending_merges(case)
+        for one in proposed_merges(case)
     ]
     apart = [
         SeparatedRecord(
@@ -234,5 +232,5 @@ def _chosen(wanted: str, among: Sequence[Reviewable], what: str) -> Reviewable:
         return found[0]
     if not found:
         raise BadUsage(f"No {what} has the ID {wanted!r}.", remedy="To list all IDs: kiwiresearch kin merges")
-    several = ", ".join(one.id[:SHORT] for one in found)
+    several = ", ".join(one.id[:SHOWN_ID_CHARS] for one in found)
     raise BadUsage(f"{wanted!r} matches {len(found)} IDs: {several}.", remedy="Use more characters of the ID.")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.sources import Clock, EvidenceSource, Gate, KnownPlugin, Plugin, Plugins, SignIn
     from kiwiresearch.search import OpenBook
 
-KEY = "plugins"
-BOOKS = "wikipedia"
+SWITCHES_KEY = "plugins"
+BOOKS_PLUGIN = "wikipedia"
 """The plugin of the books, which is always on."""
 
 
@@ -37,9 +37,9 @@ class Switches:
 
     @classmethod
     def of(cls, store: CaseStore) -> Switches:
-        kept: Mapping[str, Any] = store.state(KEY) or {}
-        on, terms = tuple(kept.get("on", ())), tuple(kept.get("terms", ()))
-        return cls(on, terms, str(kept.get("contact", "")), kept.get("endpoints", {}))
+        stored: Mapping[str, Any] = store.state(SWITCHES_KEY) or {}
+        on, terms = tuple(stored.get("on", ())), tuple(stored.get("terms", ()))
+        return cls(on, terms, str(stored.get("contact", "")), stored.get("endpoints", {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def set_plugin(
 ) -> Switches:
     """Switch a plugin on or off for the case."""
     name = known.plugin.plugin_id
-    if name == BOOKS:
+    if name == BOOKS_PLUGIN:
         raise BadUsage(
             "Your books are always used and cannot be turned on or off.", remedy="Choose the books with --book."
         )
@@ -90,7 +90,7 @@ def set_plugin(
         endpoints=dict(sorted(elsewhere.items())),
     )
     with store.step("user"):
-        store.set_state(KEY, plain(after))
+        store.set_state(SWITCHES_KEY, plain(after))
     return after
 
 
@@ -127,17 +127,13 @@ def _checked_endpoint(known: KnownPlugin, endpoint: str) -> str:
     return endpoint
 
 
-def _place(endpoint: str) -> str:
+def _origin(endpoint: str) -> str:
     parts = urlsplit(endpoint)
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
 def open_gate(
-    store: CaseStore,
-    switches: Switches,
-    environment: Mapping[str, str] = os.environ,
-    *,
-    clock: Clock | None = None,
+    store: CaseStore, switches: Switches, environment: Mapping[str, str] = os.environ, *, clock: Clock | None = None
 ) -> Gate:
     """The gate to all sources outside the books, with the case's record of them."""
     from kiwiresearch.kin.sources import Clock, Credentials, Gate, Permissions, PluginMemory
@@ -145,7 +141,7 @@ def open_gate(
     permit = Permissions(
         frozenset(switches.on),
         frozenset(switches.terms),
-        {name: frozenset({_place(url)}) for name, url in switches.endpoints.items()},
+        {name: frozenset({_origin(url)}) for name, url in switches.endpoints.items()},
         contact=switches.contact,
         credentials=Credentials(environment),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -15,9 +14,10 @@ from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin import Evidence, Source, Tree
 from kiwiresearch.kin.gedcom import read_gedcom
-from kiwiresearch.kin.sources import SCHEME
+from kiwiresearch.kin.sources import content_hash
 from kiwiresearch.page import open_page
 from kiwiresearch.text import count_of
+from kiwiresearch.zim import SCHEME
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -50,17 +50,17 @@ def verify_case(
 
     `head` is the head of the audit log from an earlier export; books are only read within `reading()`.
     """
-    found = CaseVerification(head=case.store.head)
-    found.proved["audit rows"] = len(case.store.audit())
-    found.failures += [f"log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
-    tree = case.store.tree(everything=True)
+    result = CaseVerification(head=case.store.head)
+    result.proved["audit rows"] = len(case.store.audit())
+    result.failures += [f"log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
+    tree = case.store.tree(with_discarded=True)
     with reading():
-        texts = _prove_sources(case, tree, found)
+        texts = _verify_sources(case, tree, result)
     for evidence in _all_evidence(tree):
-        _prove_quote(evidence, tree, texts, found)
-    found.failures += case.store.verify_rows()
-    _prove_gedcom(case, found)
-    return found
+        _verify_quote(evidence, tree, texts, result)
+    result.failures += case.store.verify_rows()
+    _verify_gedcom(case, result)
+    return result
 
 
 def _all_evidence(tree: Tree) -> Iterator[Evidence]:
@@ -70,27 +70,27 @@ def _all_evidence(tree: Tree) -> Iterator[Evidence]:
         yield from tie.evidence
 
 
-def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str, str]:
+def _verify_sources(case: Case, tree: Tree, result: CaseVerification) -> dict[str, str]:
     """Compare the stored texts with the pages they were read from."""
     texts: dict[str, str] = {}
-    away = 0
+    uncompared = 0
     for source in tree.sources.values():
         try:
             texts[source.id] = case.store.source_text(source.id)
         except KiwiError as problem:
-            found.failures.append(f"source {source.id}: {problem.message}")
+            result.failures.append(f"source {source.id}: {problem.message}")
             continue
-        found.proved["sources"] += 1
-        away += not _prove_page(case, source, texts[source.id], found)
-    if away:
-        found.notes.append(
-            f"{count_of(away, 'source')} could only be compared with the saved text, "
+        result.proved["sources"] += 1
+        uncompared += not _verify_page(case, source, texts[source.id], result)
+    if uncompared:
+        result.notes.append(
+            f"{count_of(uncompared, 'source')} could only be compared with the saved text, "
             "because the book, file or site is not available."
         )
     return texts
 
 
-def _prove_page(case: Case, source: Source, text: str, found: CaseVerification) -> bool:
+def _verify_page(case: Case, source: Source, text: str, result: CaseVerification) -> bool:
     """Compare a page of a book with its stored text; False if the book is missing."""
     if not source.url.startswith(SCHEME) or case.finder is None:
         return False
@@ -98,34 +98,33 @@ def _prove_page(case: Case, source: Source, text: str, found: CaseVerification) 
     open_book = next((one for one in case.finder.books if one.book.id == book), None)
     if open_book is None:
         return False
-    digest = "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    if digest != source.content_hash:
-        found.failures.append(f"source {source.id}: the saved text is not the text that was read.")
+    if content_hash(text) != source.content_hash:
+        result.failures.append(f"source {source.id}: the saved text is not the text that was read.")
     try:
         page = open_page(open_book.archive, path)
     except KiwiError as problem:
-        found.failures.append(f"source {source.id}: {problem.message}")
+        result.failures.append(f"source {source.id}: {problem.message}")
         return True
     if page.text != text:
-        found.failures.append(f"source {source.id}: the page in the book differs from the saved text.")
+        result.failures.append(f"source {source.id}: the page in the book differs from the saved text.")
     return True
 
 
-def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: CaseVerification) -> None:
+def _verify_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], result: CaseVerification) -> None:
     text = texts.get(evidence.source)
     if evidence.source not in tree.sources:
-        found.failures.append(f"evidence {evidence.id}: its source is missing.")
+        result.failures.append(f"evidence {evidence.id}: its source is missing.")
     elif text is None or not text:
         return  # a source without text of its own is quoted from the file that names it
     elif evidence.start >= 0 and text[evidence.start : evidence.end] != evidence.snippet:
-        found.failures.append(f"evidence {evidence.id}: its source does not contain the quote at that position.")
+        result.failures.append(f"evidence {evidence.id}: its source does not contain the quote at that position.")
     elif evidence.start < 0 and evidence.snippet not in text:
-        found.failures.append(f"evidence {evidence.id}: its source does not contain the quote.")
+        result.failures.append(f"evidence {evidence.id}: its source does not contain the quote.")
     else:
-        found.proved["quotes"] += 1
+        result.proved["quotes"] += 1
 
 
-def _prove_gedcom(case: Case, found: CaseVerification) -> None:
+def _verify_gedcom(case: Case, result: CaseVerification) -> None:
     """Verify that the exported GEDCOM can be read again with all its people."""
     tree = case.tree("owner")
     with tempfile.TemporaryDirectory() as folder:
@@ -136,14 +135,16 @@ def _prove_gedcom(case: Case, found: CaseVerification) -> None:
             try:
                 read = read_gedcom(file)
             except BadUsage as problem:
-                found.failures.append(f"{form}: {problem.message}")
+                result.failures.append(f"{form}: {problem.message}")
                 continue
             if len(read.tree.persons) != len(tree.persons):
-                found.failures.append(f"{form}: it has {len(read.tree.persons)} of {len(tree.persons)} people.")
+                result.failures.append(f"{form}: it has {len(read.tree.persons)} of {len(tree.persons)} people.")
             if _parents(read.tree) != _parents(tree):
-                found.failures.append(f"{form}: it has {_parents(read.tree)} of {_parents(tree)} parent relationships.")
-            found.failures += [f"{form}: {problem}" for problem in read.problems]
-    found.proved["people"] = len(tree.persons)
+                result.failures.append(
+                    f"{form}: it has {_parents(read.tree)} of {_parents(tree)} parent relationships."
+                )
+            result.failures += [f"{form}: {problem}" for problem in read.problems]
+    result.proved["people"] = len(tree.persons)
 
 
 def _parents(tree: Tree) -> int:

@@ -13,13 +13,13 @@ from kiwiresearch.cases import (
     MergeRecord,
     MergesRecord,
     NamedConflict,
-    PageRecord,
+    NamedPerson,
     ParentOrChild,
-    PersonName,
+    PersonPageRecord,
     PersonRecord,
     PluginRecord,
     RelationRecord,
-    Relative,
+    RelativeRecord,
 )
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.output import line, safe, unbroken_line
@@ -129,7 +129,7 @@ def person(row: PersonRecord, seed: str) -> None:
             line(f"  {name}: {'; '.join(_name_and_years(one.name, _about(one)) for one in group)}")
 
 
-def _about(row: Relative) -> str:
+def _about(row: RelativeRecord) -> str:
     return ", ".join(filter(None, (row.note if isinstance(row, ParentOrChild) else "", row.lived)))
 
 
@@ -204,7 +204,7 @@ def merges(rows: MergesRecord) -> None:
         line("To undo this: kiwiresearch kin merges --take-back ID")
 
 
-def _record(member: PersonName) -> str:
+def _record(member: NamedPerson) -> str:
     return f"{one_line(member.name)} ({member.id[:SHORT]})"
 
 
@@ -309,7 +309,7 @@ def _proved(what: str, count: int) -> str:
     return count_of(count, one, many)
 
 
-def extracted(row: PageRecord) -> None:
+def extracted(row: PersonPageRecord) -> None:
     person = row.person
     assert person is not None
     line(f"{one_line(person.name)} ({row.title}, about a person: {one_line(row.why)})")

@@ -31,7 +31,7 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
     with opened_case(case) as found:
         if not person:
             rows = people_records(found, mode, people_named(found, mode))
-            stop = found.store.state("stop") or {}
+            stop = found.store.stop
             emit(
                 {"people": rows, "stop": stop.get("reason", "")},
                 lambda: kin_output.people(found, rows, stop),

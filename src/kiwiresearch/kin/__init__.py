@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.conflict import ConflictRecord, RankedValue, find_tree_conflicts
+    from kiwiresearch.kin.conflict import ConflictRecord, ValueRank, find_tree_conflicts
     from kiwiresearch.kin.evidence_phrases import evidence_phrase
     from kiwiresearch.kin.kinship import KinshipFinder, step_words
     from kiwiresearch.kin.language import has_family_words
     from kiwiresearch.kin.lineage import path_to, predecessors_from
     from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-    from kiwiresearch.kin.timeline import birth_of
+    from kiwiresearch.kin.timeline import birth_of, children_by_birth
     from kiwiresearch.kin.tree import (
         DATE_FIELDS,
         DISCARDED,
+        FIELD_OF_KIND,
+        KIND_OF_FIELD,
+        PARENT_OF_SEX,
         RELATION_FIELDS,
+        SEX_OF_PARENT,
         Evidence,
         Fact,
         FieldName,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -46,7 +46,7 @@ class CompetingValue:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedValue(Record):
+class ValueRank(Record):
     """A place in the ranking: `claim_index` counts the competing values from 0, `rank` from 1."""
 
     claim_index: int
@@ -81,9 +81,9 @@ class CompetingClaim(Record):
 
 @dataclass(frozen=True, slots=True)
 class ConflictAnalysis(Record):
-    """The ranking of competing values, as the agents' contract has it."""
+    """The ranking of competing values, with the JSON keys that the specification requires (docs/design/kin.md)."""
 
-    evidence_ranking: tuple[RankedValue, ...]
+    evidence_ranking: tuple[ValueRank, ...]
     recommended_value: str | None
     rationale: str
     next_actions: tuple[str, ...]
@@ -101,7 +101,7 @@ class ConflictRecord(Record):
     """The same values in the same order."""
     llm_analysis: ConflictAnalysis
     analysis: str
-    evidence_ranking: tuple[RankedValue, ...]
+    evidence_ranking: tuple[ValueRank, ...]
     recommended_value: str | None
     confidence: float
     is_tentative: bool
@@ -123,13 +123,12 @@ class Conflict:
     person: PersonId
     field: FieldName
     competing_assertions: tuple[CompetingValue, ...]
-    evidence_ranking: tuple[RankedValue, ...]
+    evidence_ranking: tuple[ValueRank, ...]
     recommended_index: int | None
     rationale: Message
     confidence: float
     resolution_status: ResolutionStatus
     next_actions: tuple[Message, ...]
-    preserve_alternatives: Literal[True] = True
     decided_by: str = "rules"
 
     @property
@@ -143,7 +142,7 @@ class Conflict:
         return self.resolution_status != "resolved"
 
     def record(self) -> ConflictRecord:
-        """The conflict as data, with the keys of both agent contracts."""
+        """The conflict as data; the specification has two names for some keys, so both are given."""
         ranking, value, actions = self.evidence_ranking, self.recommended_value, self.next_actions
         values = self.competing_assertions
         return ConflictRecord(
@@ -164,7 +163,7 @@ class Conflict:
             is_tentative=self.is_tentative,
             next_actions=actions,
             resolution_status=self.resolution_status,
-            preserve_alternatives=self.preserve_alternatives,
+            preserve_alternatives=True,
             decided_by=self.decided_by,
             analysis_message=message_record(self.rationale),
             next_actions_messages=tuple(map(message_record, actions)),
@@ -254,7 +253,7 @@ def _origins(tree: Tree, evidence: tuple[Evidence, ...]) -> dict[str, float]:
     """The best evidence from each group of sources that copy from each other."""
     found: dict[str, float] = defaultdict(float)
     for one in evidence:
-        origin = _source(tree, one.source).origin_group or one.source
+        origin = _source(tree, one.source).origin or one.source
         found[origin] = max(found[origin], one.reliability)
     return found
 
@@ -276,8 +275,8 @@ def _reason(source: Source, best: Evidence | None, origins: int, problem: str, *
     parts = [Message(text, "conflict.from", information=information, source=source.name, kind=kind)]
     if origins > 1:
         parts.append(Message(f"{origins} independent sources agree", "conflict.agree", n=origins))
-    if best.method in PLACES:
-        parts.append(PLACES[best.method])
+    if best.method in METHOD_PHRASES:
+        parts.append(METHOD_PHRASES[best.method])
     if is_disputed:
         parts.append(Message("disputed", "conflict.disputed"))
     if problem:
@@ -285,7 +284,7 @@ def _reason(source: Source, best: Evidence | None, origins: int, problem: str, *
     return Message(", ".join(parts), "conflict.reason", parts=tuple(parts))
 
 
-PLACES = {
+METHOD_PHRASES = {
     "lead": Message("found in the introduction", "conflict.in_lead"),
     "infobox": Message("found in the infobox", "conflict.in_infobox"),
     "prose": Message("found in the article text", "conflict.in_prose"),
@@ -298,10 +297,7 @@ CLEAR_LEAD = 0.25
 
 def find_tree_conflicts(tree: Tree) -> tuple[Conflict, ...]:
     """All fields with values that cannot both be right, in the order of people and fields."""
-    return tuple(_conflicts(tree))
-
-
-def _conflicts(tree: Tree) -> Iterator[Conflict]:
+    found: list[Conflict] = []
     ties = birth_parent_ties(tree)
     for person in sorted(tree.persons):
         for field in (
@@ -309,7 +305,8 @@ def _conflicts(tree: Tree) -> Iterator[Conflict]:
         ):
             groups = group_values(field, competing_facts(tree, person, field, ties.get(person, ())))
             if len(groups) > 1:
-                yield _conflict(tree, person, field, groups)
+                found.append(_conflict(tree, person, field, groups))
+    return tuple(found)
 
 
 def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[ValueGroup, ...]) -> Conflict:
@@ -330,7 +327,7 @@ def _conflict(tree: Tree, person: PersonId, field: FieldName, groups: tuple[Valu
         person,
         field,
         competing,
-        tuple(RankedValue.of(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
+        tuple(ValueRank.of(at, at + 1, weight.reason) for at, weight in enumerate(weights)),
         None if status == "open" else 0,
         _rationale(status, [groups[at] for at in order], weights),
         beliefs[0],

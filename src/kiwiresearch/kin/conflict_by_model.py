@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.conflict import Conflict, RankedValue
+from kiwiresearch.kin.conflict import Conflict, ValueRank
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
 from kiwiresearch.messages import Message
@@ -20,7 +20,7 @@ EVIDENCE_TERMS = frozenset({"primary", "original", "official"})
 """Kinds of evidence that a model may not ascribe to a value unless a line of its evidence says so."""
 
 
-class Place(BaseModel):
+class RankedClaim(BaseModel):
     """A place in the model's ranking."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,7 +36,7 @@ class Analysis(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     analysis: str
-    evidence_ranking: list[Place]
+    evidence_ranking: list[RankedClaim]
     recommended_index: int | None
     confidence: Annotated[float, Field(ge=0, le=1)]
     is_tentative: bool
@@ -53,17 +53,14 @@ class ConflictReview:
 
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...] = ()
-    asked: int = 0
 
 
 def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> ConflictReview:
     """Ask about every unsettled conflict of people who are dead."""
     found: list[Conflict] = []
     notes: tuple[str, ...] = ()
-    asked = 0
     for conflict in conflicts:
         if not notes and conflict.is_tentative and tree.persons[conflict.person].living == "deceased":
-            asked += 1
             try:
                 analysis = request_analysis(conflict, model)
                 if not find_ungrounded_word(analysis.reasons(), "\n".join(_lines(conflict)), terms=EVIDENCE_TERMS):
@@ -72,7 +69,7 @@ def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) ->
                 why = printable(problem.message).rstrip(".")
                 notes = (f"{model_label(model)} could not help with conflicts: {why}.",)
         found.append(conflict)
-    return ConflictReview(tuple(found), notes, asked)
+    return ConflictReview(tuple(found), notes)
 
 
 def request_analysis(conflict: Conflict, model: Model) -> Analysis:
@@ -106,7 +103,7 @@ def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
     text = f"{conflict.rationale} Between values with equally good evidence, a model prefers “{value}”."
     return replace(
         conflict,
-        evidence_ranking=tuple(RankedValue.of(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
+        evidence_ranking=tuple(ValueRank.of(at, rank, reasons[at]) for rank, at in enumerate(order, 1)),
         recommended_index=best,
         rationale=Message(text, "conflict.by_model", why=conflict.rationale, value=value),
         confidence=min(analysis.confidence, conflict.competing_assertions[best].confidence),

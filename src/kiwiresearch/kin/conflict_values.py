@@ -15,6 +15,7 @@ from kiwiresearch.kin.tree import (
     DISCARDED,
     NOT_BY_BIRTH,
     PLACE_FIELDS,
+    SEX_OF_PARENT,
     Evidence,
     FieldName,
     PersonId,
@@ -130,7 +131,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class CompetingFact:
+class CompetingStatement:
     """A fact, or a tie to a parent, that takes part in a conflict."""
 
     id: str
@@ -145,7 +146,7 @@ class CompetingFact:
 class ValueGroup:
     """Facts that agree; the first is the most exact."""
 
-    facts: tuple[CompetingFact, ...]
+    facts: tuple[CompetingStatement, ...]
 
     @property
     def value(self) -> str:
@@ -171,29 +172,29 @@ def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
 
 def competing_facts(
     tree: Tree, person: PersonId, field: FieldName, ties: Sequence[Relationship] = ()
-) -> tuple[CompetingFact, ...]:
+) -> tuple[CompetingStatement, ...]:
     """All statements about a field; for parents, ties as well as facts."""
     facts = [
-        CompetingFact(fact.id, fact.value, fact.when, fact.evidence, fact.confidence, fact.status == "disputed")
+        CompetingStatement(fact.id, fact.value, fact.when, fact.evidence, fact.confidence, fact.status == "disputed")
         for fact in tree.facts_of(person, field)
         if fact.status not in DISCARDED and fact.value.strip()
     ]
     return (*facts, *_parents(tree, field, ties))
 
 
-def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iterator[CompetingFact]:
-    sex = {"father": "male", "mother": "female"}.get(field)
+def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iterator[CompetingStatement]:
+    sex = SEX_OF_PARENT.get(field)
     for tie in ties:
         parent = tree.persons.get(tie.first)
         if sex and parent and parent.sex == sex:
             is_disputed = tie.status == "disputed" or tie.qualifier == "disputed"
-            yield CompetingFact(tie.id, parent.name, None, tie.evidence, tie.confidence, is_disputed)
+            yield CompetingStatement(tie.id, parent.name, None, tie.evidence, tie.confidence, is_disputed)
 
 
-def group_values(field: FieldName, said: Sequence[CompetingFact]) -> tuple[ValueGroup, ...]:
+def group_values(field: FieldName, said: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:
     """The competing values; a fact that fits several of them supports none."""
     exact_first = sorted(said, key=lambda one: (_width(one), one.value, one.id))
-    groups: list[list[CompetingFact]] = []
+    groups: list[list[CompetingStatement]] = []
     for one in exact_first:
         fitting = [group for group in groups if _fits(field, one, group[0])]
         if not fitting:
@@ -203,11 +204,11 @@ def group_values(field: FieldName, said: Sequence[CompetingFact]) -> tuple[Value
     return tuple(ValueGroup(tuple(group)) for group in groups)
 
 
-def _fits(field: FieldName, one: CompetingFact, other: CompetingFact) -> bool:
+def _fits(field: FieldName, one: CompetingStatement, other: CompetingStatement) -> bool:
     return compare_values(field, one.value, other.value, one.when, other.when) != "conflict"
 
 
-def _width(said: CompetingFact) -> int:
+def _width(said: CompetingStatement) -> int:
     """How exact a value is: the number of days of a date; longer names and places are more exact."""
     if said.when is None:
         return -len(said.value)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kiwiresearch.kin.lineage import (
-    CommonAncestor,
     Predecessors,
     Step,
     common_ancestors,
@@ -23,8 +22,9 @@ NOT_RELATED = "not known to be related"
 MAX_PATH = 5
 """The longest path that is described person by person; of a longer one only the length is given."""
 MAX_LEGS = 3
-NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
+NEARER_THAN_COUSINS = 2
 """Generations up and down: parents, children, grandparents, grandchildren and siblings are nearer than cousins."""
+UNLIMITED = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Kinship:
 
     words: str
     """'great-aunt', 'second cousin once removed, also wife', 'not known to be related'."""
-    common: tuple[CommonAncestor, ...]
+    common: tuple[PersonId, ...]
     path: tuple[Step, ...]
 
 
@@ -51,6 +51,7 @@ class BloodRelation(NamedTuple):
 
     @property
     def are_cousins(self) -> bool:
+        """At least two generations up on both sides."""
         return min(self.up, self.down) > 1
 
     def words(self, sex: Sex) -> str:
@@ -64,19 +65,19 @@ class KinshipFinder:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._parents: dict[PersonId, set[PersonId]] = defaultdict(set)
-        self._others: dict[tuple[PersonId, PersonId], str] = {}
+        self._not_by_birth: dict[tuple[PersonId, PersonId], str] = {}
         self._former: set[frozenset[PersonId]] = set()
         self._partners: set[frozenset[PersonId]] = set()
         self._half: set[frozenset[PersonId]] = set()
-        self._known: dict[PersonId, Mapping[PersonId, int]] = {}
-        self._arrivals: dict[PersonId, Predecessors] = {}
+        self._ancestor_depths: dict[PersonId, Mapping[PersonId, int]] = {}
+        self._predecessors: dict[PersonId, Predecessors] = {}
         siblings: list[tuple[PersonId, PersonId]] = []
         for tie in tree.relationships:
             pair = frozenset((tie.first, tie.second))
             if tie.status in DISCARDED or len(pair) == 1:
                 continue
             if tie.kind == "parent_of" and tie.qualifier in ("adoptive", "step", "foster"):
-                self._others.setdefault((tie.first, tie.second), tie.qualifier)
+                self._not_by_birth.setdefault((tie.first, tie.second), tie.qualifier)
             elif tie.kind == "parent_of":
                 self._parents[tie.second].add(tie.first)
             elif tie.kind == "sibling_of":
@@ -90,6 +91,7 @@ class KinshipFinder:
     def _join(self, siblings: list[tuple[PersonId, PersonId]]) -> None:
         for one, other in siblings:
             if self._parents[one].isdisjoint(self._parents[other]):
+                # An id that no person can have; `_is_half` ignores such parents.
                 nameless = f"\0{min(one, other)}\0{max(one, other)}"
                 self._parents[one].add(nameless)
                 self._parents[other].add(nameless)
@@ -109,9 +111,9 @@ class KinshipFinder:
 
     def _path(self, first: PersonId, second: PersonId) -> tuple[Step, ...]:
         require_person(self._tree, first, second)
-        if first not in self._arrivals:
-            self._arrivals[first] = predecessors_from(self._tree, first)
-        return path_to(self._arrivals[first], second)
+        if first not in self._predecessors:
+            self._predecessors[first] = predecessors_from(self._tree, first)
+        return path_to(self._predecessors[first], second)
 
     def _describe_path(self, steps: tuple[Step, ...]) -> str:
         """Relatives of relatives: 'father of the son-in-law'; of a long path only the length is given."""
@@ -133,7 +135,7 @@ class KinshipFinder:
         found = [words for words in (self._married(first, second), self._raised_as(first, second)) if words]
         blood = self._blood_relations(first, second)
         if not found and (not blood or blood[0].are_cousins):
-            found = self._by_marriage(first, second, NEARER_THAN_COUSINS if blood else ENDLESS)
+            found = self._by_marriage(first, second, NEARER_THAN_COUSINS if blood else UNLIMITED)
         return [*found, *self._blood_words(blood, second)]
 
     def _blood_words(self, lines: list[BloodRelation], second: PersonId) -> list[str]:
@@ -176,9 +178,9 @@ class KinshipFinder:
 
     def _ancestors(self, person: PersonId) -> Mapping[PersonId, int]:
         """A person and all ancestors, with the number of generations up."""
-        if person not in self._known:
-            self._known[person] = {person: 0, **generations_away(person, self._parents_of)}
-        return self._known[person]
+        if person not in self._ancestor_depths:
+            self._ancestor_depths[person] = {person: 0, **generations_away(person, self._parents_of)}
+        return self._ancestor_depths[person]
 
     def _parents_of(self, person: PersonId) -> list[PersonId]:
         return sorted(self._parents.get(person, ()))
@@ -196,7 +198,7 @@ class KinshipFinder:
 
     def _raised_as(self, first: PersonId, second: PersonId) -> str:
         """An adoptive, foster or step parent or child, as the sources say."""
-        up, down = self._others.get((second, first)), self._others.get((first, second))
+        up, down = self._not_by_birth.get((second, first)), self._not_by_birth.get((first, second))
         kind = up or down
         if not kind:
             return ""
@@ -244,7 +246,7 @@ def by_sex(sex: Sex, male: str, female: str, either: str) -> str:
 def blood_relation_words(up: int, down: int, sex: Sex) -> str:
     """The relation to a person who is reached by going up to a common ancestor and down again.
 
-    >>> birth_words(2, 3, "")
+    >>> blood_relation_words(2, 3, "")
     'first cousin once removed'
     """
     if up == 0 or down == 0:

@@ -27,7 +27,7 @@ __all__ = ["Match", "Pattern", "regex"]
 DATA = files("kiwiresearch.kin") / "data"
 PLACEHOLDER = re.compile(r"\{([a-z][a-z_]+)\}")
 LINE_BREAK = re.compile(r"^\s+|\n\s*")
-INITIAL = re.compile(r"[A-Z]\.")
+INITIAL_PATTERN = re.compile(r"[A-Z]\.")
 PLURAL = regex.compile(r"\(\w{1,3}\)|[\[(]\d+[\])]|[:*†]")
 NON_PERSON_KINDS = ("surname", "fiction", "myth", "several", "animal", "work")
 
@@ -203,7 +203,7 @@ class Phrases:
 
     def found_in(self, text: str) -> list[FamilyCue]:
         # 'M.' is an initial where 'm.' is a marriage.
-        matches = (match for match in self.pattern.finditer(text) if not INITIAL.fullmatch(match[0]))
+        matches = (match for match in self.pattern.finditer(text) if not INITIAL_PATTERN.fullmatch(match[0]))
         return [FamilyCue(self.kinds[match[0].lower()], *match.span(), match[0].lower()) for match in matches]
 
 
@@ -226,9 +226,8 @@ class CueTable:
 
 
 @cache
-def cue_table(language: str = "eng") -> CueTable:
-    """The table of a language; English for those that have none."""
-    file = language_data(language)
+def cue_table() -> CueTable:
+    file = language_data("eng")
     data = file["check"]
     labels: dict[str, set[str]] = {}
     for table in (file["labels"], data["labels"]):

@@ -65,15 +65,6 @@ class Predecessor(NamedTuple):
 Predecessors = Mapping[PersonId, Predecessor]
 
 
-@dataclass(frozen=True, slots=True)
-class CommonAncestor:
-    """A common ancestor, and the number of generations up from each person."""
-
-    person: PersonId
-    up_first: int
-    up_second: int
-
-
 def require_person(tree: Tree, *people: PersonId) -> None:
     """Raise if people are not in the tree."""
     for person in people:
@@ -115,26 +106,26 @@ def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
 
     Siblings who share a parent are reached through the parent.
     """
-    came: dict[PersonId, Predecessor] = {first: Predecessor(first, "")}
+    predecessors: dict[PersonId, Predecessor] = {first: Predecessor(first, "")}
     waiting = deque([first])
     while waiting:
         one = waiting.popleft()
         for step in _neighbours(tree, one):
-            if step.person in came or (step.kind == "sibling" and _share_parent(tree, one, step.person)):
+            if step.person in predecessors or (step.kind == "sibling" and _share_parent(tree, one, step.person)):
                 continue
-            came[step.person] = Predecessor(one, step.kind)
+            predecessors[step.person] = Predecessor(one, step.kind)
             waiting.append(step.person)
-    return came
+    return predecessors
 
 
-def path_to(came: Predecessors, second: PersonId) -> tuple[Step, ...]:
+def path_to(predecessors: Predecessors, second: PersonId) -> tuple[Step, ...]:
     """The path to a person from the start; empty if they were not reached."""
-    if second not in came:
+    if second not in predecessors:
         return ()
-    steps = [Step(second, came[second].kind)]
+    steps = [Step(second, predecessors[second].kind)]
     while steps[-1].kind:
-        before = came[steps[-1].person].before
-        steps.append(Step(before, came[before].kind))
+        before = predecessors[steps[-1].person].before
+        steps.append(Step(before, predecessors[before].kind))
     return tuple(reversed(steps))
 
 
@@ -142,15 +133,15 @@ def _share_parent(tree: Tree, one: PersonId, other: PersonId) -> bool:
     return not set(tree.parents(one)).isdisjoint(tree.parents(other))
 
 
-def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[CommonAncestor, ...]:
+def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[PersonId, ...]:
     """The nearest common ancestors, which may be one of the two; nobody above another in the result is included."""
     require_person(tree, first, second)
     ups, others = ({one: 0, **ancestors(tree, one)} for one in (first, second))
     shared = sorted((ups[one] + others[one], one) for one in ups.keys() & others.keys())
-    found: list[CommonAncestor] = []
+    found: list[PersonId] = []
     covered: set[PersonId] = set()
     for _, one in shared:
         if one not in covered:
-            found.append(CommonAncestor(one, ups[one], others[one]))
+            found.append(one)
             covered |= ancestors(tree, one).keys()
     return tuple(found)

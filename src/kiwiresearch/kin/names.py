@@ -1,4 +1,9 @@
-"""Names of people: their parts, and whether two names may belong to the same person."""
+"""Names of people: their parts, and whether two names may belong to the same person.
+
+Other modules have narrower questions: `loop.person_match` compares a record with the relative searched for,
+`loop.seeds` a page with what the user typed, `sources.books.likeness` ranks pages, and `resolve.features` weighs names
+for a merge.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +25,8 @@ SAME_NAME = 0.8
 NEUTRAL = 0.8
 """The score of a part that only one of the names has: it is neither for nor against a match."""
 GIVEN_SHARE = 0.6
+SECOND_NAMES = 0.9
+"""The factor of a match in which neither is a first name."""
 SOUNDS_LIKE = 0.9
 PET_FORM = 0.95
 INITIAL = 0.85
@@ -68,12 +75,12 @@ class NameWords:
     pet_groups: dict[str, frozenset[int]]
     female: frozenset[str]
     male: frozenset[str]
-    eastern: frozenset[str]
+    surname_first: frozenset[str]
     female_titles: frozenset[str]
     male_titles: frozenset[str]
 
 
-WORD_SETS = ("honorifics", "ranks", "filiations", "particles", "eastern", "female_titles", "male_titles")
+WORD_SETS = ("honorifics", "ranks", "filiations", "particles", "surname_first", "female_titles", "male_titles")
 
 
 @cache
@@ -149,32 +156,32 @@ def _split_tokens(
     text: str, tokens: list[str], titles: list[str], generation: str, maiden: str, nickname: str
 ) -> PersonName:
     words = name_words()
-    own: list[str] = []
+    main_words: list[str] = []
     byname: list[str] = []
     patronymic = ""
     regnal, last_number = 0, False
     for at, token in enumerate(tokens):
         plain = fold(token)
-        if byname or (own and plain in ("of", "the")):
+        if byname or (main_words and plain in ("of", "the")):
             byname.append(token)
-        elif own and ROMAN.fullmatch(STOPS.sub("", token)):
+        elif main_words and ROMAN.fullmatch(STOPS.sub("", token)):
             regnal, last_number = _number(STOPS.sub("", token)), at == len(tokens) - 1
-        elif own and plain in words.generations:
+        elif main_words and plain in words.generations:
             generation = generation or words.generations[plain]
-        elif own and plain in words.filiations and token[0].islower() and at + 1 < len(tokens):
+        elif main_words and plain in words.filiations and token[0].islower() and at + 1 < len(tokens):
             patronymic = " ".join(tokens[at:])
             break
         elif any(letter.isalpha() for letter in token):
-            own.append(STOPS.sub("", token) if len(token) > 2 else token)
+            main_words.append(STOPS.sub("", token) if len(token) > 2 else token)
     byname_text = " ".join(byname)
     for word, suffix in words.generations.items():
         if fold(byname_text) == f"the {word}":
             generation, byname_text = generation or suffix, ""
     of_rank = any(fold(title).split()[:1] and set(fold(title).split()) & words.ranks for title in titles[-1:])
     given, surname = _given_and_surname(
-        own, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1])))
+        main_words, has_place=bool(byname_text or (of_rank and text.rstrip().endswith(titles[-1])))
     )
-    if regnal and last_number and len(own) > 1:
+    if regnal and last_number and len(main_words) > 1:
         generation, regnal = generation or str(regnal), 0
     if len(given) > 1 and PATRONYMIC.search(fold(given[-1])):
         patronymic = patronymic or given[-1]
@@ -183,17 +190,21 @@ def _split_tokens(
     )
 
 
-def _given_and_surname(own: list[str], *, has_place: bool) -> tuple[tuple[str, ...], str]:
+def _given_and_surname(main_words: list[str], *, has_place: bool) -> tuple[tuple[str, ...], str]:
     """Given names and surname; a name followed by 'of Castile' has no surname."""
     words = name_words()
-    if len(own) < 2 or has_place:
-        return tuple(own), ""
-    if len(own) in (2, 3) and fold(own[0]) in words.eastern and fold(own[-1]) not in words.male | words.female:
-        return tuple(own[1:]), own[0]
-    start = len(own) - 1
-    while start > 1 and own[start - 1].casefold() in words.particles:
+    if len(main_words) < 2 or has_place:
+        return tuple(main_words), ""
+    if (
+        len(main_words) in (2, 3)
+        and fold(main_words[0]) in words.surname_first
+        and fold(main_words[-1]) not in words.male | words.female
+    ):
+        return tuple(main_words[1:]), main_words[0]
+    start = len(main_words) - 1
+    while start > 1 and main_words[start - 1].casefold() in words.particles:
         start -= 1
-    return tuple(own[:start]), " ".join(own[start:])
+    return tuple(main_words[:start]), " ".join(main_words[start:])
 
 
 def _cut(pattern: re.Pattern[str], text: str) -> tuple[str, str]:
@@ -223,7 +234,7 @@ def name_similarity(a: str, b: str) -> float:
     if not one.given or not other.given or names_conflict(one, other):
         return 0.0
     given = max(
-        token_similarity(x, y) * (1 if 0 in (i, j) else 0.9)
+        token_similarity(x, y) * (1 if 0 in (i, j) else SECOND_NAMES)
         for (i, x), (j, y) in product(enumerate(_calling_names(one)), enumerate(_calling_names(other)))
     )
     return round(GIVEN_SHARE * given + (1 - GIVEN_SHARE) * _family_similarity(one, other), 4)
@@ -276,6 +287,7 @@ def token_similarity(a: str, b: str) -> float:
     if pets.get(x, frozenset()) & pets.get(y, frozenset()):
         return PET_FORM
     likeness = float(JaroWinkler.similarity(x, y))
+    # 'Meyer' and 'Maier': alike in sound, though not in spelling. Below 0.85 words are chance neighbours.
     if likeness >= 0.75 and len(x) > 3 and len(y) > 3 and metaphone(x) == metaphone(y):
         return max(likeness, SOUNDS_LIKE)
     return likeness if likeness >= 0.85 else likeness / 2

@@ -9,8 +9,8 @@ from kiwiresearch.text.dates import DateRange
 CIVIL_FROM, PARISH_FROM = 1840, 1540
 """Roughly when states, and before them parishes, began to register people in most of Europe."""
 
-Event = str
-EVENT_OF: dict[FieldName, Event] = {
+RecordedEvent = str
+EVENT_OF: dict[FieldName, RecordedEvent] = {
     "birth_date": "birth",
     "birth_place": "birth",
     "baptism_date": "baptism",
@@ -35,7 +35,7 @@ def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_prim
     return (*first, *found, Message(text, "lookup.origins"))
 
 
-def _records(event: Event, time: str, place: str) -> tuple[Message, ...]:
+def _records(event: RecordedEvent, time: str, place: str) -> tuple[Message, ...]:
     """The records that may exist of an event."""
     match event, time:
         case "birth", "civil":

@@ -11,9 +11,8 @@ from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange, DateText
 
 OLDEST_AGE = 120
-"""From here on, dates in a tree are doubted. The top ages differ by what they decide: with `MAX_AGE` (110) of
-`privacy.living` somebody without a date of death counts as dead, which few are wrong about; `MAX_AGE` (122, nobody has
-been older) of `extract.life_dates` only refuses what cannot be a lifespan."""
+"""Above this age, dates are doubted. `privacy.living.MAX_AGE` (110): without a date of death, a person born longer ago
+counts as dead. `extract.life_dates.MAX_AGE` (122): a longer span in brackets is not a lifespan."""
 YOUNGEST_PARENT = 12
 OLDEST_PARENT = 60
 """No older mother is known. Fathers get the same limit: a wrong generation is far likelier than an old father."""
@@ -41,19 +40,20 @@ class Implausibility:
     relationships: tuple[str, ...] = ()
 
     code = "HF_051"
+    """A firewall code, see `firewall.violations`."""
 
 
 def find_implausible(tree: Tree) -> tuple[Implausibility, ...]:
     """All implausibilities, in the order of their people and ties."""
     people = [tree.persons[key] for key in sorted(tree.persons)]
     ties = [tie for tie in tree.relationships if tie.status not in DISCARDED]
-    found = [doubt for person in people for doubt in _of_life(tree, person)]
-    found += [doubt for tie in ties for doubt in _of_tie(tree, tie)]
+    found = [doubt for person in people for doubt in _life_problems(tree, person)]
+    found += [doubt for tie in ties for doubt in _tie_problems(tree, tie)]
     found += _cycles(ties)
     return tuple(found)
 
 
-def _of_life(tree: Tree, person: Person) -> Iterator[Implausibility]:
+def _life_problems(tree: Tree, person: Person) -> Iterator[Implausibility]:
     birth, death = person.birth, person.death
     about = (person.id,)
     if birth and death and _surely_before(death, birth):
@@ -63,10 +63,10 @@ def _of_life(tree: Tree, person: Person) -> Iterator[Implausibility]:
         given = _facts(tree, person, "birth_date", "death_date")
         yield Implausibility("too old", about, f"{person.name!r} would have lived more than {OLDEST_AGE} years.", given)
     for fact in tree.facts_of(person.id):
-        yield from _of_event(person, fact)
+        yield from _event_problems(person, fact)
 
 
-def _of_event(person: Person, fact: Fact) -> Iterator[Implausibility]:
+def _event_problems(person: Person, fact: Fact) -> Iterator[Implausibility]:
     when, about = fact.when, (person.id,)
     if when is None or fact.status in DISCARDED:
         return
@@ -79,26 +79,26 @@ def _of_event(person: Person, fact: Fact) -> Iterator[Implausibility]:
             "buried before death", about, f"{person.name!r} would have been buried before dying.", (fact.id,)
         )
     if fact.field == "marriage_date":
-        yield from _of_marriage(person, when, about, (fact.id,), ())
+        yield from _marriage_problems(person, when, about, (fact.id,), ())
 
 
-def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Implausibility]:
+def _tie_problems(tree: Tree, tie: Relationship) -> Iterator[Implausibility]:
     first, second = tree.persons.get(tie.first), tree.persons.get(tie.second)
     if tie.first == tie.second:
         yield Implausibility(
             "own relative", (tie.first,), f"{tie.first!r} is listed as their own relative.", (), (tie.id,)
         )
     elif first and second and tie.kind == "parent_of":
-        yield from _of_parent(first, second, tie)
+        yield from _parent_problems(first, second, tie)
     elif first and second and tie.kind == "spouse_of":
         for person in (first, second) if tie.start else ():
-            yield from _of_marriage(person, tie.start, (first.id, second.id), (), (tie.id,))
+            yield from _marriage_problems(person, tie.start, (first.id, second.id), (), (tie.id,))
         if tie.start and tie.end and _surely_before(tie.end, tie.start):
             said = f"The marriage of {first.name!r} and {second.name!r} ended before it began."
             yield Implausibility("ended before it began", (first.id, second.id), said, (), (tie.id,))
 
 
-def _of_parent(parent: Person, child: Person, tie: Relationship) -> Iterator[Implausibility]:
+def _parent_problems(parent: Person, child: Person, tie: Relationship) -> Iterator[Implausibility]:
     if tie.qualifier in NOT_BY_BIRTH or child.birth is None:
         return
     about, said = (parent.id, child.id), f"{parent.name!r} as a parent of {child.name!r}"
@@ -113,7 +113,7 @@ def _of_parent(parent: Person, child: Person, tie: Relationship) -> Iterator[Imp
         yield Implausibility("parent dead", about, f"{said} would have died before the birth.", (), (tie.id,))
 
 
-def _of_marriage(
+def _marriage_problems(
     person: Person, when: DateRange | None, about: tuple[str, ...], facts: tuple[str, ...], ties: tuple[str, ...]
 ) -> Iterator[Implausibility]:
     if when is None:

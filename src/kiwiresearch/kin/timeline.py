@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kiwiresearch.kin.tree import DISCARDED, Fact, FieldName, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.kin.tree import DISCARDED, Fact, FieldName, Person, PersonId, Relationship, SourceId, Status, Tree
 from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, astronomical_year, date_relation, day_at
 
@@ -177,15 +177,25 @@ def place_of(tree: Tree, person: Person, field: FieldName) -> str:
 
 
 def birth_of(tree: Tree, person: PersonId) -> DateRange | None:
-    """The birth date, if known."""
+    """The birth of the accepted fact, else of the person."""
     fact = accepted_fact(tree, person, "birth_date")
     return fact.when if fact else tree.persons[person].birth if person in tree.persons else None
 
 
 def death_of(tree: Tree, person: PersonId) -> DateRange | None:
-    """The death date, if known."""
+    """The death of the accepted fact, else of the person."""
     fact = accepted_fact(tree, person, "death_date")
     return fact.when if fact else tree.persons[person].death if person in tree.persons else None
+
+
+def children_by_birth(tree: Tree, parent: PersonId, children: Iterable[PersonId]) -> list[PersonId]:
+    """Children with a known birth first, by date; the others in the order of the source."""
+
+    def key(child: PersonId) -> tuple[int, tuple[SourceId, int]]:
+        born = birth_of(tree, child)
+        return born.earliest if born else ENDLESS, tree.evidence_position(parent, child)
+
+    return sorted(children, key=key)
 
 
 def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[PersonAge, ...]:

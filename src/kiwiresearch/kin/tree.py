@@ -51,9 +51,13 @@ LivingStatus = Literal["living", "deceased", "unknown"]
 Qualifier = Literal["", "biological", "adoptive", "step", "foster", "half", "illegitimate", "disputed", "divorced"]
 Method = Literal["infobox", "lead", "prose", "plugin", "wikidata", "gedcom", "model", "user"]
 Status = Literal["verified", "unverified", "conflicting", "disputed", "rejected", "hypothesis", "superseded"]
+"""Verified: the firewall and the rules are sure. Unverified: they are not. Disputed: implausible, or contradicted.
+Rejected: its quote does not say so. Hypothesis: a guess, never a fact. Conflicting, superseded: only in older cases."""
 DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 """Facts and relationships of these statuses do not count."""
+UNSETTLED: frozenset[Status] = frozenset({"conflicting", "disputed"})
 NOT_BY_BIRTH: frozenset[Qualifier] = frozenset({"adoptive", "step", "foster"})
+BY_BLOOD: frozenset[Qualifier] = frozenset({"", "biological", "illegitimate"})
 OPPOSITE_SEX: dict[Sex, Sex] = {"male": "female", "female": "male", "": ""}
 
 SourceForm = Literal["original", "derivative", "authored"]
@@ -62,7 +66,16 @@ Directness = Literal["direct", "indirect", "negative"]
 
 RelationKind = Literal["parent_of", "spouse_of", "partner_of", "sibling_of"]
 """`parent_of` goes from the parent to the child; the others have no direction."""
-
+KIND_OF_FIELD: Mapping[str, RelationKind] = {
+    "father": "parent_of", "mother": "parent_of", "parent": "parent_of", "child": "parent_of",
+    "spouse": "spouse_of", "partner": "partner_of", "sibling": "sibling_of",
+}  # fmt: skip
+FIELD_OF_KIND: Mapping[RelationKind, FieldName] = {
+    "parent_of": "child", "spouse_of": "spouse", "partner_of": "partner", "sibling_of": "sibling",
+}  # fmt: skip
+"""What the second person of a tie is to the first."""
+PARENT_OF_SEX: Mapping[Sex, FieldName] = {"male": "father", "female": "mother", "": "parent"}
+SEX_OF_PARENT: Mapping[str, Sex] = {"father": "male", "mother": "female"}
 
 ID_NAMESPACE = uuid.UUID("6f6b1c5e-3f0b-5a43-9a51-0c8f0d5d2c11")
 
@@ -94,6 +107,10 @@ class Source:
     form: SourceForm = "authored"
     official: bool = False
     user_contributed: bool = True
+
+    @property
+    def origin(self) -> str:
+        return self.origin_group or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +179,7 @@ class Person:
     living: LivingStatus = "unknown"
     confidence: float = 0.0
     external: Mapping[str, str] = field(default_factory=dict)
-    """External ids: `zim` (book/path), `wikidata`, `gedcom` (file#xref)."""
+    """External ids: `record` (the address of their own page or record), `wikidata`, `gedcom` (file#xref)."""
 
 
 @dataclass(frozen=True)

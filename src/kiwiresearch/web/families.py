@@ -42,9 +42,8 @@ from kiwiresearch.web.guard import FamilyAccess, Privacy, RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, case_url, start_job
 from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
-from kiwiresearch.zim import EntryRef
+from kiwiresearch.zim import SCHEME, EntryRef
 
-SCHEME = "zim://"
 PREFIX = "/api/family"
 ALL_STEPS = models.RunBody()
 NO_COUNTS = dict.fromkeys(
@@ -272,7 +271,7 @@ def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.
     return extend(models.EvidenceReply, evidence, read=read)
 
 
-Candidates = Callable[[Case], Sequence[review.MergeToReview | review.SeparatedPair]]
+Candidates = Callable[[Case], Sequence[review.ProposedMerge | review.SeparatedPair]]
 Decide = Callable[[Case, str, str], object]
 
 NO_REASON = models.DecisionBody()
@@ -296,13 +295,13 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Merge a possible duplicate. Only the owner can."""
-        return decided(request, case, merge, review.pending_merges, review.accept_merge, body.why)
+        return decided(request, case, merge, review.proposed_merges, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Keep a possible duplicate separate. Only the owner can."""
-        return decided(request, case, merge, review.pending_merges, review.reject_merge, body.why)
+        return decided(request, case, merge, review.proposed_merges, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")

@@ -241,7 +241,7 @@ def _file_name(name: str) -> str:
 
 def _queue_import(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
     """Move the file to where the job looks for it, and queue the job."""
-    chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
+    chosen = case or families.cases.start_empty(name.rpartition(".")[0] or name)
     place = families.cases.location(chosen)
     is_new = place.store_file(digest, part, name)
     try:

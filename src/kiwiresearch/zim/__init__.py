@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.archive import (
         LEAD_ONLY,
         MAX_HOPS,
+        SCHEME,
         Archive,
         Book,
         BookKind,

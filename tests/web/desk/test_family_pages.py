@@ -611,7 +611,7 @@ def leaked(there: Families, case_name: str, content: bytes) -> list[object]:
                 "public",
                 case.year,
                 years_after_death=case.settings.years_after_death,
-                overrides=case.overrides,
+                overrides=case.store.living_overrides,
             ),
         ]
 

@@ -19,7 +19,7 @@ from kiwiresearch.text.dates import DateRange, dates_in
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPerson:
+class PersonInRow:
     """A person in a row: the span of the name, and the note after it."""
 
     span: Span
@@ -31,7 +31,7 @@ class NamedPerson:
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
 
 
-def people_in(text: str, span: Span, *, plural: bool = True) -> Iterator[NamedPerson]:
+def people_in(text: str, span: Span, *, plural: bool = True) -> Iterator[PersonInRow]:
     """The people named in a value, in order; empty for a number or 'none'."""
     for line in _lines(text, span):
         yield from _people_of_line(text, line, plural=plural)
@@ -53,7 +53,7 @@ def _lines(text: str, span: Span) -> list[Span]:
     return lines
 
 
-def _people_of_line(text: str, line: Span, *, plural: bool) -> Iterator[NamedPerson]:
+def _people_of_line(text: str, line: Span, *, plural: bool) -> Iterator[PersonInRow]:
     start = _name_start(text, line.start, line.end)
     opened: list[tuple[Span, int]] = []
     while start < line.end:
@@ -71,7 +71,7 @@ def _people_of_line(text: str, line: Span, *, plural: bool) -> Iterator[NamedPer
             break
     stops = [*(start for _, start in opened[1:]), line.end]
     for (found, _), stop in zip(opened, stops, strict=False):
-        yield NamedPerson(found, text[found.end : stop].strip(), stop)
+        yield PersonInRow(found, text[found.end : stop].strip(), stop)
 
 
 def _name_start(text: str, start: int, end: int) -> int:

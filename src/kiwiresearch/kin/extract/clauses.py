@@ -38,17 +38,17 @@ class Clause:
 
     start: int
     end: int
-    referent: Referent
+    opening_pronoun_means: Referent
     """Whom a pronoun at the start of the sentence means."""
-    couple: bool
+    they_are_couple: bool
     """Whether 'they' are the subject and a spouse."""
-    anchors: tuple[Span, ...]
+    mentions: tuple[Span, ...]
     """Where the sentence names the subject, or a pronoun surely means it."""
-    owners: tuple[Span, ...]
+    possessives: tuple[Span, ...]
     """Where 'his', 'her' or the name with an apostrophe means the subject."""
     early: bool
     """Whether it is one of the first two sentences of the lead."""
-    met_sentence_start: int | None
+    meeting_starts: int | None
     """Where the previous sentence begins, if it says that the subject met someone."""
 
 
@@ -65,7 +65,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     count = 0
     met: int | None = None
     relative_text = ""
-    wed = False
+    wed = False  # unlike `met`, once true it stays true for the rest of the page
     for sentence in sentences_of(page):
         heading = page.sections[sentence.section].heading
         if ENGLISH.skipped_headings.search(heading) and not ENGLISH.life_headings.search(heading):
@@ -105,7 +105,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
             state = "subject"
         if state == "subject" and _ends_with_relative(page.text, clause, subject):
             state = "relative"
-        about_subject = bool(clause.anchors or clause.owners or ENGLISH.couple.match(text))
+        about_subject = bool(clause.mentions or clause.possessives or ENGLISH.couple.match(text))
         wed = wed or (state == "subject" and about_subject and bool(ENGLISH.married.search(text)))
         couple = _couple_after(text, clause, couple=couple, ahead=met is not None)
         if not aside:
@@ -127,29 +127,33 @@ def _is_other_parent(text: str, relative_text: str, subject: PageSubject) -> boo
 def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
     """Whether it is the subject who met someone."""
     found = ENGLISH.met.search(text, clause.start, clause.end)
-    if found and clause.referent == "subject" and text[clause.start : found.start()].endswith(f" {subject.pronoun} "):
-        return bool(clause.anchors)
-    ends = [anchor.end for anchor in clause.anchors if found and anchor.end <= found.start()]
+    if (
+        found
+        and clause.opening_pronoun_means == "subject"
+        and text[clause.start : found.start()].endswith(f" {subject.pronoun} ")
+    ):
+        return bool(clause.mentions)
+    ends = [anchor.end for anchor in clause.mentions if found and anchor.end <= found.start()]
     return bool(found and ends and not ENGLISH.cap.search(text[ends[-1] : found.start()]))
 
 
 def _couple_after(text: str, clause: Clause, *, couple: bool, ahead: bool) -> bool:
     """Whether 'they' in the next sentence are the subject and a spouse."""
     if ENGLISH.couple.match(text):
-        own = text.startswith("The couple") and bool(clause.anchors or clause.owners)
+        own = text.startswith("The couple") and bool(clause.mentions or clause.possessives)
         return couple or own or (ahead and bool(ENGLISH.married_word.search(text)))
     if not ENGLISH.married.search(text):
         return couple
-    if clause.referent == "other":
+    if clause.opening_pronoun_means == "other":
         return couple and bool(ENGLISH.pronoun_opens.match(text))
-    return couple or bool(clause.anchors or clause.owners)
+    return couple or bool(clause.mentions or clause.possessives)
 
 
 def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """'Jane died in 1605, but Carter had left by then': the last who does something is the subject."""
     named = [
         one
-        for one in clause.anchors
+        for one in clause.mentions
         if text[one.start].isupper() and ENGLISH.new_clause.search(text, clause.start, one.start)
     ]
     if not named or not ENGLISH.verb_after.match(text, named[-1].end, clause.end):
@@ -163,8 +167,8 @@ def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals
 
 def _ends_with_relative(text: str, clause: Clause, subject: PageSubject) -> bool:
     """'… but Dufferin's father did not': 'he' in the next sentence may be the father."""
-    last = max((anchor.end for anchor in clause.anchors), default=clause.start)
-    for owner in clause.owners:
+    last = max((anchor.end for anchor in clause.mentions), default=clause.start)
+    for owner in clause.possessives:
         kin = ENGLISH.kin_noun.match(text, owner.end, clause.end)
         named = text[owner.start : owner.end].lower() != subject.possessive
         if kin and named and owner.start > last and not governing_word(text, clause.start, owner.start):

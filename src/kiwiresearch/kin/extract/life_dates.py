@@ -122,7 +122,7 @@ def _read(part: str, language: str) -> Lifespan | None:
 MAX_BRACKET_START = 420
 """How far from the start of the lead the bracket with the dates may begin."""
 EXACT_LEAD_CONFIDENCE = 0.9
-LEAD_CONFIDENCE = 0.75
+LEAD_DATE_CONFIDENCE = 0.75
 
 
 def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
@@ -143,7 +143,7 @@ def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
     lifespan, span = found
     because = "the dates after the name in the introduction"
     for field, when in lifespan.dates:
-        sure = EXACT_LEAD_CONFIDENCE if when.precision == "day" and not when.qualifier else LEAD_CONFIDENCE
+        sure = EXACT_LEAD_CONFIDENCE if when.precision == "day" and not when.qualifier else LEAD_DATE_CONFIDENCE
         yield ExtractedFact(field, when.edtf(), snippet_at(page, span), "lead", sure, when, rationale=because)
 
 

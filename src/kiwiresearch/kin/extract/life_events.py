@@ -49,7 +49,7 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
             continue
         if between and not ENGLISH.cap.search(between[1]) and not ENGLISH.others_tell.search(between[1]):
             yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
-        after = next((one for one in clause.anchors if one.start > name.span.end), None)
+        after = next((one for one in clause.mentions if one.start > name.span.end), None)
         opens = found.start() == clause.start
         if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
             yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
@@ -58,7 +58,7 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
 def _marriage_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'his marriage to A'."""
     for found in ENGLISH.marriage_to.finditer(text, clause.start, clause.end):
-        owners = [owner for owner in clause.owners if owner.end <= found.start()]
+        owners = [owner for owner in clause.possessives if owner.end <= found.start()]
         if not owners or not ENGLISH.before_marriage_to.fullmatch(text[owners[-1].end : found.start()]):
             continue
         name = name_after(text, found.end(), clause.end, described=True)
@@ -81,7 +81,7 @@ class NameAfterSubject:
     """Must follow the name; the quote ends with it."""
 
     def __call__(self, text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
-        for anchor in clause.anchors:
+        for anchor in clause.mentions:
             link = ENGLISH[self.link].match(text, anchor.end, clause.end)
             led = ENGLISH[self.before].search(text, clause.start, anchor.start) if link and self.before else None
             if not link or (self.before and not led):
@@ -97,7 +97,7 @@ class NameAfterSubject:
 
 def _wife_of(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'A was sent for and became the wife of Carter'."""
-    for anchor in clause.anchors:
+    for anchor in clause.mentions:
         became = ENGLISH.wife_of.search(text, clause.start, anchor.start)
         first = name_after(text, clause.start, clause.end) if became else None
         if became and first and not ENGLISH.cap.search(text[first.span.end : became.start()]):
@@ -107,7 +107,12 @@ def _wife_of(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
 def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'A, whom he married'."""
     for found in ENGLISH.whom.finditer(text, clause.start, clause.end):
-        if clause.referent != "subject" or not subject.pronoun or subject.pronoun not in found[0] or not clause.anchors:
+        if (
+            clause.opening_pronoun_means != "subject"
+            or not subject.pronoun
+            or subject.pronoun not in found[0]
+            or not clause.mentions
+        ):
             continue
         name = _name_before(text, clause.start, found.start())
         if name and not (found["aside"] and ENGLISH.cap.search(found["aside"])):
@@ -116,7 +121,7 @@ def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]
 
 def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'the king, whose daughter A he married'."""
-    if clause.referent != "subject" or not subject.pronoun:
+    if clause.opening_pronoun_means != "subject" or not subject.pronoun:
         return
     wedded = regex.compile(rf",?\s+{subject.pronoun}\s+{ENGLISH.adverbs.pattern}married\b")
     for found in ENGLISH.daughter_wedded.finditer(text, clause.start, clause.end):
@@ -129,7 +134,7 @@ def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator
 def _was_taken(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'In 1825, A married Carter'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
-        behind = [one for one in clause.anchors if one.start > found.end() and text[found.end() : one.start].isspace()]
+        behind = [one for one in clause.mentions if one.start > found.end() and text[found.end() : one.start].isspace()]
         if not behind or text[behind[0].start : behind[0].end].lower() == subject.pronoun:
             continue
         anchor = behind[0]
@@ -147,7 +152,7 @@ def _was_taken(text: str, clause: Clause, subject: PageSubject) -> Iterator[Rela
 def _became(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'A became Carter's wife', 'A was Carter's mother'."""
     own = "wife" if subject.sex == "male" else "husband"
-    for owner in clause.owners:
+    for owner in clause.possessives:
         kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         became = ENGLISH.became.search(text[clause.start : owner.start])
         if not kin or not became or kin["kind"] not in ("father", "mother", own):
@@ -163,7 +168,7 @@ def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     wed = ENGLISH.they_married.search(text[clause.start : clause.end])
     if not wed:
         return
-    begin = clause.start if wed.start() or clause.met_sentence_start is None else clause.met_sentence_start
+    begin = clause.start if wed.start() or clause.meeting_starts is None else clause.meeting_starts
     said = Span(begin, clause.start + wed.end())
     for found in ENGLISH.met.finditer(text, begin, clause.start + wed.start()):
         name = name_after(text, found.end(), clause.end, described=True)
@@ -225,7 +230,7 @@ def event_facts(
 
 
 def _clause_events(page: PageDoc, clause: Clause) -> Iterator[ExtractedFact]:
-    for anchor in clause.anchors:
+    for anchor in clause.mentions:
         found = ENGLISH.happened.match(page.text, anchor.end, clause.end)
         if not found:
             continue

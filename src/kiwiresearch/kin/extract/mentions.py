@@ -35,7 +35,12 @@ def _is_complete_name(text: str, start: int, at: int, capitals: CapitalisedWords
     known = name_words()
     if not word[0].isupper() or plain in known.honorifics or plain in known.particles:
         return True
-    return before.start() == 0 and plain in capitals.small and plain not in known.male and plain not in known.female
+    return (
+        before.start() == 0
+        and plain in capitals.also_lowercase
+        and plain not in known.male
+        and plain not in known.female
+    )
 
 
 def _is_of_spouse(mention: str, subject: PageSubject) -> bool:
@@ -137,7 +142,7 @@ def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedW
     return all(
         subject.mention.match(found[0])
         or sex_of_name(found[0]) == opposite
-        or fold(found[0].split()[0]) in capitals.placed
+        or fold(found[0].split()[0]) in capitals.place_names
         or ENGLISH.placed.search(text[: found.start()])
         for found in ENGLISH.capital_run.finditer(text, pronoun.end() if pronoun else 0)
     )
@@ -150,7 +155,7 @@ def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords) -> bo
     skipped = ENGLISH.words["conjunctions"] | ENGLISH.words["opening_particles"] | known.honorifics
     while len(tokens) > 1 and tokens[0] not in ENGLISH.nobody and tokens[0] in skipped:
         tokens = tokens[1:]
-    if not tokens or tokens[0] in ENGLISH.nobody or tokens[0] in ENGLISH.places or tokens[0] in capitals.placed:
+    if not tokens or tokens[0] in ENGLISH.nobody or tokens[0] in ENGLISH.places or tokens[0] in capitals.place_names:
         return False
     if set(tokens) <= subject.name_tokens or _is_written_out(tokens, subject):
         return False
@@ -171,7 +176,7 @@ def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
 
 def _is_called_human(text: str, at: int, name: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """'Andrey was a musician': a person whom the page names only here."""
-    if " " in name or fold(name) in subject.name_tokens | ENGLISH.nobody | ENGLISH.places | capitals.small:
+    if " " in name or fold(name) in subject.name_tokens | ENGLISH.nobody | ENGLISH.places | capitals.also_lowercase:
         return False
     noun = ENGLISH.was_a_noun.match(text[at:])
     return bool(noun and (ENGLISH.human.fullmatch(noun[1]) or noun[1].endswith("ist")))

@@ -95,7 +95,7 @@ def _regnal(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...
             yield Hypothesis(kind, text, hint, 0.4, (f"{name} family", f"{name} {house}"))
 
 
-LEAD_CONFIDENCE = 0.7
+LEAD_RELATIVE_CONFIDENCE = 0.7
 PROSE_CONFIDENCE = 0.6
 
 CHILD_RULES = (Rule.POSSESSIVE, Rule.HAD_CHILDREN, Rule.THEIR_CHILDREN)
@@ -175,7 +175,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
         name,
         snippet_at(page, said),
         "lead" if clause.early else "prose",
-        LEAD_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
+        LEAD_RELATIVE_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
         qualifier=_qualifier(behind or before) or ("disputed" if claimed else ""),
         target=link_target(page.links, relation.name),
@@ -230,6 +230,7 @@ def read_person(page: PageDoc) -> PersonReading:
     ]
     events = event_facts(page, clauses, subject, frozenset(fact.field for fact in sure))
     once: dict[tuple[str, str, int, int], ExtractedFact] = {}
+    # The first fact with the same value and quote wins, so boxes and lead come before prose.
     for fact in (*sure, *events, *listed, *prose):
         once.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
     facts = tuple(once.values())

@@ -29,9 +29,9 @@ class CapitalisedWords:
     """The words a page capitalises in the middle of sentences: of people and of places."""
 
     persons: frozenset[str]
-    small: frozenset[str]
+    also_lowercase: frozenset[str]
     """Words that the page also writes without a capital."""
-    placed: frozenset[str]
+    place_names: frozenset[str]
     """Words that follow 'in', 'at' or 'near' at least one time in three."""
 
 
@@ -117,7 +117,7 @@ def refers_to_subject(
             continue  # the pronoun cannot mean a person of the other sex
         if (
             not tokens
-            or tokens[0] in capitals.placed
+            or tokens[0] in capitals.place_names
             or {tokens[0], tokens[-1]} & (ENGLISH.words["buildings"] | ENGLISH.places)
         ):
             continue

@@ -62,7 +62,7 @@ def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = Fal
 
     Mentions that another word governs do not count: 'He studied with Alexander'. `joint` allows 'and'.
     """
-    for anchor in reversed(clause.anchors):
+    for anchor in reversed(clause.mentions):
         if anchor.end <= at:
             word = governing_word(text, clause.start, anchor.start)
             if not word or (joint and word == "and"):
@@ -70,7 +70,7 @@ def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = Fal
     return None
 
 
-def _free(between: str) -> bool:
+def _cue_can_belong_to_subject(between: str) -> bool:
     """Whether nothing between the subject and the cue can be what the cue belongs to."""
     if ENGLISH.blocks_kin.search(between):
         return False
@@ -106,7 +106,9 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         if kind in ("sons", "daughters", "children") and not one_of:
             continue  # 'his uncles Henry and Thomas, sons of'
         if between and (
-            not _free(ENGLISH.aside.sub(" ", between[1])) or "(" in between[1] or _is_namesake(text, clause, *between)
+            not _cue_can_belong_to_subject(ENGLISH.aside.sub(" ", between[1]))
+            or "(" in between[1]
+            or _is_namesake(text, clause, *between)
         ):
             continue
         parents = couple_after(text, found.end(), clause.end)
@@ -125,7 +127,7 @@ def _opens(text: str, clause: Clause, cue: int, end: int) -> bool:
     """Whether the subject comes after its parents: 'The son of A and B, Lincoln was'."""
     head = text[clause.start : cue]
     opened = ENGLISH.child_of_opens.fullmatch(head)
-    after = [anchor for anchor in clause.anchors if anchor.start >= end]
+    after = [anchor for anchor in clause.mentions if anchor.start >= end]
     after = [anchor for anchor in after if not regex.search(r"\bn[ée]e\s+$", text[end : anchor.start])]
     return bool(opened and after and regex.fullmatch(r"(?:[^;.]{0,80},)?\s*", text[end : after[0].start]))
 
@@ -176,7 +178,7 @@ def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Re
             between = between[0], ENGLISH.was_the_and.sub("was ", between[1])
         if between and ENGLISH.known_as.search(between[1]):
             continue  # 'is known as the father of Aue'
-        if not between or not _free(between[1]) or not ENGLISH.was_or_comma.search(between[1]):
+        if not between or not _cue_can_belong_to_subject(between[1]) or not ENGLISH.was_or_comma.search(between[1]):
             continue
         if kind in ("father", "mother", "brother", "sister") and ENGLISH.a_before_role.search(between[1]):
             continue  # 'a brother of the order'

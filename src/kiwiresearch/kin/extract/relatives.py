@@ -27,7 +27,7 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 
 def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
-    for owner in clause.owners:
+    for owner in clause.possessives:
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
@@ -116,7 +116,7 @@ def _is_nationality(text: str, link: str, name: Span) -> bool:
 
 def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'Catherine Gordon, Byron's mother', 'Ernesto Guevara Lynch (Guevara's father)'."""
-    for owner in clause.owners:
+    for owner in clause.possessives:
         kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         opened = regex.search(r"(?:,|\s\()\s*$", text[clause.start : owner.start])
         if (
@@ -145,7 +145,7 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
 def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'they had two daughters, A and B', 'their children were A, B and C'."""
     together = ENGLISH.couple.match(text, clause.start, clause.end)
-    if together and not clause.couple:
+    if together and not clause.they_are_couple:
         return
     yield from _their_children(text, clause, subject)
     yield from _was_born(text, clause)
@@ -161,15 +161,17 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
 def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
     """'She died soon after giving birth to their son', on the page of the husband."""
     other = {"male": "She ", "female": "He "}.get(subject.sex, "they ")
-    if clause.couple and ENGLISH.as_they.fullmatch(before):
+    if clause.they_are_couple and ENGLISH.as_they.fullmatch(before):
         return True
-    return clause.referent == "subject" or (before.startswith(other) and not ENGLISH.married.search(before))
+    return clause.opening_pronoun_means == "subject" or (
+        before.startswith(other) and not ENGLISH.married.search(before)
+    )
 
 
 def _their_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     for their in ENGLISH.their_children.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
-        couple = clause.couple or (clause.anchors and ENGLISH.married.search(before))
+        couple = clause.they_are_couple or (clause.mentions and ENGLISH.married.search(before))
         several = ENGLISH.several.search(before) and not ENGLISH.own_children.fullmatch(before)
         if not couple or (before and (not _is_of_couple(before, clause, subject) or several)):
             continue
@@ -184,11 +186,11 @@ def _their_children(text: str, clause: Clause, subject: PageSubject) -> Iterator
 
 def _was_born(text: str, clause: Clause) -> Iterator[Relation]:
     """'A daughter, A, was born in Aue', 'B, their son, …', after a sentence about the couple."""
-    born = ENGLISH.child_born.match(text, clause.start, clause.end) if clause.couple else None
+    born = ENGLISH.child_born.match(text, clause.start, clause.end) if clause.they_are_couple else None
     name = name_after(text, born.end(), clause.end) if born else None
     if name and ENGLISH.was_born.match(text, name.span.end, clause.end):
         yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.THEIR_CHILDREN)
-    first = name_after(text, clause.start, clause.end) if clause.couple else None
+    first = name_after(text, clause.start, clause.end) if clause.they_are_couple else None
     their = ENGLISH.their_child.match(text, first.span.end, clause.end) if first else None
     if first and their:
         yield Relation("child", first.span, Span(first.span.start, their.end() - 1), Rule.THEIR_CHILDREN)
@@ -196,22 +198,24 @@ def _was_born(text: str, clause: Clause) -> Iterator[Relation]:
 
 def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'His wife bore him two sons, A and B'."""
-    for owner in clause.owners:
+    for owner in clause.possessives:
         bore = ENGLISH.bore.match(text, owner.end, clause.end)
         if bore:
             yield from _children_behind(text, clause, bore.end(), owner.start, subject)
-    for anchor in clause.anchors:
+    for anchor in clause.mentions:
         if subject.sex == "male" and ENGLISH.bore_to.search(text, clause.start, anchor.start):
             yield from _children_behind(text, clause, anchor.end, clause.start)
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
-    if him and (clause.couple or (clause.anchors and ENGLISH.married.search(text, clause.start, him.start()))):
+    if him and (
+        clause.they_are_couple or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
+    ):
         yield from _children_behind(text, clause, him.end(), clause.start)
 
 
 def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives: frozenset[str]) -> Iterator[Relation]:
     """'Ruth gave birth to two sons, A and B', if Ruth is known to be the wife or the couple was just mentioned."""
     bore = ENGLISH.by_name.match(text, clause.start, clause.end)
-    wed = clause.couple and subject.sex == "male"
+    wed = clause.they_are_couple and subject.sex == "male"
     if bore and (bore["name"] in wives or (wed and sex_of_name(bore["name"]) == "female")):
         yield from _children_behind(text, clause, bore.end(), clause.start)
 
@@ -249,9 +253,13 @@ def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     ):
         return clause.start
     near = ENGLISH.they_before.search(text[clause.start : at])
-    if near and clause.anchors and clause.referent == "subject":
-        return clause.anchors[0].start
-    if clause.couple and clause.referent == "subject" and ENGLISH.later_on.fullmatch(text, clause.start, at):
+    if near and clause.mentions and clause.opening_pronoun_means == "subject":
+        return clause.mentions[0].start
+    if (
+        clause.they_are_couple
+        and clause.opening_pronoun_means == "subject"
+        and ENGLISH.later_on.fullmatch(text, clause.start, at)
+    ):
         return clause.start
     between = words_since_subject(text, clause, at, joint=True)
     if not between:

@@ -11,7 +11,7 @@ from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue
 from kiwiresearch.text import POSSESSIVE, fold, hedges_in
 
-# Any full stop before a capital. `SENTENCE_END` below is stricter: it does not break at "St. " or "J. ".
+# Any full stop before a capital. `STRICT_SENTENCE_END` below is stricter: it does not break at "St. " or "J. ".
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=\W*[A-Z])|\n")
 
 
@@ -32,7 +32,7 @@ def sentence_around(text: str, start: int, end: int) -> str:
     return text[before[-1] : behind.start() if behind else len(text)]
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
+STRICT_SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
 # A word with inner hyphens, apostrophes and full stops, or a single sign.
 TOKEN = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*['’]?|[^\w\s]|_")
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -96,7 +96,7 @@ def cues_on_line(quote: SourceQuote, start: int, find: Callable[[str], Iterable[
     return [cue.moved(line_start) for cue in find(quote.words[line_start:line_end])]
 
 
-def governs(quote: SourceQuote, gap: str, sentence_end: re.Pattern[str] = SENTENCE_END) -> bool:
+def governs(quote: SourceQuote, gap: str, sentence_end: re.Pattern[str] = STRICT_SENTENCE_END) -> bool:
     """Whether a cue still applies after this gap: it contains neither the end of a sentence nor another verb."""
     return not sentence_end.search(gap) and not any(is_verb(quote, match[0]) for match in TOKEN.finditer(gap))
 
@@ -320,7 +320,7 @@ def is_denied(quote: SourceQuote, start: int) -> bool:
 def _sentence_before(text: str, at: int) -> str:
     """The beginning of the sentence that an offset is in."""
     head = text[max(0, at - MAX_SENTENCE) : at]
-    return head[max((found.end() for found in SENTENCE_END.finditer(head)), default=0) :]
+    return head[max((found.end() for found in STRICT_SENTENCE_END.finditer(head)), default=0) :]
 
 
 def _clause_start(head: str) -> int:
@@ -330,5 +330,5 @@ def _clause_start(head: str) -> int:
 def _sentence_after(text: str, at: int) -> str:
     """The rest of the sentence that an offset is in."""
     tail = text[at : at + MAX_SENTENCE]
-    end = SENTENCE_END.search(tail)
+    end = STRICT_SENTENCE_END.search(tail)
     return tail[: end.end()] if end else tail

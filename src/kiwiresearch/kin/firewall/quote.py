@@ -16,13 +16,13 @@ MAX_ROW = 500
 MAX_VALUE = 100
 MAX_HEADING = 70
 MAX_LEAD_IN = 160
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+CAPITAL_AFTER_STOP = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 FAMILY_KINDS = frozenset({"father", "mother", "parent", "spouse", "partner", "child", "sibling", "relative"})
 MAX_LINES = 60
 """How many lines up the label of a line is looked for."""
 MAX_SKIPPED = 2
 """How many words of a name may be left out: 'Robert Darwin' for 'Robert Waring Darwin'."""
-SKIP_STOPS = ",;:\n\t()[]"
+NAME_ENDS = ",;:\n\t()[]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class SourceQuote:
                 return None
             last = self.tokens[at]
         between = self.words[first.start : last.end]
-        if skipped and any(sign in between for sign in SKIP_STOPS):
+        if skipped and any(sign in between for sign in NAME_ENDS):
             return None
         return first.start, last.end
 
@@ -183,7 +183,7 @@ def _kinds_above(line: str, table: CueTable) -> frozenset[str]:
     is_heading = len(line) <= MAX_HEADING and line.rstrip()[-1] not in ".,;"
     if not is_heading and not ENGLISH.lead_in.search(line):
         return frozenset()
-    last = SENTENCE_END.split(line.rstrip())[-1]
+    last = CAPITAL_AFTER_STOP.split(line.rstrip())[-1]
     words = table.kin.found_in(last[-MAX_LEAD_IN:]) or table.kin.found_in(line[-MAX_LEAD_IN:])
     # Plurals only: a list follows 'sons', 'children' and 'issue'.
     kinds_named = [cue.kind for cue in words if cue.kind in ("child", "sibling") and cue.word[-1] in "sne"]

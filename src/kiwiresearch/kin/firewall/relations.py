@@ -6,7 +6,7 @@ import re
 
 from kiwiresearch.kin.firewall.attribution import (
     BRACKETS,
-    SENTENCE_END,
+    STRICT_SENTENCE_END,
     TOKEN,
     Token,
     cues_on_line,
@@ -71,7 +71,7 @@ INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "pa
 """'X, father of Y' makes Y a child; the other relations are the same from both sides."""
 NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
 MAX_BEHIND = 60
-SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
+NEAREST_TO_PROOF_LAST = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """If a quote has a name several times, the violation that comes closest to a proof is reported."""
 
 
@@ -86,7 +86,7 @@ def relation_violation(quote: SourceQuote, field: FieldName, value: str) -> Code
         if code is None:
             return None
         codes.append(code)
-    return max(codes, key=SEVERITY.index, default="HF_041")
+    return max(codes, key=NEAREST_TO_PROOF_LAST.index, default="HF_041")
 
 
 def _is_namesake(quote: SourceQuote, value: str) -> bool:
@@ -292,4 +292,4 @@ def _reaches(quote: SourceQuote, gap: str) -> bool:
     """Whether a kinship word still applies to the name after this gap."""
     rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", gap, count=1))
     rest = ENGLISH.check_apposition.sub(" ", rest + " ")
-    return not SENTENCE_END.search(rest) and governs(quote, re.split(r"[;:]", rest)[-1])
+    return not STRICT_SENTENCE_END.search(rest) and governs(quote, re.split(r"[;:]", rest)[-1])

@@ -8,10 +8,23 @@ from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.gedcom.tags import quality_mark
 from kiwiresearch.kin.privacy import RedactedTree
-from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Qualifier, Relationship, SourceId, Tree
-from kiwiresearch.text.dates import DateRange
+from kiwiresearch.kin.tree import (
+    BY_BLOOD,
+    DISCARDED,
+    UNSETTLED,
+    Evidence,
+    Fact,
+    Person,
+    PersonId,
+    Qualifier,
+    Relationship,
+    SourceId,
+    Tree,
+)
+from kiwiresearch.text.dates import ENDLESS, DateRange
 
-NATURAL = ("", "biological")
+NATURAL = BY_BLOOD - {"illegitimate"}
+"""GEDCOM cannot mark a child as illegitimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +42,7 @@ class Child:
 
     @property
     def is_challenged(self) -> bool:
-        return any(tie.status in ("disputed", "conflicting") for tie in self.ties)
+        return any(tie.status in UNSETTLED for tie in self.ties)
 
 
 @dataclass(slots=True)
@@ -81,12 +94,12 @@ def _key(members: Iterable[PersonId]) -> tuple[PersonId, ...]:
 
 
 def _start(tie: Relationship | None) -> tuple[int, str]:
-    return (tie.start.earliest if tie and tie.start else 10**9, tie.id if tie else "")
+    return (tie.start.earliest if tie and tie.start else ENDLESS, tie.id if tie else "")
 
 
 def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
     birth = tree.persons[person].birth
-    return (birth.earliest if birth else 10**9, person)
+    return (birth.earliest if birth else ENDLESS, person)
 
 
 def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:

@@ -45,7 +45,6 @@ class GedcomWriter:
         self.rows.append(f"{level} DATE {date}")
 
     def line(self, level: int, tag: str, value: str = "") -> None:
-        """A single-line value."""
         self.text(level, tag, one_line(value))
 
     def text(self, level: int, tag: str, value: str) -> None:

@@ -58,9 +58,7 @@ class GedcomFile:
             return None
         return found
 
-    def quote_lines(
-        self, record: GedcomLine, first: GedcomLine, last: GedcomLine | None = None, *, why: str = ""
-    ) -> Evidence:
+    def quote_lines(self, record: GedcomLine, first: GedcomLine, last: GedcomLine | None = None) -> Evidence:
         """The lines of the file as evidence of what they say."""
         start, end = first.start, (last or first).end
         if end - start > MAX_QUOTE_CHARS:
@@ -71,8 +69,8 @@ class GedcomFile:
         source = self._own_source()
         locator = f"{record.xref}, line {first.number}"
         words = self.text[start:end]
-        number = self.id_of("evidence", str(start), str(end), why)
-        return Evidence(number, source, words, start, end, locator, METHOD, UNRATED, rationale=why)
+        number = self.id_of("evidence", str(start), str(end), "")
+        return Evidence(number, source, words, start, end, locator, METHOD, UNRATED)
 
     def _own_source(self) -> SourceId:
         number = self.id_of("source")

@@ -45,11 +45,7 @@ def decode_ansel(data: bytes) -> str:
     return unicodedata.normalize("NFC", "".join(out))
 
 
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 WITHOUT_MARK = ((b"0\x00", "utf-16-le"), (b"\x000", "utf-16-be"))
 CODECS_BY_NAME = {
     "UTF-8": "utf-8",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.kin.gedcom.facts_reader import GedcomFile, PersonFacts, citations_below, read_event
 from kiwiresearch.kin.gedcom.lines import GedcomLine
-from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, BIRTH, DEATH, DEATHS, MARRIAGE, MARRIED, READ_EVENTS
+from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, BIRTH, DEATH, DEATH_TAGS, MARRIAGE, MARRIED, READ_EVENTS
 from kiwiresearch.kin.tree import Evidence, LivingStatus, Person, PersonId, Sex
 
 IGNORED_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "SUBM", "FAMC", "FAMS", "RESN", "REFN", "EXID", "NO"})
@@ -76,7 +76,7 @@ def _person(file: GedcomFile, record: GedcomLine, number: PersonId, facts: Perso
     names = [fact.value for fact in facts.all("name")]
     birth, death = facts.first(BIRTH.date), facts.first(DEATH.date)
     birth_place, death_place, sex = (facts.first(name) for name in (BIRTH.place, DEATH.place, "sex"))
-    is_dead = any(_happened(line) for line in record.all(*DEATHS))
+    is_dead = any(_happened(line) for line in record.all(*DEATH_TAGS))
     alive = restricted or any(line.value.strip().upper() == "DEAT" for line in record.all("NO"))
     living: LivingStatus = "living" if alive else "deceased" if is_dead else "unknown"
     return Person(

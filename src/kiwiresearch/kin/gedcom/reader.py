@@ -27,11 +27,11 @@ from kiwiresearch.kin.tree import Fact, PersonId, Tree
 
 OUR_NOTES = (DATE_NOTE, SCOPE_NOTE, QUOTE_NOTE, URL_NOTE, HASH_NOTE, QUALIFIER_NOTE, STATUS_NOTE, NO_UNION)
 """Prefixes of notes that this program writes and reads."""
-EVENT = frozenset({"DATE", "PLAC", "SOUR", "NOTE"})
+EVENT_DETAIL_TAGS = frozenset({"DATE", "PLAC", "SOUR", "NOTE"})
 READ_BELOW: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("BIRT", "BAPM", "CHR", "DEAT", "BURI", "DIV", "ANUL"), EVENT),
-    "EVEN": EVENT | {"TYPE"},
-    "MARR": EVENT | {"TYPE"},
+    **dict.fromkeys(("BIRT", "BAPM", "CHR", "DEAT", "BURI", "DIV", "ANUL"), EVENT_DETAIL_TAGS),
+    "EVEN": EVENT_DETAIL_TAGS | {"TYPE"},
+    "MARR": EVENT_DETAIL_TAGS | {"TYPE"},
     "NAME": frozenset({"GIVN", "SURN", "SOUR", *NAME_FORMS}),
     "OCCU": frozenset({"SOUR"}),
     "TITL": frozenset({"SOUR"}),
@@ -40,7 +40,7 @@ READ_BELOW: dict[str, frozenset[str]] = {
     "SOUR": frozenset({"PAGE", "DATA", "TEXT", "QUAY", "NOTE"}),
     "DATA": frozenset({"DATE", "TEXT"}),
 }
-SOURCE_RECORD = frozenset({"TITL", "ABBR", "NOTE", "REPO"})
+SOURCE_TAGS = frozenset({"TITL", "ABBR", "NOTE", "REPO"})
 PROGRAM_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "REFN", "EXID", "SUBM"})
 NAME_PARTS = ("NPFX", "SPFX", "NSFX")
 EVENT_KINDS = tuple(kind.lower() for kind in (UNION_ENDED, MARRIED, PARTNERS))
@@ -55,7 +55,7 @@ def note_unread(file: GedcomFile) -> None:
                     _note_below(file, line, line.tag)
         elif record.tag == "SOUR":
             for line in record.children:
-                if line.tag not in SOURCE_RECORD | PROGRAM_TAGS or _is_unread(file, record, line):
+                if line.tag not in SOURCE_TAGS | PROGRAM_TAGS or _is_unread(file, record, line):
                     file.notes.count_unread(line, f"{record.tag}.{line.tag}")
 
 

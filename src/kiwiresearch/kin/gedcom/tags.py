@@ -33,7 +33,7 @@ UNION_ENDED = "End of the union"
 NO_UNION = "The file does not say whether the parents were a couple."
 """The note of a family record that only says who the parents of a child are."""
 SIBLING = "Sibling"
-DEATHS = ("DEAT", "BURI", "CREM", "PROB")
+DEATH_TAGS = ("DEAT", "BURI", "CREM", "PROB")
 """Events that only the dead have."""
 
 PEDIGREES: dict[str, Qualifier] = {

@@ -106,7 +106,6 @@ def _hypotheses(reply: VerifierOut, text: str) -> tuple[Hypothesis, ...]:
     return tuple(found)
 
 
-MAX_LIFESPAN = 110
 DEATH_DATES = frozenset({"death_date", "burial_date"})
 
 
@@ -118,7 +117,7 @@ def is_long_past(record: CheckedRecord, year: int) -> bool:
     dates = [(one.fact.field, one.fact.when) for one in record.accepted if one.fact.when]
     return any(
         (field in DEATH_DATES and when.last_year < year - MAX_AGE)
-        or (field == "birth_date" and when.last_year < year - MAX_AGE - MAX_LIFESPAN)
+        or (field == "birth_date" and when.last_year < year - 2 * MAX_AGE)
         for field, when in dates
     )
 
@@ -129,10 +128,10 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     facts = record.facts
     page = record.fetched.page
     if page is not None:
-        residue = read_missing_fields(page, record.read, model, check)
-        facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in residue.facts))
-        notes += [f"not taken: {one.reason}" for one in residue.refused]
-        notes += [residue.note] if residue.note else []
+        from_model = read_missing_fields(page, record.read, model, check)
+        facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in from_model.facts))
+        notes += [f"not taken: {one.reason}" for one in from_model.refused]
+        notes += [from_model.note] if from_model.note else []
     # A model cannot confirm what it found itself.
     doubtful = tuple(one.fact for one in facts if one.status == "unverified" and one.fact.method != "model")
     text, name, sex = record.fetched.text, record.read.name or record.read.title, record.read.sex
@@ -184,7 +183,7 @@ class CaseModel:
             self._store.tree(),
             self._year,
             years_after_death=self._settings.years_after_death,
-            overrides=self._store.state("living_overrides") or {},
+            overrides=self._store.living_overrides,
         )
         return Mask(withheld, "public")
 

@@ -11,14 +11,7 @@ from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.decisions import update_living_status
 from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.loop.queries import (
-    QueryOrigin,
-    TreePosition,
-    clue_items,
-    query_key,
-    queue_order_term,
-    relative_items,
-)
+from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, age_term, clue_items, query_key, relative_items
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,
@@ -66,14 +59,14 @@ class Crawler:
         self,
         store: CaseStore,
         sources: Sequence[EvidenceSource],
-        located: AddressLookup,
+        find_address: AddressLookup,
         settings: CaseSettings,
         year: int,
         case_model: CaseModel,
     ) -> None:
         self.sources = tuple(sorted(sources, key=lambda source: (source.tier, not is_local(source), source.id)))
         self._store = store
-        self._located = located
+        self._find_address = find_address
         self._settings = settings
         self._year = year
         self._case_model = case_model
@@ -136,10 +129,10 @@ class Crawler:
 
     def store_record(self, record: CheckedRecord, source: EvidenceSource, position: TreePosition) -> PersonId:
         """Store a record, and queue the relatives it names and the clues it gives."""
-        stored = store_record(self._store, record, self._located)
+        stored = store_record(self._store, record, self._find_address)
         name = record.read.name or record.read.title
-        queue_order = queue_order_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
-        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, queue_order))
+        age = age_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
+        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, age))
         for clue in clue_items(record.hypotheses, stored.person, position):
             self._store.queues.push("clue", clue)
         return stored.person
@@ -150,9 +143,9 @@ class Crawler:
         for item in relative_items(unread, origin, self._settings, known_queries(self._store, self._settings)):
             self._store.queues.push("frontier", item)
         for one in relatives:
-            place = origin.position.of_relative(one.field)
-            if one.relatives and place.is_within(self._settings):
-                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=place))
+            position = origin.position.of_relative(one.field)
+            if one.relatives and position.is_within(self._settings):
+                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=position))
 
     def _target(
         self, item: FrontierItem | RevisitItem, original: FrontierItem
@@ -231,7 +224,11 @@ class Crawler:
         page = record.fetched.page
 
         def leads_back(fact: ExtractedFact) -> bool:
-            return bool(home and fact.target) and page is not None and self._located(page.ref.book, fact.target) == home
+            return (
+                bool(home and fact.target)
+                and page is not None
+                and self._find_address(page.ref.book, fact.target) == home
+            )
 
         return is_about(record, context, leads_back)
 

@@ -11,7 +11,7 @@ from kiwiresearch.kin.plausibility import find_implausible
 from kiwiresearch.kin.privacy import living_status
 from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose, review_by_model
 from kiwiresearch.kin.store import CaseStore, ConflictRow
-from kiwiresearch.kin.tree import Tree
+from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm import Model
 
 
@@ -53,7 +53,7 @@ def resolve(
 ) -> tuple[tuple[str, ...], tuple[MergeProposal, ...], tuple[str, ...]]:
     """Merge what is certain; return the merges, the proposals left for the user, and why a model did not help."""
     tree = store.tree()
-    proposals = propose(tree, cannot_link=sorted(forbidden_pairs(store)))
+    proposals = propose(tree, separated=sorted(separated_ids(store)))
     notes: tuple[str, ...] = ()
     if model is not None:
         reviewed = review_by_model(proposals, tree, model)
@@ -63,10 +63,16 @@ def resolve(
     return merged, left, notes
 
 
-def forbidden_pairs(store: CaseStore) -> frozenset[Pair]:
+def separated_ids(store: CaseStore) -> frozenset[Pair]:
     """The pairs that were split, by their current ids: either person may have been merged since."""
-    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.merges.forbidden())
+    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.merges.separated())
     return frozenset(ordered_pair(*pair) for pair in pairs)
+
+
+def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
+    """Two people in the order of a merge: the one with their own record survives it, or else the lower id."""
+    first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
+    return first, second
 
 
 def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
@@ -75,15 +81,12 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
     for proposal in proposals:
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
-        if not is_sure or ordered_pair(one, other) in forbidden_pairs(store):
+        if not is_sure or ordered_pair(one, other) in separated_ids(store):
             left.append(proposal)
             continue
-        # The person with their own record survives the merge, or else the lower id.
-        first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
         merged.append(
             store.merges.merge(
-                first,
-                second,
+                *survivor_first(store, one, other),
                 rationale=proposal.merge_rationale,
                 why_not_split=proposal.merge_rationale,
                 why_not_merge=proposal.why_not_merge,
@@ -145,7 +148,7 @@ def update_living_status(store: CaseStore, year: int, years_after_death: int) ->
 
 
 def _set_living(store: CaseStore, tree: Tree, year: int, years_after_death: int) -> None:
-    overrides = store.state("living_overrides") or {}
+    overrides = store.living_overrides
     verdicts = living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
     for person, verdict in sorted(verdicts.items()):
         if tree.persons[person].living != verdict.status:

@@ -84,7 +84,7 @@ def _is_same_first_name(one: PersonName, other: PersonName) -> bool:
     return fold(one.given[0]) == fold(other.given[0])
 
 
-SPELLING_VARIANT, CLOSE_SPELLING_VARIANT = 0.92, 0.96
+PARENT_SPELLING, WIFE_SPELLING = 0.92, 0.96
 """From this similarity two first names are spellings of one: for a parent, and for a wife without another name."""
 
 
@@ -206,6 +206,6 @@ def _is_same(one: PersonName, other: PersonName, kind: str) -> bool:
     if len({sex_of_name(one.written), sex_of_name(other.written)} - {""}) > 1:
         return False  # Francis and Frances are a couple
     alike = token_similarity(one.given[0], other.given[0])
-    return (kind in PARENT_FIELDS and alike >= SPELLING_VARIANT) or (
-        kind == "spouse" and alike >= CLOSE_SPELLING_VARIANT and len(mine) == len(theirs) == 1
+    return (kind in PARENT_FIELDS and alike >= PARENT_SPELLING) or (
+        kind == "spouse" and alike >= WIFE_SPELLING and len(mine) == len(theirs) == 1
     )

@@ -89,7 +89,7 @@ class PlannerInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class PlannedAction:
     """An action; the target is the id of an item, a search or a pair, and empty for a stop."""
 
     action: ActionKind
@@ -122,13 +122,13 @@ class Plan:
     """What a planner answers."""
 
     reasoning: str
-    next_actions: tuple[Action, ...] = ()
+    next_actions: tuple[PlannedAction, ...] = ()
     query_expansions: tuple[Expansion, ...] = ()
     revisit_recommendations: tuple[Revisit, ...] = ()
     should_stop: bool = False
     stop_reason: str | None = None
     decided_by: str = "rules"
-    from_model: tuple[Action | Expansion | Revisit, ...] = ()
+    from_model: tuple[PlannedAction | Expansion | Revisit, ...] = ()
     """The parts that a model proposed."""
 
     def record(self) -> JsonDict:
@@ -142,20 +142,24 @@ def plan_by_rules(given: PlannerInput) -> Plan:
     """Stop if a condition holds, else the most promising items first, Tier 0 before the others."""
     reason = next((name for name, holds in given.stop_conditions.items() if holds), None)
     if reason is not None:
-        stop = Action("stop", priority=1.0)
+        stop = PlannedAction("stop", priority=1.0)
         return Plan(f"Stop condition reached: {reason}.", (stop,), should_stop=True, stop_reason=reason)
     ordered = sorted(given.pending_queries, key=lambda one: (one.source_tier, -one.priority, one.id))
     actions = [
-        Action("fetch", one.id, _clamp(one.priority), one.query, one.source_tier) for one in ordered[:MAX_ACTIONS]
+        PlannedAction("fetch", one.id, _clamp(one.priority), one.query, one.source_tier)
+        for one in ordered[:MAX_ACTIONS]
     ]
     actions += [
-        Action("revisit", one.search, query=one.improved_query) for one in given.revisits[: MAX_ACTIONS - len(actions)]
+        PlannedAction("revisit", one.search, query=one.improved_query)
+        for one in given.revisits[: MAX_ACTIONS - len(actions)]
     ]
-    actions += [Action("merge", one.id, _clamp(one.score)) for one in given.merges[:1] if len(actions) < MAX_ACTIONS]
+    actions += [
+        PlannedAction("merge", one.id, _clamp(one.score)) for one in given.merges[:1] if len(actions) < MAX_ACTIONS
+    ]
     clues = sorted(given.pending_clues, key=lambda one: (-one.priority, one.id))
     expansions = [Expansion(one.person, query) for one in clues for query in one.suggested_queries]
-    queries, looks = len(given.pending_queries), len(given.revisits)
-    left = f"Waiting: {queries} searches, {len(given.pending_clues)} clues, {looks} repeat searches."
+    queries, revisits = len(given.pending_queries), len(given.revisits)
+    left = f"Waiting: {queries} searches, {len(given.pending_clues)} clues, {revisits} repeat searches."
     return Plan(left, tuple(actions), tuple(expansions[:MAX_EXPANSIONS]), given.revisits)
 
 
@@ -221,23 +225,23 @@ def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mappi
     return found
 
 
-def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], queue_order: float) -> None:
+def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], age: float) -> None:
     """Carry out what a model proposed, within limits; what the rules plan is already in the queues."""
     frontier = {one.id: one for one in _frontier(store)}
-    for action in (one for one in plan.from_model if isinstance(one, Action)):
+    for action in (one for one in plan.from_model if isinstance(one, PlannedAction)):
         item = frontier.get(action.target)
         if item is not None:
             store.queues.reprioritise(item, round(min(item.priority + MAX_BOOST * action.priority, 1.0), 4))
-    places = {one.related_person_id: one.evidence_hints for one in pending_clues(store)}
+    hints_for = {one.related_person_id: one.evidence_hints for one in pending_clues(store)}
     by_person: dict[str, list[str]] = defaultdict(list)
     for one in (one for one in plan.from_model if isinstance(one, Expansion)):
         by_person[one.person].append(one.query)
     for person, queries in by_person.items():
-        hints = places.get(person)
+        hints = hints_for.get(person)
         if hints is None or store.canonical(person) not in tree.persons:
             continue
         name = tree.persons[store.canonical(person)].name
-        origin = QueryOrigin(person, name, TreePosition.from_context(hints), queue_order=queue_order)
+        origin = QueryOrigin(person, name, TreePosition.from_context(hints), age=age)
         for new in suggested_items(queries, origin, MAX_SUGGESTED, known):
             store.queues.push("frontier", new)
 

@@ -13,13 +13,13 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.loop.planner import (
     MAX_ACTIONS,
     MAX_EXPANSIONS,
-    Action,
     ActionKind,
     Expansion,
     PastSearch,
     PendingClue,
     PendingQuery,
     Plan,
+    PlannedAction,
     PlannerInput,
     Revisit,
     plan_by_rules,
@@ -36,7 +36,7 @@ MAX_QUERY_LENGTH = 80
 
 T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Words = Annotated[str, Field(max_length=600)]
+ShortText = Annotated[str, Field(max_length=600)]
 
 
 class ActionOut(BaseModel):
@@ -68,7 +68,7 @@ class RevisitOut(BaseModel):
     target: str
     source_id: str = ""
     improved_query: str
-    reason: Words = ""
+    reason: ShortText = ""
 
 
 class PlannerOut(BaseModel):
@@ -76,7 +76,7 @@ class PlannerOut(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reasoning: Words
+    reasoning: ShortText
     next_actions: Annotated[list[ActionOut], Field(max_length=2 * MAX_ACTIONS)] = []
     query_expansions: Annotated[list[ExpansionOut], Field(max_length=2 * MAX_EXPANSIONS)] = []
     revisit_schedule: Annotated[list[RevisitOut], Field(max_length=MAX_EXPANSIONS)] = []
@@ -102,7 +102,7 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
         return replace(rules, reasoning=f"{rules.reasoning} {model_label(model)} could not help with planning: {why}.")
     picked = tuple(
         dict.fromkeys(
-            Action("fetch", query.id, row.priority)
+            PlannedAction("fetch", query.id, row.priority)
             for row in found.next_actions
             if row.action == "fetch" and (query := queries.get(row.target.strip("[] ")))
         )
@@ -123,7 +123,7 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
             and _shares_a_name(row.improved_query, search.query)
         )
     )
-    rest = tuple(one for one in rules.next_actions if one.target not in {two.target for two in picked})
+    rest = tuple(one for one in rules.next_actions if one.target not in {action.target for action in picked})
     stop = f" It would stop: {printable(found.stop_reason or '')!r}." if found.should_stop else ""
     return replace(
         rules,

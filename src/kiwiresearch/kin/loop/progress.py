@@ -29,7 +29,7 @@ class LoopState:
     attainable_confidence: float = 1.0
     """The best the enabled sources can reach: one encyclopedia alone never gives 0.9."""
     generation_depth: int = 0
-    """Up to this many generations from the seed nobody is left to search for."""
+    """The number of generations around the seed in which no search is waiting."""
     target_generations: int = 0
     recent_discovery_rate: float = 1.0
     """The share of the last queries that brought new facts."""
@@ -63,6 +63,7 @@ STOP_CONDITIONS: Mapping[str, Callable[[LoopState], bool]] = {
 COMPLETE = frozenset({"confidence_achieved", "frontier_empty"})
 """Conditions that end the research because nothing is left to do; the others are limits."""
 
+# The placeholders are fields of `LoopState`.
 REASONS: Mapping[str, str] = {
     "budget_exhausted": "The limit of {budget_limit} pages was reached.",
     "confidence_achieved": (
@@ -81,15 +82,15 @@ def stop_reason(state: LoopState) -> str | None:
 
 
 def stop_sentence(reason: str, state: LoopState) -> str:
-    """The reason in a sentence."""
     return REASONS[reason].format(**plain(state))
 
 
 BOOKS_CONFIDENCE = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) / 2
-"""What books can reach for a person: a rule is 0.9 sure of dates in the lead, and 0.75 of places, which only the box
-has. Books copy from each other, so they count as one source."""
+"""What books can reach for a person: a rule is 0.9 sure of dates in the lead (`life_dates.EXACT_LEAD_CONFIDENCE`), and
+0.75 of places, which only the box has (`boxes.LOWER_BOX_CONFIDENCE`). Books copy from each other, so they count as one
+source."""
 OTHER_CONFIDENCE = {"wikidata": RELIABILITY["wikidata"] * 0.65}
-"""The confidence that other sources can reach, by their own rating of their statements."""
+"""The confidence that other sources can reach, by their own rating: a sourced and preferred statement of Wikidata."""
 
 
 def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
@@ -158,12 +159,11 @@ class CaseProgress:
 
 def _confidence(store: CaseStore) -> float:
     """The confidence of the least certain seed."""
-    seeds = store.state("seeds") or []
-    return min((store.person(seed).confidence for seed in seeds), default=0.0)
+    return min((store.person(seed).confidence for seed in store.seeds), default=0.0)
 
 
 def _depth(store: CaseStore, settings: CaseSettings) -> int:
-    """The number of generations from the seed in which no search, clue or revisit is waiting."""
+    """As `LoopState.generation_depth`: no search, clue or revisit is waiting there."""
     waiting = [
         abs(_generation(item))
         for queue in QUEUES

@@ -48,16 +48,17 @@ def query_key(query: str, source: str, years: Iterable[int] = ()) -> QueryKey:
     return QueryKey(source, " ".join((*words, *numbers)), (str(regnal), generation, *kin, *numbers))
 
 
-def is_novel(query: QueryKey, known: Iterable[QueryKey], *, fuzzy: bool = True) -> bool:
+def is_novel(query: QueryKey, known: Iterable[QueryKey]) -> bool:
     """Whether no similar query was made to the same source."""
     return not any(
-        other.words == query.words or (fuzzy and token_sort_ratio(other.words, query.words) >= SIMILAR_FROM)
+        other.words == query.words or token_sort_ratio(other.words, query.words) >= SIMILAR_FROM
         for other in known
         if other.source == query.source and other.discriminators == query.discriminators
     )
 
 
-# Closeness to the seed counts most; sources outside the books (tier 1 and 2) come after them.
+# The keys are the fields of `Priority`. Closeness to the seed counts most; sources outside the books (tier 1 and 2)
+# come after them.
 WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "age": 0.1, "tier": -0.15}
 
 
@@ -74,7 +75,7 @@ class Priority:
     clue: float = 0.0
     """The priority of the clue that led here."""
     age: float = 0.0
-    """The share of the loop that was to come when it was queued: early items come first, so none waits forever."""
+    """1 for an item queued at the first step, 0 at the last: early items come first, so none waits forever."""
     tier: int = 0
 
     @property
@@ -91,7 +92,7 @@ class Priority:
         return f"{self.total:g} ({terms or 'nothing'})"
 
 
-def queue_order_term(step: int, last_step: int) -> float:
+def age_term(step: int, last_step: int) -> float:
     """The term `age` of an item queued at a step; it falls as the case proceeds.
 
     Raising all waiting items at every step would give the same order, but write them all each time.
@@ -100,7 +101,8 @@ def queue_order_term(step: int, last_step: int) -> float:
 
 
 SUGGESTED_SCOPE = "suggested"
-PLACEHOLDER_NAMES = frozenset({"unknown", "none", "unnamed", "infant", "son", "daughter", "stillborn"})
+NAMES_NOT_SEARCHED = frozenset({"unknown", "none", "unnamed", "infant", "son", "daughter", "stillborn"})
+"""Fewer than `profile.PLACEHOLDER_NAMES`, which are compared with single words of a name."""
 LINKED_GAIN, SEARCHED_GAIN = 1.0, 0.1
 """A linked page exists; a search for a name mostly finds nothing. So all linked pages come before all searches."""
 ASIDE_DISTANCE = 2.5
@@ -143,7 +145,7 @@ class QueryOrigin:
     position: TreePosition
     source: str = ""
     tier: int = 0
-    queue_order: float = 0.0
+    age: float = 0.0
 
 
 def relative_items(
@@ -153,8 +155,8 @@ def relative_items(
     found: list[FrontierItem] = []
     waiting = list(known)
     for relative in relatives:
-        place = origin.position.of_relative(relative.field)
-        if not place.is_within(settings) or relative.name.casefold() in PLACEHOLDER_NAMES:
+        position = origin.position.of_relative(relative.field)
+        if not position.is_within(settings) or relative.name.casefold() in NAMES_NOT_SEARCHED:
             continue
         if not relative.address and not is_full_name(relative.name):
             continue
@@ -164,21 +166,21 @@ def relative_items(
             key = query_key(relative.name, relatives_scope(origin.person))
         if is_novel(key, waiting):
             waiting.append(key)
-            found.append(frontier_item(relative, origin, place, key))
+            found.append(frontier_item(relative, origin, position, key))
     return found
 
 
-def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, key: QueryKey) -> FrontierItem:
+def frontier_item(relative: Relative, origin: QueryOrigin, position: TreePosition, key: QueryKey) -> FrontierItem:
     """The query for a relative at a position; an address is fetched from the source it came from."""
     tier = origin.tier if relative.address else 0
     priority = Priority(
-        closeness=place.closeness,
+        closeness=position.closeness,
         gain=LINKED_GAIN if relative.address else SEARCHED_GAIN,
         reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
-        age=origin.queue_order,
+        age=origin.age,
         tier=tier,
     )
-    context = _context(relative.name, relative.field, origin, place)
+    context = _context(relative.name, relative.field, origin, position)
     source = origin.source if relative.address else ""
     return FrontierItem(
         priority=priority.total,
@@ -228,12 +230,10 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: Tre
 
 
 def items_for_clue(
-    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], queue_order: float = 0.0
+    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], age: float = 0.0
 ) -> list[FrontierItem]:
     """The new queries that a clue suggests, a few at most."""
-    origin = QueryOrigin(
-        clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), queue_order=queue_order
-    )
+    origin = QueryOrigin(clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), age=age)
     return suggested_items(clue.suggested_queries, origin, settings.clue_queries, known, clue=clue)
 
 
@@ -253,7 +253,7 @@ def suggested_items(
             gain=SEARCHED_GAIN / 2,
             reliability=RELIABILITY["lead"],
             clue=clue.priority if clue else 0.0,
-            age=origin.queue_order,
+            age=origin.age,
         )
         context = _context(query, "clue", origin, origin.position)
         found.append(
@@ -275,7 +275,7 @@ def imported_items(
     settings: CaseSettings,
     known: Sequence[QueryKey],
     taken: Collection[PersonId],
-    queue_order: float = 0.0,
+    age: float = 0.0,
 ) -> list[FrontierItem]:
     """Queries for everybody within reach of the home persons who has no page yet, without those in `taken`."""
     found: list[FrontierItem] = []
@@ -287,12 +287,12 @@ def imported_items(
         name = tree.persons[home].name
         if not is_full_name(name):
             continue
-        origin = QueryOrigin("", "", TreePosition(), queue_order=queue_order)
+        origin = QueryOrigin("", "", TreePosition(), age=age)
         key = query_key(name, relatives_scope(home))
         found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
     for person, position, relatives in _within_reach(tree, imported_people, settings):
         wanted = [one for one in relatives if is_wanted(one.person)]
-        origin = QueryOrigin(person, tree.persons[person].name, position, queue_order=queue_order)
+        origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
         found += relative_items(wanted, origin, settings, known)
     return found
 
@@ -307,18 +307,18 @@ def _within_reach(
         ("spouse", tree.spouses),
         ("sibling", tree.siblings),
     )
-    places = {home: TreePosition() for home in imported_people}
-    queue = deque(places)
+    positions = {home: TreePosition() for home in imported_people}
+    queue = deque(positions)
     while queue:
         person = queue.popleft()
         relatives: list[Relative] = []
         for field, others in ways:
-            place = places[person].of_relative(field)
-            if not place.is_within(settings):
+            position = positions[person].of_relative(field)
+            if not position.is_within(settings):
                 continue
             for other in others(person):
-                if other not in places and other in tree.persons:
-                    places[other] = place
+                if other not in positions and other in tree.persons:
+                    positions[other] = position
                     queue.append(other)
                     relatives.append(Relative(other, field, tree.persons[other].name, ""))
-        yield person, places[person], relatives
+        yield person, positions[person], relatives

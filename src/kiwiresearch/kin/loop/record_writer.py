@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.loop.person_match import MentionedPerson, group_mentions
+from kiwiresearch.kin.loop.person_match import PARENT_FIELDS, MentionedPerson, group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import sex_of_title
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.kin.tree import (
+    KIND_OF_FIELD,
     RELATION_FIELDS,
+    SEX_OF_PARENT,
     FieldName,
     InformationKind,
     PersonId,
-    RelationKind,
-    Sex,
     SourceId,
     row_id,
 )
@@ -25,21 +25,9 @@ from kiwiresearch.text import fold
 AddressLookup = Callable[[str, str], str | None]
 """The address of the page at a path of a book; None if it does not exist."""
 
-OPENING_CHARS = 600
+NAME_WITHIN_CHARS = 600
 """How far into a record the name of its person is looked for."""
 SURE_OF_NAME = 0.9
-
-SEX_OF: dict[FieldName, Sex] = {"father": "male", "mother": "female"}
-TIE_OF_FIELD: dict[FieldName, tuple[RelationKind, bool]] = {
-    "father": ("parent_of", False),
-    "mother": ("parent_of", False),
-    "parent": ("parent_of", False),
-    "child": ("parent_of", True),
-    "spouse": ("spouse_of", True),
-    "partner": ("partner_of", True),
-    "sibling": ("sibling_of", True),
-}
-"""The kind of tie, and whether the person the page is about comes first in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +67,10 @@ def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressL
     }
     source = store.add_source(fetched.source, fetched.text, reading)
     address = fetched.source.url
-    person = store.person_by("record", address) or person_id_for(address)
+    person = store.person_by_external_id("record", address) or person_id_for(address)
     store.add_person(person, read.name or read.title, read.sex, {"record": address})
     if fold(read.title) != fold(read.name):
-        store.alias(person, read.title, "title")
+        store.add_name_form(person, read.title, "title")
     # An encyclopedia is secondary: it reports what others witnessed.
     information: InformationKind = "secondary" if fetched.source.form == "authored" else "undetermined"
     writer = _RecordWriter(store, record, find_address, source, information)
@@ -105,14 +93,14 @@ class _RecordWriter:
 
     store: CaseStore
     record: CheckedRecord
-    located: AddressLookup
+    find_address: AddressLookup
     source: SourceId
     information: InformationKind
 
     def store_name(self, person: PersonId) -> None:
         """Prefer the name at the start of a person's own record over those in other records."""
         name = self.record.read.name or self.record.read.title
-        start = self.record.fetched.text.find(name, 0, OPENING_CHARS)
+        start = self.record.fetched.text.find(name, 0, NAME_WITHIN_CHARS)
         if start < 0:
             return
         snippet = Snippet(start, start + len(name), name)
@@ -141,7 +129,7 @@ class _RecordWriter:
         relative = self._person(one, path)
         for mention in one.mentions:
             if mention.checked.fact.value != one.name:
-                self.store.alias(relative, mention.checked.fact.value)
+                self.store.add_name_form(relative, mention.checked.fact.value)
             self._store_tie(person, relative, mention.checked)
         about = [fact for mention in one.mentions for fact in mention.checked.details if fact.status != "rejected"]
         for fact in about:
@@ -152,21 +140,21 @@ class _RecordWriter:
         return Relative(relative, one.field, one.name, one.address, relatives)
 
     def _person(self, one: MentionedPerson, path: tuple[str, ...]) -> PersonId:
-        known = self.store.person_by("record", one.address) if one.address else None
+        known = self.store.person_by_external_id("record", one.address) if one.address else None
         if known is not None:
             return known
         found = person_id_for(one.address) if one.address else row_id("person", *path)
-        sex = next((SEX_OF[field] for field in one.fields if field in SEX_OF), sex_of_title(one.name))
+        sex = next((SEX_OF_PARENT[field] for field in one.fields if field in SEX_OF_PARENT), sex_of_title(one.name))
         self.store.add_person(found, one.name, sex, {"record": one.address} if one.address else {})
         return found
 
     def _store_tie(self, person: PersonId, relative: PersonId, checked: CheckedFact) -> None:
-        kind, is_first = TIE_OF_FIELD[checked.fact.field]
-        first, second = (person, relative) if is_first else (relative, person)
+        field = checked.fact.field
+        first, second = (relative, person) if field in PARENT_FIELDS else (person, relative)
         if self.store.canonical(first) == self.store.canonical(second):
             return
         self.store.assert_tie(
-            kind,
+            KIND_OF_FIELD[field],
             first,
             second,
             checked.fact,
@@ -183,7 +171,7 @@ class _RecordWriter:
         if not target:
             return ""
         if page:
-            found = self.located(page.ref.book, target) or ""
+            found = self.find_address(page.ref.book, target) or ""
         else:
             found = _sibling_address(target, own, self.record.read.ref.path)
         return "" if found == own else found

@@ -12,7 +12,7 @@ from kiwiresearch.kin.loop.decisions import decide
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.progress import CaseProgress, LoopState, attainable_confidence, stop_reason, stop_sentence
-from kiwiresearch.kin.loop.queries import TreePosition, imported_items, items_for_clue, queue_order_term
+from kiwiresearch.kin.loop.queries import TreePosition, age_term, imported_items, items_for_clue
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.revisits import (
     BetterQuery,
@@ -39,7 +39,7 @@ FOLLOWED = {
     "birth_family": "Followed a clue to the family by birth",
 }
 """What a followed clue may lead to, by its kind; a model may name other kinds."""
-QUEUE_ORDER: tuple[QueueName, ...] = ("frontier", "revisit", "clue")
+TAKE_ORDER: tuple[QueueName, ...] = ("frontier", "revisit", "clue")
 
 
 class Researcher:
@@ -53,7 +53,7 @@ class Researcher:
         self,
         store: CaseStore,
         sources: Sequence[EvidenceSource],
-        address_lookup: AddressLookup,
+        find_address: AddressLookup,
         *,
         year: int,
         model: Model | None = None,
@@ -63,7 +63,7 @@ class Researcher:
         self._store = store
         self._year = year
         self._case_model = CaseModel(store, self.settings, year, model, is_local=model_is_local)
-        self._crawler = Crawler(store, sources, address_lookup, self.settings, year, self._case_model)
+        self._crawler = Crawler(store, sources, find_address, self.settings, year, self._case_model)
 
     @property
     def model_problem(self) -> ModelUnreachable | None:
@@ -72,10 +72,10 @@ class Researcher:
 
     def start(self) -> tuple[PersonId, ...]:
         """Read the seeds and queue the people they name; done once for a case."""
-        if self._store.state("seeds"):
-            self._store.queues.reclaim()
+        if self._store.seeds:
+            self._store.queues.return_after_crash()
             self._queue_imported()
-            return tuple(self._store.state("seeds"))
+            return self._store.seeds
         seeds = [self._crawler.seed(name) for name in self.settings.seeds]
         with self._store.step("orchestrator"):
             people: list[PersonId] = []
@@ -104,18 +104,18 @@ class Researcher:
             reason = stop_reason(state)
             if reason:
                 return self._stop(reason, stop_sentence(reason, state), state)
-        item = next((one for queue in QUEUE_ORDER if (one := self._store.queues.take(queue))), None)
+        item = next((one for queue in TAKE_ORDER if (one := self._store.queues.take(queue))), None)
         if item is None:
             # The remaining items are not due yet, so there is nothing to do now.
             left = sum(self._store.queues.sizes().values())
             words = f"Nothing can be done for now. Searches waiting for a source: {left}."
-            return self._stop("frontier_empty", words, self.state())
+            return self._stop("waiting", words, self.state())
         try:
             if isinstance(item, ClueItem):
                 return self._follow_clue(item)
             result = self._crawler.fetch(item)
         except (KeyboardInterrupt, HostAway):
-            self._store.queues.give_back()  # not the item's fault
+            self._store.queues.return_taken()  # not the item's fault
             raise
         if is_time_to_decide(CaseProgress.load(self._store).iterations):
             self._decide()
@@ -135,7 +135,7 @@ class Researcher:
             taken = {self._store.canonical(one.target_entity_id) for one in frontier_items(self._store)}
             known = known_queries(self._store, self.settings)
             for item in imported_items(
-                self._store.tree(), tuple(imported_people), self.settings, known, taken, self._queue_order()
+                self._store.tree(), tuple(imported_people), self.settings, known, taken, self._age()
             ):
                 self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])
@@ -143,7 +143,7 @@ class Researcher:
             CaseProgress.load(self._store).after_import().save(self._store)
 
     def _stop(self, reason: str, words: str, state: LoopState) -> StepResult:
-        failed = [item for queue in QUEUE_ORDER for item in self._store.queues.items(queue, "failed")]
+        failed = [item for queue in TAKE_ORDER for item in self._store.queues.items(queue, "failed")]
         abandoned = sum(item.last_error == ABANDONED for item in failed)
         if abandoned:
             was, it = ("was", "it") if abandoned == 1 else ("were", "them")
@@ -157,7 +157,7 @@ class Researcher:
         with self._store.step("orchestrator"):
             self._store.queues.finish(clue)
             known = known_queries(self._store, self.settings)
-            items = items_for_clue(clue, name, self.settings, known, self._queue_order())
+            items = items_for_clue(clue, name, self.settings, known, self._age())
             pushed = sum(self._store.queues.push("frontier", item) for item in items)
             CaseProgress.load(self._store).after_step().save(self._store)
         followed = FOLLOWED.get(clue.hypothesis_type, "Followed a clue")
@@ -176,7 +176,7 @@ class Researcher:
             self._store.set_state("plan", planned.record())
             self._store.set_state("model_notes", list(decided.notes))
             if planned.decided_by != "rules":
-                apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._queue_order())
+                apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._age())
         if planned.decided_by != "rules":
             self._queue_revisits(tree, failed, requested_revisits(planned, self._case_model.names_no_living_person))
 
@@ -200,8 +200,8 @@ class Researcher:
             for item in found:
                 self._store.queues.push("revisit", item)
 
-    def _queue_order(self) -> float:
-        return queue_order_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
+    def _age(self) -> float:
+        return age_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
 
 
 def is_time_to_decide(step: int) -> bool:

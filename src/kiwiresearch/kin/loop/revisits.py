@@ -26,6 +26,7 @@ from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.store import CaseStore, ClueItem, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import FieldName, Person, PersonId, Tree, row_id
 from kiwiresearch.text.dates import DateRange
+from kiwiresearch.zim import SCHEME
 
 STRONG_CLUE = 0.7
 NARROWED_TO = 0.5
@@ -79,7 +80,7 @@ def known_facts(tree: Tree, person: PersonId, conflicts: Sequence[str] = ()) -> 
 
 
 def revisit_items(
-    negatives: Sequence[FailedSearch],
+    searches: Sequence[FailedSearch],
     tree: Tree,
     conflicts: Mapping[PersonId, Sequence[str]],
     clues: Sequence[ClueItem],
@@ -93,18 +94,18 @@ def revisit_items(
 
     `requested` are more queries for an item, by its id. Sources that are not `local` are asked later.
     """
-    targets = {one.item.id: one.item.target_entity_id for one in negatives}
+    targets = {one.item.id: one.item.target_entity_id for one in searches}
     count: Counter[tuple[str, str]] = Counter(
         (one.original_source_id, targets.get(original_item_id(one), "")) for one in earlier
     )
     known: list[QueryKey] = [query_key(one.improved_query, one.original_source_id) for one in earlier]
-    known += [query_key(str(one.item.context["name"]), source) for one in negatives for source in one.sources]
+    known += [query_key(str(one.item.context["name"]), source) for one in searches for source in one.sources]
     found: list[RevisitItem] = []
-    for negative in negatives:
-        target = negative.item.target_entity_id
+    for failed in searches:
+        target = failed.item.target_entity_id
         now = known_facts(tree, target, conflicts.get(target, ()))
-        for better in (*better_queries(negative, now, tree, clues), *(requested or {}).get(negative.item.id, ())):
-            for source in negative.sources:
+        for better in (*better_queries(failed, now, tree, clues), *(requested or {}).get(failed.item.id, ())):
+            for source in failed.sources:
                 years = [years[0] for years in (now.born, now.died) if years and years[0] == years[1]]
                 key = query_key(better.query, source, years)
                 if count[source, target] >= settings.revisits or not is_novel(key, known):
@@ -112,7 +113,7 @@ def revisit_items(
                 count[source, target] += 1
                 known += [key, query_key(better.query, source)]
                 hours = 0 if source in local else settings.revisit_hours
-                found.append(_revisit_item(negative, better, source, hours))
+                found.append(_revisit_item(failed, better, source, hours))
     return found
 
 
@@ -122,10 +123,10 @@ def original_item_id(revisit: RevisitItem) -> str:
 
 
 def better_queries(
-    negative: FailedSearch, now: KnownFacts, tree: Tree, clues: Sequence[ClueItem]
+    failed: FailedSearch, now: KnownFacts, tree: Tree, clues: Sequence[ClueItem]
 ) -> Iterator[BetterQuery]:
     """Queries from what was learned since."""
-    before, name = negative.known, str(negative.item.context["name"])
+    before, name = failed.known, str(failed.item.context["name"])
     for variant in now.names:
         if variant not in before.names and core_words(parse_name(variant)) != core_words(parse_name(name)):
             yield BetterQuery(variant, "another form of the name is known")
@@ -139,7 +140,7 @@ def better_queries(
         yield BetterQuery(f"{name} ({fields} in dispute)", "sources disagree")
     words = core_words(parse_name(name))
     for clue in clues:
-        if clue.priority < STRONG_CLUE or clue.related_person_id != negative.item.context.get("of"):
+        if clue.priority < STRONG_CLUE or clue.related_person_id != failed.item.context.get("of"):
             continue
         for query in clue.suggested_queries:
             if words and words <= core_words(parse_name(query)):
@@ -157,14 +158,14 @@ def roles_of(tree: Tree, person: PersonId) -> Iterator[tuple[FieldName, Person]]
         yield from ((field, tree.persons[one]) for one in relatives if one in tree.persons)
 
 
-def _revisit_item(negative: FailedSearch, better: BetterQuery, source: str, hours: int) -> RevisitItem:
-    item = negative.item
+def _revisit_item(failed: FailedSearch, better: BetterQuery, source: str, hours: int) -> RevisitItem:
+    item = failed.item
     closeness = TreePosition.from_context(item.context).closeness
     priority = Priority(closeness, SEARCHED_GAIN, RELIABILITY["lead"], clue=better.weight)
     return RevisitItem(
         id=f"{item.id}{ID_SEPARATOR}{row_id('revisit', source, better.query)}",
         priority=priority.total,
-        not_before=to_utc_text(negative.at, later_s=hours * 3600.0) if hours and negative.at else "",
+        not_before=to_utc_text(failed.at, later_s=hours * 3600.0) if hours and failed.at else "",
         original_source_id=source,
         original_query=item.query_string,
         improved_query=better.query,
@@ -203,9 +204,9 @@ def known_queries(store: CaseStore, settings: CaseSettings) -> list[QueryKey]:
 
 def query_label(query: str) -> str:
     """A query as shown to the user: for an address in a book, the name of the page."""
-    if not query.startswith("zim://"):
+    if not query.startswith(SCHEME):
         return query
-    path = query.removeprefix("zim://").partition("/")[2]
+    path = query.removeprefix(SCHEME).partition("/")[2]
     return unquote(path.removeprefix("A/")).removesuffix(".html").rpartition("/")[2].replace("_", " ")
 
 
@@ -248,9 +249,9 @@ def already_failed(store: CaseStore, item: FrontierItem) -> bool:
     for other in frontier_items(store):
         if other.id == item.id or query_key(str(other.context.get("name", "")), "").words != words:
             continue
-        negative = _failed_search(store, other)
-        if negative and store.canonical(other.target_entity_id) == target:
-            known = {store.canonical(one) for one in negative.known.relatives}
+        failed = _failed_search(store, other)
+        if failed and store.canonical(other.target_entity_id) == target:
+            known = {store.canonical(one) for one in failed.known.relatives}
             return set(known_facts(store.tree(), target).relatives) <= known
     return False
 

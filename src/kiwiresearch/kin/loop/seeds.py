@@ -10,13 +10,13 @@ from itertools import takewhile
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
-from kiwiresearch.kin.names import name_words, parse_name, token_similarity
+from kiwiresearch.kin.names import INITIAL, PET_FORM, name_words, parse_name, token_similarity
 from kiwiresearch.kin.report import year_phrase
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.kin.sources import SMALL_WORDS, BookSource, Fetched
 from kiwiresearch.text import fold
 
-OPENING_CHARS, LEAD_CHARS = 120, 4_000
+FULL_NAME_CHARS, LEAD_CHARS = 120, 4_000
 """The part of a page that has the full name, and the part that has other names."""
 ROYAL_TITLES = frozenset({
     "king", "queen", "prince", "princess", "emperor", "empress", "tsar", "tsarina", "czar", "czarina", "kaiser",
@@ -43,7 +43,7 @@ ALIAS_PATTERN = (
     r"(?: (?:as|the|simply|just|popularly|commonly|worldwide|also|better))*) "
 )
 MAX_LISTED = 8
-SPELLING_VARIANT = 0.9
+TYPED_NAME_SPELLING = 0.9
 EXACT_TITLE, SAME_WORDS, PART_OF_TITLE, NAMED_IN_TEXT, SHORT_FORM, NO_FIT = 5, 4, 3, 2, 1, 0
 """How a typed name fits a page: its title; the same words or another title; part of it; a name in the text; initials
 or a pet name; not at all."""
@@ -122,8 +122,8 @@ def candidate_people(books: BookSource, name: str) -> tuple[SeedCandidate, ...]:
 def _candidates_for(books: BookSource, name: str) -> list[SeedCandidate]:
     found = books.search_name(name)
     candidates = _candidates(found.pages, TypedName.parse(name))
-    if found.mended and not any(one.fit for one in candidates):
-        return _candidates(found.pages, TypedName.parse(found.mended))
+    if found.corrected and not any(one.fit for one in candidates):
+        return _candidates(found.pages, TypedName.parse(found.corrected))
     return candidates
 
 
@@ -194,7 +194,7 @@ def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
     return True
 
 
-SHORT_FORM_SCORES = (0.85, 0.95)
+SHORT_FORM_SCORES = (INITIAL, PET_FORM)
 """What `token_similarity` gives for an initial and for a pet form."""
 
 
@@ -202,7 +202,7 @@ def _is_called(typed: TypedName, read: PersonReading, text: str) -> bool:
     """Whether the page itself says that its person is called so: 'better known as William the Conqueror'."""
     if len(typed.without_titles) < 2:
         return False
-    first = _words(text[:OPENING_CHARS].partition("(")[0])
+    first = _words(text[:FULL_NAME_CHARS].partition("(")[0])
     if set(typed.without_titles) <= set(first) and _words(read.title)[:1] == typed.without_titles[:1]:
         return True
     return bool(re.search(f"{ALIAS_PATTERN}{re.escape(fold(typed.written))}\\b", fold(text[:LEAD_CHARS])))
@@ -256,7 +256,7 @@ def _is_near(typed: TypedName, read: PersonReading) -> bool:
 
 
 def _is_alike(word: str, other: str) -> bool:
-    return word == other or (min(len(word), len(other)) > 1 and token_similarity(word, other) >= SPELLING_VARIANT)
+    return word == other or (min(len(word), len(other)) > 1 and token_similarity(word, other) >= TYPED_NAME_SPELLING)
 
 
 def _words(name: str) -> tuple[str, ...]:

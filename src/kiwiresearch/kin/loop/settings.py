@@ -58,7 +58,7 @@ class CaseSettings(CaseScope):
     """Names of the people it begins with, or titles of their pages."""
     books: tuple[str, ...] = ()
     sources: tuple[str, ...] = ("wikipedia",)
-    """The plugins that are switched on; the books of the shelf are 'wikipedia'."""
+    """Unused, but part of the id of older cases; `cases/sources.py` has the sources that are switched on."""
 
     @classmethod
     def from_scope(cls, scope: CaseScope, seeds: tuple[str, ...] = ()) -> CaseSettings:

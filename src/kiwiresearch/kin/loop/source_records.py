@@ -96,6 +96,7 @@ def _assess(
 
 
 BRACKETED_HINT = re.compile(r"\s*\([^()]*\)\s*$")
+"""What a repeated search adds for the log, as in 'Ann Smith (born 1801)'; sources get the name and the years."""
 Outcome = Literal["found", "known", "nothing", "not asked", "no answer"]
 
 

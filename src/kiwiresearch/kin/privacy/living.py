@@ -93,7 +93,7 @@ def believed_dates(tree: Tree, person: PersonId, *fields: FieldName) -> list[Dat
 def _own(tree: Tree, person: Person, weddings: list[DateRange]) -> OwnDates:
     births = [*([person.birth] if person.birth else []), *believed_dates(tree, person.id, "birth_date")]
     baptisms = believed_dates(tree, person.id, "baptism_date")
-    deaths = [*([person.death] if person.death else []), *believed_dates(tree, person.id, "death_date", "burial_date")]
+    deaths = _deaths(tree, person)
     marriages = [*weddings, *believed_dates(tree, person.id, "marriage_date")]
     born = _latest(map(last_year, births or baptisms))
     if births and born is None:  # 'born after 1950': nothing else may make such a person older
@@ -182,10 +182,6 @@ def _died(own: OwnDates | None) -> int | None:
     return own.died
 
 
-def _parent_ties(tree: Tree) -> Iterable[Relationship]:
-    return (tie for tie in tree.relationships if tie.kind == "parent_of" and is_believed(tie))
-
-
 def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
     steps: dict[PersonId, list[BirthStep]] = defaultdict(list)
     looped = _people_in_cycles(tree)
@@ -209,9 +205,10 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
     """People who are their own ancestors, and those between two such; their ties cannot be used to estimate dates."""
     parents: dict[PersonId, set[PersonId]] = defaultdict(set)
     children: dict[PersonId, set[PersonId]] = defaultdict(set)
-    for tie in _parent_ties(tree):
-        parents[tie.second].add(tie.first)
-        children[tie.first].add(tie.second)
+    for tie in filter(is_believed, tree.relationships):
+        if tie.kind == "parent_of":
+            parents[tie.second].add(tie.first)
+            children[tie.first].add(tie.second)
     left = parents.keys() | children.keys()
     ends = [person for person in left if not (parents[person] and children[person])]
     while ends:
@@ -234,7 +231,7 @@ MAX_AGE = 110
 """Anyone born longer ago counts as dead; `plausibility.OLDEST_AGE` says how the top ages differ."""
 MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
-SEED_YEARS = 100
+SPECIFICATION_AGE = 100
 """The age below which the original check counts a person as living."""
 DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
@@ -264,8 +261,7 @@ def living_status(
     """
     if years_after_death < 0:
         raise BadSettings(
-            f"The setting 'years_after_death' cannot be {years_after_death!r}.",
-            remedy="Use 0 or more years.",
+            f"The setting 'years_after_death' cannot be {years_after_death!r}.", remedy="Use 0 or more years."
         )
     stated = overrides or {}
     dates = own_dates(tree)
@@ -348,6 +344,6 @@ def is_likely_living(person: Person, year: int, *, texts: Iterable[str] = ()) ->
     if person.death is not None:
         return False
     born = last_year(person.birth)
-    if born is not None and year - born < SEED_YEARS:
+    if born is not None and year - born < SPECIFICATION_AGE:
         return True
     return person.birth is None and any(has_modern_clue(text) for text in texts)

@@ -50,11 +50,11 @@ class Mask:
     def _without(self, text: str, mark: str) -> str:
         if self._mode == "owner":
             return text
-        for cut in reversed(self._cuts(text, mark)):
+        for cut in reversed(self._replacements(text, mark)):
             text = f"{text[: cut.start]}{cut.mark}{text[cut.end :]}"
         return text
 
-    def _cuts(self, text: str, mark: str) -> list[Replacement]:
+    def _replacements(self, text: str, mark: str) -> list[Replacement]:
         cuts = [Replacement(one.start, one.end, f"[{one.kind}]") for one in contacts_in(text)]
         for trace in self._withheld.traces.find(text):
             if self._mode == "private" and trace.kind == "name":

@@ -49,7 +49,7 @@ def _private_tree(withheld: WithheldPeople) -> Tree:
     tree = withheld.tree
     persons = {one.id: _person(one) if withheld.withholds(one.id) else one for one in tree.persons.values()}
     ties = tuple(_tie(tie, withheld) for tie in tree.relationships)
-    facts = tuple(less for fact in tree.facts if (less := _fact(fact, withheld)))
+    facts = tuple(coarser for fact in tree.facts if (coarser := _fact(fact, withheld)))
     return Tree(persons, ties, facts, tree.sources)
 
 
@@ -84,13 +84,13 @@ def _fact(fact: Fact, withheld: WithheldPeople) -> Fact | None:
         return fact if (evidence, when) == (fact.evidence, fact.when) else replace(fact, evidence=evidence, when=when)
     if fact.field in ("baptism_date", "baptism_place"):
         return None
-    less = replace(fact, when=decade(fact.when), evidence=tuple(map(_without_words, fact.evidence)))
+    coarser = replace(fact, when=decade(fact.when), evidence=tuple(map(_without_words, fact.evidence)))
     if fact.field in DATE_FIELDS:
-        return replace(less, value=less.when.edtf()) if less.when else None
+        return replace(coarser, value=coarser.when.edtf()) if coarser.when else None
     if fact.field in PLACE_FIELDS:
         place = region(fact.value)
-        return replace(less, value=place, when=None) if place else None
-    return replace(less, value=WITHHELD if _reveals(fact.value, withheld) else without_contacts(fact.value))
+        return replace(coarser, value=place, when=None) if place else None
+    return replace(coarser, value=WITHHELD if _reveals(fact.value, withheld) else without_contacts(fact.value))
 
 
 def _scrubbed(evidence: tuple[Evidence, ...], withheld: WithheldPeople, *people: PersonId) -> tuple[Evidence, ...]:

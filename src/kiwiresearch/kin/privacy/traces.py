@@ -45,7 +45,7 @@ class WordRun(NamedTuple):
     words: WordSequence
     person: PersonId
     kind: TraceKind
-    small: bool = False
+    matches_lowercase: bool = False
     """Whether a single lower-case word counts: 'annasmith' does, while 'reading' is not the town."""
 
 
@@ -89,7 +89,7 @@ class TraceFinder:
                     self._pairs[other].setdefault(one, person)
                     self._in_order.add((one, other))
                     for joined in (one + other, other + one):
-                        self._add(WordRun((joined,), person, "name", small=True))
+                        self._add(WordRun((joined,), person, "name", matches_lowercase=True))
             for whole in {run, ("".join(run),)}:
                 if (
                     run
@@ -101,7 +101,7 @@ class TraceFinder:
         self._parts[person] = frozenset(parts)
 
     def _add(self, run: WordRun) -> None:
-        if run.small or run.words not in self._runs:
+        if run.matches_lowercase or run.words not in self._runs:
             self._runs[run.words] = run
             self._lengths[run.words[0]].add(len(run.words))
 
@@ -126,7 +126,11 @@ class TraceFinder:
             for length in sorted(self._lengths.get(token.word, ())):
                 part = row[at : at + length]
                 run = self._runs.get(tuple(one.word for one in part)) if len(part) == length else None
-                if run and (length > 1 or run.small or token.is_namelike) and not _is_scattered(part, run.kind):
+                if (
+                    run
+                    and (length > 1 or run.matches_lowercase or token.is_namelike)
+                    and not _is_scattered(part, run.kind)
+                ):
                     yield Trace(token.start, part[-1].end, run.person, run.kind)
             if token.word in self._pairs:
                 yield from self._pair(row, at)
@@ -143,10 +147,15 @@ class TraceFinder:
                 if not joined or (row[at].word, word) in self._in_order:
                     yield Trace(row[at].start, row[next_at].end, others[word], "name")
                 return
-            if len(word) > 1 and word not in PARTICLES and word not in LABELS and not self._of_one(row[at].word, word):
+            if (
+                len(word) > 1
+                and word not in PARTICLES
+                and word not in LABELS
+                and not self._are_of_one_name(row[at].word, word)
+            ):
                 return
 
-    def _of_one(self, one: str, other: str) -> bool:
+    def _are_of_one_name(self, one: str, other: str) -> bool:
         """Whether two words belong to the name of one withheld person."""
         return any(other in self._parts[person] for person in set(self._pairs[one].values()))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         number,
         svg_file,
     )
-    from kiwiresearch.kin.report.family_case import MergeEntry, ReportInput, SearchEntry, Stop, disagreement_from
+    from kiwiresearch.kin.report.family_case import MergeEntry, ReportInput, SearchEntry, Stop, shown_conflict
     from kiwiresearch.kin.report.labels import (
         FIELD_LABELS,
         METHOD_LABELS,

@@ -20,26 +20,23 @@ from kiwiresearch.text import fold, printable
 from kiwiresearch.text.dates import DateRange, dates_in
 
 Fault = Literal[
-    "empty",
-    "too long",
-    "pronoun",
-    "word not in its facts",
-    "doubt dropped",
-    "somebody else",
-    "value of something else",
+    "empty", "too long", "pronoun", "word not in its facts", "doubt dropped", "somebody else", "value of something else"
 ]
 MAX_SENTENCE_LENGTH = 400
 WORD = re.compile(r"[^\W_]+")
 PRONOUN_WORDS = "he she it they his her hers him them their theirs its this that these those i we you"
-SMALL_WORDS = "a an the and was were is are of in on at to with who as"
+PRONOUNS = frozenset(PRONOUN_WORDS.split())
+CONNECTING_WORDS = "a an the and was were is are of in on at to with who as"
+CONNECTING = frozenset(CONNECTING_WORDS.split())
+"""Words that only connect others."""
 CUE_WORDS = "born died aged married partner father mother parent parents had disagree life "
-CUE_WORDS += "stepfather stepmother stepparent stepparents"
+CUES = frozenset(f"{CUE_WORDS} stepfather stepmother stepparent stepparents".split())
+"""Words that say what happened, or how people are related."""
 DOUBT_WORDS = "c before after between about disagree without no known adoptive foster disputed half divorced"
-PRONOUNS, SMALL, CUES, DOUBT = (
-    frozenset(words.split()) for words in (PRONOUN_WORDS, SMALL_WORDS, CUE_WORDS, DOUBT_WORDS)
-)
-"""Words that replace a name; that only connect; that say what happened; that express doubt."""
+DOUBT = frozenset(DOUBT_WORDS.split())
+"""Words that express doubt, or make a statement less exact."""
 NAME_PREFIX = "name:"
+TEMPERATURE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]
     mine, theirs = cut_sentence(text, names), [cut_sentence(one.text, names) for one in sources]
     if PRONOUNS & mine.all:
         return "pronoun"
-    if mine.all - SMALL - {word for said in theirs for word in said.all}:
+    if mine.all - CONNECTING - {word for said in theirs for word in said.all}:
         return "word not in its facts"
     if any(DOUBT & said.all - mine.all for said in theirs):
         return "doubt dropped"
@@ -85,7 +82,7 @@ def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
                 cue = word
                 words.setdefault(cue, [])
                 dates.setdefault(cue, [])
-            elif word not in SMALL:
+            elif word not in CONNECTING:
                 words[cue].append(word)
         if dated:
             # Words of a date that express doubt count as words: without them it is another date.
@@ -116,6 +113,7 @@ def _folded(name: str) -> list[str]:
 def _same_subject(mine: CutSentence, said: CutSentence) -> bool:
     """Whether the sentence is about the people of its source, or the first of them."""
     subject, written = mine.words[""], said.words[""]
+    # A date before the first cue has no fact it could be checked with.
     return bool(subject) and subject == written[: len(subject)] and not mine.dates[""]
 
 
@@ -178,12 +176,11 @@ class WordedSummary:
 
 
 def summary_prompt() -> Prompt:
-    """The prompt, from its file."""
     text = (files("kiwiresearch.kin.report") / "prompts" / "summary.md").read_text(encoding="utf-8")
     return parse_prompt("summary", text)
 
 
-def write_summary(case: ReportInput, model: Model, *, temperature: float = 0.4) -> WordedSummary:
+def write_summary(case: ReportInput, model: Model) -> WordedSummary:
     """The summary with sentences of the model in place of those they are based on; the others stay unchanged."""
     rules = summary(case)
     given = {_key(case, one): one for one in rules[:MAX_FACTS] if one.people and _is_about_the_dead(case, one)}
@@ -192,7 +189,7 @@ def write_summary(case: ReportInput, model: Model, *, temperature: float = 0.4) 
     family = join_names([display_name(case.tree, one) for one in case.seeds]) or "nobody"
     facts = "\n".join(f"{key} {one.text}" for key, one in given.items())
     messages = summary_prompt().fill(family=family, facts=facts, most=MAX_SENTENCES)
-    options = write_up(temperature, max_tokens=MAX_SENTENCES * PER_SENTENCE)
+    options = write_up(TEMPERATURE, max_tokens=MAX_SENTENCES * PER_SENTENCE)
     try:
         proposed = ask(model, messages, Proposed, options).sentences
     except ModelError as problem:
@@ -210,7 +207,7 @@ def _is_about_the_dead(case: ReportInput, said: SummarySentence) -> bool:
 
 def _key(case: ReportInput, said: SummarySentence) -> str:
     """A key that a model cannot guess, and that differs from case to case."""
-    salt = "\n".join((case.audit_head, *case.seeds, said.text, *said.rests_on))
+    salt = "\n".join(("", *case.seeds, said.text, *said.rests_on))
     return sha256(salt.encode("utf-8", "replace")).hexdigest()[:8]
 
 

@@ -21,10 +21,11 @@ from kiwiresearch.kin.report.drawing import (
 )
 from kiwiresearch.kin.report.labels import display_name, year_phrase
 from kiwiresearch.kin.report.pedigree import elbow, is_doubtful_tie, parent_ties, tie_note
-from kiwiresearch.kin.timeline import birth_of
+from kiwiresearch.kin.timeline import birth_of, children_by_birth
 from kiwiresearch.kin.tree import DISCARDED, PersonId, Relationship, Tree
 from kiwiresearch.messages import Message
 from kiwiresearch.text import count_of
+from kiwiresearch.text.dates import ENDLESS
 
 MAX_BOXES = 160
 COUPLE_GAP = 22.0
@@ -159,23 +160,17 @@ def _start_of_union(tree: Tree, person: PersonId, partner: PersonId, ties: Coupl
     if tie and tie.start:
         return tie.start.earliest
     births = (birth_of(tree, child) for child in children_of_couple(tree, person, partner))
-    return min((when.earliest for when in births if when), default=10**9)
+    return min((when.earliest for when in births if when), default=ENDLESS)
 
 
 def children_of_couple(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
-    """The children of two people, or of one person whose other parent is unknown, the eldest first.
-
-    Without births, the order is that of the source.
-    """
+    """The children of two people, or of one person whose other parent is unknown, the eldest first."""
     found = []
     for child in tree.children(person):
         others = [one for one in tree.parents(child) if one != person and one in tree.persons]
         if child in tree.persons and child != person and (others[:1] == [partner] or not (others or partner)):
             found.append(child)
-    births = {child: birth_of(tree, child) for child in found}
-    return sorted(
-        found, key=lambda one: (when.earliest if (when := births[one]) else 10**9, tree.evidence_position(person, one))
-    )
+    return children_by_birth(tree, person, found)
 
 
 def _arrange(node: DescendantNode, y: float) -> float:

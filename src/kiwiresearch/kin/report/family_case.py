@@ -10,7 +10,7 @@ from kiwiresearch.kin.tree import FieldName, PersonId, Tree
 
 
 @dataclass(frozen=True, slots=True)
-class RankedValue:
+class ShownValue:
     """One of several competing values, and the reason for its rank."""
 
     facts: tuple[str, ...]
@@ -19,12 +19,12 @@ class RankedValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class ShownConflict:
     """A conflict: values of one field of one person, the best supported first."""
 
     person: PersonId
     field: FieldName
-    ranking: tuple[RankedValue, ...]
+    ranking: tuple[ShownValue, ...]
     recommended: str = ""
     """The id of the most likely fact; empty if undecided."""
     rationale: str = ""
@@ -56,7 +56,6 @@ class SearchEntry:
     hits: int = 0
     new_facts: int = 0
     negative: bool = False
-    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +76,23 @@ class ReportInput:
     title: str = ""
     generations: int = 0
     """How many generations the research covers; 0 if not given."""
-    disagreements: tuple[Disagreement, ...] = ()
+    conflicts: tuple[ShownConflict, ...] = ()
     merges: tuple[MergeEntry, ...] = ()
     searches: tuple[SearchEntry, ...] = ()
     stop: Stop = Stop()
-    audit_head: str = ""
     kinship: Mapping[PersonId, str] = field(default_factory=dict)
     """The kinship of each person to the first seed: 'grandfather'."""
     privacy: str = ""
     """One sentence on what was left out, and about whom."""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    language: str = "eng"
 
 
-def disagreement_from(conflict: Conflict) -> Disagreement:
+def shown_conflict(conflict: Conflict) -> ShownConflict:
     """A conflict as the report shows it; it must have been found in the tree that is shown."""
     competing = conflict.competing_assertions
     in_order = sorted(conflict.evidence_ranking, key=lambda one: one.rank)
-    ranking = tuple(RankedValue(competing[one.claim_index].facts, one.reason) for one in in_order)
+    ranking = tuple(ShownValue(competing[one.claim_index].facts, one.reason) for one in in_order)
     best = conflict.recommended_index
-    return Disagreement(
+    return ShownConflict(
         conflict.person,
         conflict.field,
         ranking,

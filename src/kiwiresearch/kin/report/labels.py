@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from kiwiresearch.kin.timeline import birth_of, death_of
-from kiwiresearch.kin.tree import (
-    Fact,
-    FieldName,
-    LivingStatus,
-    PersonId,
-    Status,
-    Tree,
-)
+from kiwiresearch.kin.tree import Fact, FieldName, LivingStatus, PersonId, Status, Tree
 from kiwiresearch.messages import Message
 from kiwiresearch.text import one_line
 from kiwiresearch.text.dates import DateRange
@@ -91,9 +84,9 @@ def display_name(tree: Tree, person: PersonId) -> str:
     return (one_line(found.name) if found else "") or UNNAMED
 
 
-def join_names(parts: list[str] | tuple[str, ...], word: str = "and") -> str:
+def join_names(parts: list[str] | tuple[str, ...]) -> str:
     """'A', 'A and B', 'A, B and C'."""
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def year_phrase(when: DateRange) -> str:

@@ -21,13 +21,11 @@ from kiwiresearch.kin.report.drawing import (
     picture,
 )
 from kiwiresearch.kin.report.labels import display_name
-from kiwiresearch.kin.tree import DISCARDED, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, UNSETTLED, PersonId, Relationship, Tree
 from kiwiresearch.text import count_of
 
 MAX_BOXES = 127
 """Seven complete generations; people further away are counted, not drawn."""
-BY_BLOOD = ("", "biological", "illegitimate")
-DOUBTED = ("conflicting", "disputed")
 
 
 class Reach(NamedTuple):
@@ -87,14 +85,14 @@ def parent_ties(tree: Tree) -> dict[tuple[PersonId, PersonId], Relationship]:
 
 
 def is_doubtful_tie(tie: Relationship | None) -> bool:
-    return tie is not None and (tie.qualifier not in BY_BLOOD or tie.status in DOUBTED)
+    return tie is not None and (tie.qualifier not in BY_BLOOD or tie.status in UNSETTLED)
 
 
 def tie_note(tie: Relationship | None) -> str:
     """The label on how the person of a box is connected."""
     if tie is None:
         return ""
-    return tie.qualifier if tie.qualifier not in BY_BLOOD else "doubtful" if tie.status in DOUBTED else ""
+    return tie.qualifier if tie.qualifier not in BY_BLOOD else "doubtful" if tie.status in UNSETTLED else ""
 
 
 def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:

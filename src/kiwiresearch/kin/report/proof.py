@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.document import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
 from kiwiresearch.kin.evidence_phrases import evidence_phrase
-from kiwiresearch.kin.report.family_case import Disagreement, ReportInput
+from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
     FIELD_LABELS,
@@ -24,6 +24,7 @@ from kiwiresearch.kin.timeline import birth_of
 from kiwiresearch.kin.tree import (
     DISCARDED,
     RELATION_FIELDS,
+    UNSETTLED,
     Evidence,
     Fact,
     FieldName,
@@ -99,7 +100,6 @@ def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
     return sorted(met.values(), key=lambda one: (one.source, one.start))
 
 
-UNSETTLED = ("conflicting", "disputed")
 MIN_ORIGINS = 2
 
 
@@ -114,7 +114,7 @@ class Support:
 def origins(tree: Tree, evidence: Iterable[Evidence]) -> frozenset[str]:
     """The independent origins of evidence: sources that copy from each other count as one."""
     sources = (tree.sources.get(one.source) for one in evidence)
-    return frozenset(source.origin_group or source.id for source in sources if source)
+    return frozenset(source.origin for source in sources if source)
 
 
 def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_contested: bool = False) -> Support:
@@ -148,10 +148,10 @@ class Proofs:
         self.case, self.tree, self.anchors = case, case.tree, anchors
         self.quoting = QuoteBuilder(case.tree)
         self._order = {person: at for at, person in enumerate(anchors)}
-        self._against = {(one.person, one.field): one for one in case.disagreements}
+        self._against = {(one.person, one.field): one for one in case.conflicts}
         self.facts = {fact.id: fact for fact in case.tree.facts}
         self.ties = {tie.id: tie for tie in case.tree.relationships}
-        self._sides = {one: found for found in case.disagreements for side in found.ranking for one in side.facts}
+        self._sides = {one: found for found in case.conflicts for side in found.ranking for one in side.facts}
         self._shown_of: dict[PersonId, tuple[FactEntry, ...]] = {}
         self._ties: dict[PersonId, list[Relationship]] = {}
         for tie in case.tree.relationships:
@@ -163,12 +163,12 @@ class Proofs:
         anchor = self.anchors.get(person, "")
         return Span(display_name(self.tree, person), f"#{anchor}" if anchor else "", foreign=True)
 
-    def disagreement(self, person: PersonId, field: FieldName) -> Disagreement | None:
+    def conflict_about(self, person: PersonId, field: FieldName) -> ShownConflict | None:
         return self._against.get((person, field))
 
     def support_of_fact(self, fact: Fact) -> Support:
-        found = self.disagreement(fact.person, fact.field)
-        return support_for(self.tree, fact.status, fact.evidence, is_contested=_is_open(found))
+        found = self.conflict_about(fact.person, fact.field)
+        return support_for(self.tree, fact.status, fact.evidence, is_contested=_is_contested(found))
 
     def entries_for(self, person: PersonId) -> tuple[FactEntry, ...]:
         """The facts of a person, then the ties."""
@@ -218,7 +218,7 @@ class Proofs:
 
     def _why(self, fact: Fact, others: Sequence[Fact]) -> list[Line]:
         """Why this value is preferred, if there is a choice."""
-        found = self.disagreement(fact.person, fact.field)
+        found = self.conflict_about(fact.person, fact.field)
         notes = list(_reasons(found)) if found else []
         if others and not (found and found.rationale):
             reason = "it is preferred" if fact.preferred else "it has the best evidence"
@@ -268,7 +268,9 @@ class Proofs:
         return tie.second if tie.first == person else tie.first
 
     def support_of_tie(self, tie: Relationship) -> Support:
-        return support_for(self.tree, tie.status, self._evidence(tie), is_contested=_is_open(self._sides.get(tie.id)))
+        return support_for(
+            self.tree, tie.status, self._evidence(tie), is_contested=_is_contested(self._sides.get(tie.id))
+        )
 
     def _evidence(self, tie: Relationship) -> list[Evidence]:
         """The evidence of a tie, including that of facts which state it."""
@@ -305,7 +307,7 @@ class Proofs:
         return min((tie.first, tie.second), key=lambda one: self._order.get(one, len(self._order)))
 
 
-def _is_open(found: Disagreement | None) -> bool:
+def _is_contested(found: ShownConflict | None) -> bool:
     return found is not None and found.status != "resolved" and len(found.ranking) > 1
 
 
@@ -313,7 +315,7 @@ def _class(shared: str) -> tuple[Line, ...]:
     return (line_of(Span("Evidence: ", emphasis=True), f"{shared}."),) if shared else ()
 
 
-def _reasons(found: Disagreement) -> tuple[Line, ...]:
+def _reasons(found: ShownConflict) -> tuple[Line, ...]:
     """The outcome of a conflict, and what would settle it."""
     notes = []
     if found.rationale:

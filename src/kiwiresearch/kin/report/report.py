@@ -24,7 +24,7 @@ from kiwiresearch.document import (
 )
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.family_case import Disagreement, RankedValue, ReportInput
+from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.labels import (
     LIVING_NOTES,
     STATUS_LABELS,
@@ -75,16 +75,16 @@ def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, 
 
 def conflicts_section(proofs: Proofs) -> Iterator[Block]:
     yield Heading(line_of("Conflicts"), anchor="conflicts")
-    if not proofs.case.disagreements:
+    if not proofs.case.conflicts:
         yield Paragraph(line_of("No conflicts: the sources do not contradict each other."))
         return
     yield Paragraph(line_of("Values that cannot all be right, side by side. All of them are kept."))
-    for one in proofs.case.disagreements:
+    for one in proofs.case.conflicts:
         if one.person in proofs.tree.persons:
             yield from _conflict(proofs, one)
 
 
-def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
+def _conflict(proofs: Proofs, one: ShownConflict) -> Iterator[Block]:
     yield Heading(line_of(proofs.person_link(one.person), f": {field_noun(one.field)}"), 3)
     rows = [row for ranked in one.ranking if (row := _value(proofs, ranked, is_held=one.recommended in ranked.facts))]
     if rows:
@@ -98,7 +98,7 @@ def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
         yield LineList(tuple(line_of(one_line(action)) for action in one.next_actions))
 
 
-def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line, ...]:
+def _value(proofs: Proofs, ranked: ShownValue, *, is_held: bool) -> tuple[Line, ...]:
     """One side of a conflict; empty if the tree that is shown does not contain it."""
     facts = [fact for one in ranked.facts if (fact := proofs.facts.get(one))]
     ties = [tie for one in ranked.facts if (tie := proofs.ties.get(one))]
@@ -149,19 +149,16 @@ def log_section(case: ReportInput) -> Iterator[Block]:
     yield Paragraph(
         line_of(f"{count_of(len(case.searches), 'search', 'searches')}, {vain:,} without results. {ABSENCE}")
     )
-    header = ("Search", "Source", "Result", "New facts", "Date")
-    rows = [
+    rows = tuple(
         (
             line_of(Span(one_line(one.query), foreign=True)),
             line_of(one_line(one.source)),
             line_of("no results" if one.negative else f"{one.hits:,} found"),
             line_of(f"{one.new_facts:,}"),
-            line_of(one_line(one.at)),
         )
         for one in case.searches
-    ]
-    kept = len(header) if any(row[-1] for row in rows) else len(header) - 1
-    yield _table(header[:kept], tuple(row[:kept] for row in rows), "All searches in order", "log")
+    )
+    yield _table(("Search", "Source", "Result", "New facts"), rows, "All searches in order", "log")
 
 
 def sources_section(case: ReportInput) -> Iterator[Block]:
@@ -186,12 +183,6 @@ def ending_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("How the research ended"), anchor="end")
     detail = one_line(case.stop.detail) or "The research stopped."
     yield Paragraph(line_of(detail if case.stop.reason else "The research is not finished."))
-    if case.settings:
-        lines = tuple(line_of(f"{one_line(key)}: {one_line(value)}") for key, value in sorted(case.settings.items()))
-        yield LineList(lines, "settings")
-    if case.audit_head:
-        yield Paragraph(line_of("Log fingerprint, which shows whether anything before it was changed:"))
-        yield Paragraph(line_of(one_line(case.audit_head)), "hash")
 
 
 MAX_GENERATIONS = 8
@@ -240,12 +231,12 @@ def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = 
         *sources_section(case),
         *ending_section(case),
     )
-    return Document(f"The family of {whose}", blocks, case.language)
+    return Document(f"The family of {whose}", blocks, "eng")
 
 
 def _opening(case: ReportInput) -> Iterator[Block]:
     known = f"{count_of(len(case.tree.persons), 'person', 'people')}, {count_of(len(case.tree.sources), 'source')}, "
-    known += count_of(len(case.disagreements), "conflict")
+    known += count_of(len(case.conflicts), "conflict")
     yield Paragraph(line_of(f"{known}."), "origin")
     if case.privacy:
         yield Paragraph(line_of(case.privacy), "note")

@@ -9,10 +9,10 @@ from kiwiresearch.kin.kinship import NOT_RELATED
 from kiwiresearch.kin.report.descendants import children_of_couple, couple_ties, partners_in_order
 from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names
-from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
+from kiwiresearch.kin.report.pedigree import parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
-from kiwiresearch.kin.tree import DISCARDED, FieldName, Person, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, PARENT_OF_SEX, FieldName, Person, PersonId, Relationship, Tree
 from kiwiresearch.text import count_of, one_line
 from kiwiresearch.text.dates import DateRange
 
@@ -56,7 +56,7 @@ def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySente
     yield _life(case, person)
     parents = parents_in_order(tree, seed)
     if parents:
-        ties = [tie for tie in tree.relationships if tie.kind == "parent_of" and tie.second == seed and _held(tie)]
+        ties = [tie for tie in tree.relationships if tie.kind == "parent_of" and tie.second == seed and _counts(tie)]
         for qualifier in dict.fromkeys(_qualifier(ties, one) for one in parents):
             alike = [one for one in parents if _qualifier(ties, one) == qualifier]
             yield _parents(tree, seed, alike, qualifier, ties)
@@ -67,7 +67,7 @@ def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySente
         yield _children(tree, (seed,), alone, besides=others)
 
 
-def _held(tie: Relationship) -> bool:
+def _counts(tie: Relationship) -> bool:
     return tie.status not in DISCARDED
 
 
@@ -79,8 +79,7 @@ def _qualifier(ties: Sequence[Relationship], parent: PersonId) -> str:
 def _parents(
     tree: Tree, seed: PersonId, parents: Sequence[PersonId], qualifier: str, ties: Sequence[Relationship]
 ) -> SummarySentence:
-    roles = {"male": "father", "female": "mother", "": "parent"}
-    role = roles[tree.persons[parents[0]].sex] if len(parents) == 1 else "parents"
+    role = PARENT_OF_SEX[tree.persons[parents[0]].sex] if len(parents) == 1 else "parents"
     verb = "were the" if len(parents) > 1 else "was a" if qualifier else "was the"
     verb = "was an" if verb == "was a" and qualifier[:1] in "aeiou" else verb
     called = f"step{role}" if qualifier == "step" else f"{qualifier} {role}".strip()
@@ -105,9 +104,7 @@ def _life(case: ReportInput, person: Person) -> SummarySentence:
         parts.append("has died")
     fields: tuple[FieldName, ...] = ("birth_date", "birth_place", "death_date", "death_place")
     facts = tuple(fact.id for field in fields if (fact := accepted_fact(tree, person.id, field)))
-    contested = [
-        field_noun(one.field) for one in case.disagreements if one.person == person.id and _is_open(one.status)
-    ]
+    contested = [field_noun(one.field) for one in case.conflicts if one.person == person.id and _is_open(one.status)]
     sentence = f"{name} {join_names(parts)}" if parts else f"No dates are known for the life of {name}"
     text = f"{sentence}; sources disagree on the {join_names(contested)}." if contested else f"{sentence}."
     return SummarySentence(text, facts, (person.id,))
@@ -142,7 +139,7 @@ def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
         ties = [
             tie
             for tie in tree.relationships
-            if tie.kind in ("spouse_of", "partner_of") and {tie.first, tie.second} == {seed, other} and _held(tie)
+            if tie.kind in ("spouse_of", "partner_of") and {tie.first, tie.second} == {seed, other} and _counts(tie)
         ]
         tie = next((one for one in ties if one.start), ties[0])
         verb = "married" if tie.kind == "spouse_of" else "was the partner of"
@@ -161,7 +158,7 @@ def _children(
     ties = tuple(
         tie.id
         for tie in tree.relationships
-        if tie.kind == "parent_of" and tie.first in parents and tie.second in children and _held(tie)
+        if tie.kind == "parent_of" and tie.first in parents and tie.second in children and _counts(tie)
     )
     names = [display_name(tree, one) for one in children if display_name(tree, one) != UNNAMED]
     shown = names[:MAX_NAMES]
@@ -219,8 +216,8 @@ def _evidence_sentences(case: ReportInput, proofs: Proofs) -> Iterator[str]:
 
 
 def _conflict_sentences(case: ReportInput) -> Iterator[str]:
-    settled = sum(one.status == "resolved" for one in case.disagreements)
-    unsettled = len(case.disagreements) - settled
+    settled = sum(one.status == "resolved" for one in case.conflicts)
+    unsettled = len(case.conflicts) - settled
     if unsettled:
         yield f"{count_of(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled. All values are kept."
     if settled:
@@ -256,9 +253,7 @@ def _lacking(tree: Tree, one: PersonId) -> list[str]:
 def open_points(case: ReportInput, one: PersonId) -> str:
     """What is still missing about a dead person, and what sources disagree on."""
     lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
-    contested = [
-        field_noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)
-    ]
+    contested = [field_noun(found.field) for found in case.conflicts if found.person == one and _is_open(found.status)]
     parts = [f"{join_names(lacks)} not found"] if lacks else []
     parts += [f"sources disagree on the {join_names(contested)}"] if contested else []
     return "; ".join(parts)

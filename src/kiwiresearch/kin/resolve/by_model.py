@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, Action, MergeProposal, ResolveSettings
+from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, MergeAction, MergeProposal
 from kiwiresearch.kin.resolve.resolver import MIN_SUPPORT
 from kiwiresearch.kin.tree import Person, PersonId, Tree
 from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
@@ -63,28 +63,23 @@ class ReviewedProposals:
 
     proposals: tuple[MergeProposal, ...]
     notes: tuple[str, ...] = ()
-    asked: int = 0
 
 
-def review_by_model(
-    proposals: Sequence[MergeProposal], tree: Tree, model: Model, *, settings: ResolveSettings = DEFAULT_SETTINGS
-) -> ReviewedProposals:
+def review_by_model(proposals: Sequence[MergeProposal], tree: Tree, model: Model) -> ReviewedProposals:
     """Ask about every doubtful pair; if the model fails, the proposals of the rules stay."""
     found: list[MergeProposal] = []
     notes: tuple[str, ...] = ()
-    asked = 0
     for proposal in proposals:
-        if not notes and _is_doubtful(proposal, settings) and _are_dead(proposal, tree):
-            asked += 1
+        if not notes and _is_doubtful(proposal) and _are_dead(proposal, tree):
             try:
                 opinion = opinion_on(proposal, tree, model)
                 if not find_ungrounded_word(opinion.reasons(), _shown(proposal, tree)):
-                    proposal = apply_opinion(proposal, opinion, model.name, settings)
+                    proposal = apply_opinion(proposal, opinion, model.name)
             except ModelError as problem:
                 why = printable(problem.message).rstrip(".")
                 notes = (f"{model_label(model)} could not help with matching people: {why}.",)
         found.append(proposal)
-    return ReviewedProposals(tuple(found), notes, asked)
+    return ReviewedProposals(tuple(found), notes)
 
 
 def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
@@ -103,17 +98,15 @@ def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
     return ask(model, messages, Opinion, extraction(max_tokens=REPLY_TOKENS))
 
 
-def apply_opinion(
-    proposal: MergeProposal, opinion: Opinion, by: str, settings: ResolveSettings = DEFAULT_SETTINGS
-) -> MergeProposal:
+def apply_opinion(proposal: MergeProposal, opinion: Opinion, by: str) -> MergeProposal:
     """The proposal moved one step towards or away from a merge, if the model says so and the pair is doubtful."""
-    if not _is_doubtful(proposal, settings):
+    if not _is_doubtful(proposal):
         return proposal
     step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
     at = ACTIONS.index(proposal.recommended_action)
-    action: Action = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
+    action: MergeAction = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
     kinds = sum(one.points >= MIN_SUPPORT for one in proposal.features)
-    if action == proposal.recommended_action or (action == "merge" and kinds < settings.min_groups):
+    if action == proposal.recommended_action or (action == "merge" and kinds < DEFAULT_SETTINGS.min_groups):
         return proposal
     return replace(proposal, recommended_action=action, decided_by=f"model {by}")
 
@@ -126,8 +119,9 @@ def _shown(proposal: MergeProposal, tree: Tree) -> str:
     return "\n".join((*_records(proposal, tree), *(one.reason for one in proposal.features)))
 
 
-def _is_doubtful(proposal: MergeProposal, settings: ResolveSettings) -> bool:
-    return not proposal.vetoes and settings.review_at <= proposal.similarity_score < settings.merge_at
+def _is_doubtful(proposal: MergeProposal) -> bool:
+    limits = DEFAULT_SETTINGS
+    return not proposal.vetoes and limits.review_at <= proposal.similarity_score < limits.merge_at
 
 
 def _names_no_relative(feature: str) -> bool:

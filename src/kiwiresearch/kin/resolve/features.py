@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from kiwiresearch.kin.resolve.profile import ALL_TIME, INITIAL, NameParts, Profile, Years, word_similarity
+from kiwiresearch.kin.resolve.profile import ALL_TIME, INITIAL_SIMILARITY, NameParts, Profile, Years, word_similarity
 from kiwiresearch.text.dates import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
@@ -161,7 +161,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
     options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
     for like, x, y in sorted(options, key=lambda found: -found[0]):
-        if (like < 0.85 and like != INITIAL) or x not in left or y not in right:
+        if (like < 0.85 and like != INITIAL_SIMILARITY) or x not in left or y not in right:
             continue
         del left[x], right[y]
         is_initial = len(x) == 1 or len(y) == 1

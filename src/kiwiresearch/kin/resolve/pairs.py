@@ -9,13 +9,12 @@ from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
 from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
-from kiwiresearch.kin.tree import DISCARDED, PersonId, Tree
+from kiwiresearch.kin.tree import DISCARDED, PARENT_OF_SEX, PersonId, Tree
 
 Pair = tuple[PersonId, PersonId]
 SLACK_YEARS = 2
 """Different calendars and copying errors shift dates a little."""
 SITE = re.compile(r"[a-z]+://[^/]+/")
-PARENT_WORDS = {"male": "father", "female": "mother", "": "parent"}
 
 
 def ordered_pair(one: PersonId, other: PersonId) -> Pair:
@@ -31,9 +30,9 @@ def are_different_pages(one: str, other: str) -> bool:
 class Vetoes:
     """Who cannot be the same person: by their records, by their ties, or because they were separated before."""
 
-    def __init__(self, tree: Tree, cannot_link: Collection[Pair]) -> None:
+    def __init__(self, tree: Tree, separated: Collection[Pair]) -> None:
         self._tree = tree
-        self._forbidden = {ordered_pair(*pair) for pair in cannot_link}
+        self._separated = {ordered_pair(*pair) for pair in separated}
         self._direct_ties = {
             ordered_pair(tie.first, tie.second): tie.kind
             for tie in tree.relationships
@@ -50,7 +49,7 @@ class Vetoes:
 
     def _by_ties(self, a: Profile, b: Profile) -> Iterator[str]:
         pair = ordered_pair(a.id, b.id)
-        if pair in self._forbidden:
+        if pair in self._separated:
             yield "they were kept separate before"
         if pair in self._direct_ties:
             is_sibling = self._direct_ties[pair] == "sibling_of"
@@ -58,7 +57,7 @@ class Vetoes:
         for one, other in ((a, b), (b, a)):
             if one.id in self.ancestors(other.id):
                 is_parent = one.id in self._tree.parents(other.id)
-                yield f"one is the other's {PARENT_WORDS[one.sex] if is_parent else 'ancestor'}"
+                yield f"one is the other's {PARENT_OF_SEX[one.sex] if is_parent else 'ancestor'}"
 
     def ancestors(self, person: PersonId) -> frozenset[PersonId]:
         known = self._ancestors.get(person)

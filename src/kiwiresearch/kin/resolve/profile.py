@@ -27,7 +27,7 @@ PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
 """Words used in place of an unknown name."""
 SMALL_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
 SMALL_WORDS = frozenset(SMALL_WORDS_TEXT.split())
-INITIAL = 0.75
+INITIAL_SIMILARITY = 0.75
 """The similarity of a name and its initial."""
 VARIANT = 0.95
 """The similarity of two forms of a name: 'William' and 'Wilhelm'."""
@@ -81,7 +81,7 @@ def word_similarity(one: str, other: str) -> float:
     if one == other:
         return 1.0
     if len(one) == 1 or len(other) == 1:
-        return INITIAL if one[:1] == other[:1] else 0.0
+        return INITIAL_SIMILARITY if one[:1] == other[:1] else 0.0
     forms = name_words().pet_groups
     if not forms.get(one, frozenset()).isdisjoint(forms.get(other, frozenset())):
         return VARIANT
@@ -135,7 +135,7 @@ class Profile:
 
 
 def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
-    """Profiles of everybody in a tree, ordered by id."""
+    """Ordered by id."""
     sources = _sources(tree)
     eras = _eras(tree)
     return {one: _profile(tree.persons[one], sources[one], eras[one]) for one in sorted(tree.persons)}

@@ -45,8 +45,8 @@ DEFAULT_SETTINGS = ResolveSettings()
 
 Feature = Literal["name_similarity", "date_overlap", "place_match", "relationship_consistency", "external_id"]
 FEATURES: tuple[Feature, ...] = ("name_similarity", "date_overlap", "place_match", "relationship_consistency")
-Action = Literal["merge", "merge_with_review", "review", "separate"]
-ACTIONS: tuple[Action, ...] = ("separate", "review", "merge_with_review", "merge")
+MergeAction = Literal["merge", "merge_with_review", "review", "separate"]
+ACTIONS: tuple[MergeAction, ...] = ("separate", "review", "merge_with_review", "merge")
 """From the most cautious to the boldest."""
 PROMPT_KEYS: dict[Feature, str] = {
     "name_similarity": "name",
@@ -79,9 +79,8 @@ class MergeProposal:
     features: tuple[FeatureScore, ...]
     merge_rationale: str
     why_not_merge: str
-    recommended_action: Action
+    recommended_action: MergeAction
     vetoes: tuple[str, ...] = ()
-    reversible: Literal[True] = True
     decided_by: str = "rules"
 
     def __post_init__(self) -> None:
@@ -105,7 +104,7 @@ class MergeProposal:
         return round(max(self.similarity_score, 1 - self.similarity_score), 4)
 
     def record(self) -> JsonDict:
-        """The proposal as data, with the keys of both agent contracts."""
+        """The proposal as data; the specification has two names for some keys, so both are given."""
         return {
             "candidate_pair": list(self.candidate_pair),
             "similarity_score": self.similarity_score,
@@ -119,12 +118,12 @@ class MergeProposal:
             "recommendation": self.recommendation,
             "confidence": self.confidence,
             "vetoes": list(self.vetoes),
-            "reversible": self.reversible,
+            "reversible": True,
             "decided_by": self.decided_by,
         }
 
 
-def action_for(score: float, groups: int, settings: ResolveSettings) -> Action:
+def action_for(score: float, groups: int, settings: ResolveSettings) -> MergeAction:
     """The action for a score; without enough kinds of evidence nothing is merged without review."""
     if score >= settings.merge_at and groups >= settings.min_groups:
         return "merge"

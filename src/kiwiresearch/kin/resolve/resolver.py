@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
-from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.resolve.features import date_points, is_same_day, probability
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.proposal import (
     DEFAULT_SETTINGS,
-    Action,
     FeatureScore,
+    MergeAction,
     MergeProposal,
     ResolveSettings,
     action_for,
 )
-from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN, BaseScore, KinPoints, PairScores
+from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN_ROLES, BaseScore, KinPoints, PairScores
 from kiwiresearch.kin.tree import PersonId, Tree
 
 MIN_SUPPORT = 1.0
@@ -25,17 +24,19 @@ STRIKING_SCORE = 5.0
 """Name and dates that agree this well need an explanation, even if a merge is ruled out."""
 MAX_SHOWN = 10
 """Nobody reviews every pair of hundreds of namesakes, so each person is shown only with the best matches."""
+RULED_OUT = 0.01
+"""The highest score of a pair with a veto, which must not look likely in a list."""
 GENERAL_DOUBT = "nothing in the records contradicts it, but only a few sources were compared"
 
 
 def propose(
-    tree: Tree, *, cannot_link: Collection[Pair] = (), settings: ResolveSettings = DEFAULT_SETTINGS
+    tree: Tree, *, separated: Collection[Pair] = (), settings: ResolveSettings = DEFAULT_SETTINGS
 ) -> tuple[MergeProposal, ...]:
     """Pairs of records that may be the same person, the most certain first.
 
     A person has at most one record in each source: the best pair wins, and pairs it rules out say so.
     """
-    scores = PairScores(tree, cannot_link, settings)
+    scores = PairScores(tree, separated, settings)
     scores.run()
     groups = PersonGroups(scores)
     shown: Counter[PersonId] = Counter()
@@ -48,33 +49,11 @@ def propose(
             continue
         shown.update(pair)
         against = groups.objections(pair) if score >= settings.review_at else ()
-        proposals.append(_proposal(scores, pair, score, against))
+        proposals.append(proposal_for(scores, pair, score, against))
         if score >= settings.review_at and not against:
             groups.join(pair)
     proposals += _ruled_out(scores)
     return tuple(sorted(proposals, key=lambda one: (-one.similarity_score, one.candidate_pair)))
-
-
-def compare_people(
-    tree: Tree,
-    one: PersonId,
-    other: PersonId,
-    *,
-    cannot_link: Collection[Pair] = (),
-    settings: ResolveSettings = DEFAULT_SETTINGS,
-) -> MergeProposal:
-    """The proposal for two given records, even if nobody would propose it: shows what each rule says."""
-    for person in (one, other):
-        if person not in tree.persons:
-            raise BadUsage(f"This tree has no person with the ID {person!r}.", remedy="Use the IDs of two people.")
-    if one == other:
-        raise BadUsage(f"Both IDs are {one!r}.", remedy="Choose two different people.")
-    scores = PairScores(tree, cannot_link, settings)
-    scores.run()
-    pair = ordered_pair(one, other)
-    against = scores.vetoes_of(pair)
-    score = probability(scores.beliefs[pair]) if pair in scores.beliefs else probability(scores.base(pair).total)
-    return _proposal(scores, pair, min(score, 0.01) if against else score, against)
 
 
 class PersonGroups:
@@ -144,21 +123,21 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
         reasons = scores.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
         if reasons:
             shown.update(pair)
-            found.append(_proposal(scores, pair, min(probability(base.total), 0.01), reasons))
+            found.append(proposal_for(scores, pair, min(probability(base.total), RULED_OUT), reasons))
     return found
 
 
-def _proposal(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
+def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
     base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
     features = _features(scores, pair, base, kin)
     supporting = [one for one in features if one.points >= MIN_SUPPORT]
-    action: Action = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
+    action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
     against = [*vetoes, *(one.reason for one in features if one.points < 0)]
     if not vetoes and len(supporting) < scores.settings.min_groups:
         against.append("only one kind of evidence supports it" if supporting else "no evidence supports it")
     if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.unmatched)}")
-    if scores.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
+    if scores.may_be_siblings(pair) and any(role in ORIGIN_ROLES for role, _ in kin.matched):
         are_twins = is_same_day(*(scores.profiles[one].birth for one in pair))
         against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
     reasons = [one.reason for one in features if one.points > 0]

@@ -32,11 +32,11 @@ SHARED_BY_CHANCE: dict[Role, float] = {
 CHILD_OF_ONE_SEX = 1 / 8000
 """Two fathers or two mothers of one child are the same person, except for step-parents and errors."""
 CERTAIN = 20.0
-ORIGIN: tuple[Role, ...] = ("father", "mother", "parent", "sibling")
+ORIGIN_ROLES: tuple[Role, ...] = ("father", "mother", "parent", "sibling")
 OWN_FAMILY: tuple[Role, ...] = ("spouse", "child")
-FURTHER = 1.5
+MAX_FURTHER_MATCH = 1.5
 """The most that the second and third relative in one role can add."""
-ECHO = 0.35
+REPEATED_EVIDENCE_WEIGHT = 0.35
 """Relatives of one household repeat the same evidence: all but the strongest have only this weight."""
 MAX_PENALTY = -5.0
 KIN_RANGE = (-7.0, 13.0)
@@ -108,7 +108,7 @@ def kin_points(
         met += sure
         if not sure and by_role[role] < 0:
             missed.append(role)
-    origin = _combined(by_role, ORIGIN)
+    origin = _combined(by_role, ORIGIN_ROLES)
     value = min(origin, most_of_origin) + _combined(by_role, OWN_FAMILY)
     low, high = KIN_RANGE
     return KinPoints(min(max(value, low), high), tuple(met), tuple(missed), shares)
@@ -136,7 +136,7 @@ def _role_points(
     value = math.log((shared * ratio + 1 - shared) / (by_chance * ratio + 1 - by_chance))
     shares[pair] = shares.get(pair, 0.0) + value
     for odds, pair in best[1:3]:
-        more = FURTHER * probability(odds)
+        more = MAX_FURTHER_MATCH * probability(odds)
         shares[pair] = shares.get(pair, 0.0) + more
         value += more
     return value
@@ -146,7 +146,7 @@ def _combined(by_role: Mapping[Role, float], roles: Iterable[Role]) -> float:
     values = sorted((by_role[role] for role in roles if role in by_role), reverse=True)
     good = [value for value in values if value > 0]
     bad = sum(value for value in values if value <= 0)
-    return (good[0] + ECHO * sum(good[1:]) if good else 0.0) + max(bad, MAX_PENALTY)
+    return (good[0] + REPEATED_EVIDENCE_WEIGHT * sum(good[1:]) if good else 0.0) + max(bad, MAX_PENALTY)
 
 
 MIN_BASE = -11.0
@@ -180,11 +180,11 @@ class BaseScore:
 class PairScores:
     """The candidate pairs of a tree and their scores."""
 
-    def __init__(self, tree: Tree, cannot_link: Collection[Pair], settings: ResolveSettings) -> None:
+    def __init__(self, tree: Tree, separated: Collection[Pair], settings: ResolveSettings) -> None:
         self.tree, self.settings = tree, settings
         self.profiles = profiles_of(tree)
         self.relatives = relatives_of(tree, self.profiles)
-        self._vetoes = Vetoes(tree, cannot_link)
+        self._vetoes = Vetoes(tree, separated)
         self.rarity = Rarity(self.profiles.values())
         self.prior = -max(MIN_PRIOR, math.log(max(len(self.profiles) / 2, 1))) - 0.5
         self._bases: dict[Pair, BaseScore] = {}
@@ -204,10 +204,10 @@ class PairScores:
             self._score()
 
     def base(self, pair: Pair) -> BaseScore:
-        known = self._bases.get(pair)
-        if known is None:
-            known = self._bases[pair] = self._base(pair)
-        return known
+        base = self._bases.get(pair)
+        if base is None:
+            base = self._bases[pair] = self._base(pair)
+        return base
 
     def vetoes_of(self, pair: Pair) -> tuple[str, ...]:
         """All vetoes of a pair."""
@@ -288,7 +288,7 @@ class PairScores:
             base = self.base(pair)
             return LOWEST if base.vetoed else base.total
         from_kin = self.kin.get(pair, NO_KIN).shares.get(asking, 0.0)
-        return known - max(from_kin, 0.0)
+        return known - max(from_kin, 0.0)  # only support is taken out; evidence against the pair stays
 
     def _score(self) -> None:
         self.scores = {

@@ -12,15 +12,18 @@ from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import fold
-from kiwiresearch.zim import hidden_page_error
+from kiwiresearch.zim import SCHEME, hidden_page_error
 
 MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
 """The years of a person are at the beginning of a page, or in the box."""
 SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
-SCHEME = "zim://"
 BOTH = 2
+
+
+def content_hash(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class NameSearch:
     """Pages found for a name, each with the alias that led to it."""
 
     pages: tuple[tuple[Fetched, str], ...]
-    mended: str = ""
+    corrected: str = ""
     """The corrected name, if no book knows a word of it."""
 
 
@@ -70,7 +73,7 @@ class BookSource:
     def search_name(self, name: str) -> NameSearch:
         """Pages that may be about a person with this name, as a reader would search for them."""
         findings = self._search(name, fast=False)
-        candidates = [*self._candidates(findings.corrected or name), *self._places(findings)]
+        candidates = [*self._candidates(findings.corrected or name), *self._pages_of(findings)]
         read = ((self._read(book, path), alias) for book, path, alias in dict.fromkeys(candidates))
         pages = tuple((fetched, alias) for fetched, alias in read if fetched is not None)
         return NameSearch(pages, findings.corrected)
@@ -92,14 +95,14 @@ class BookSource:
     def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
         """Pages and the names that led to them: exact titles of all books first, then what a search finds."""
         exact = [(book, path, name) for book in self._books if (path := book.archive.by_title(name)) is not None]
-        return [*exact, *self._places(self._search(name, fast=True))]
+        return [*exact, *self._pages_of(self._search(name, fast=True))]
 
     def _search(self, name: str, *, fast: bool) -> SearchResult:
         return search_books(
             self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=fast, max_books=len(self._books) or 1)
         )
 
-    def _places(self, findings: SearchResult) -> list[tuple[OpenBook, str, str]]:
+    def _pages_of(self, findings: SearchResult) -> list[tuple[OpenBook, str, str]]:
         by_id = {book.book.id: book for book in self._books}
         return [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
 
@@ -112,7 +115,7 @@ class BookSource:
             return None  # an unreadable page is not a result; `fetch` says what is wrong with it
 
     def _fetched(self, book: OpenBook, page: PageDoc) -> Fetched:
-        digest = "sha256:" + hashlib.sha256(page.text.encode("utf-8", "replace")).hexdigest()
+        digest = content_hash(page.text)
         is_wiki = book.book.kind == "wikipedia"
         source = Source(
             id=row_id("source", str(page.ref), digest),

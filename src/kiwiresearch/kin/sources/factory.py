@@ -21,10 +21,8 @@ def open_sources(
     known: Plugins,
     gate: Gate,
     *,
-    accessed_at: str = "",
     sign_ins: Mapping[str, SignIn] | None = None,
     endpoints: Mapping[str, str] | None = None,
-    language: str = "eng",
 ) -> tuple[EvidenceSource, ...]:
     """All sources of a case, Tier 0 first; raises for an unknown plugin. Nothing is requested yet.
 
@@ -33,20 +31,16 @@ def open_sources(
     plugins = [known.named(name).plugin for name in gate.permissions.enabled]
     ordered = sorted(plugins, key=lambda plugin: (plugin.tier, plugin.plugin_id))
     return (
-        BookSource(books, accessed_at=accessed_at),
-        *(
-            _open_source(plugin, gate, sign_ins or {}, endpoints or {}, language)
-            for plugin in ordered
-            if plugin.kind != "books"
-        ),
+        BookSource(books),
+        *(_open_source(plugin, gate, sign_ins or {}, endpoints or {}) for plugin in ordered if plugin.kind != "books"),
     )
 
 
 def _open_source(
-    plugin: Plugin, gate: Gate, sign_ins: Mapping[str, SignIn], endpoints: Mapping[str, str], language: str
+    plugin: Plugin, gate: Gate, sign_ins: Mapping[str, SignIn], endpoints: Mapping[str, str]
 ) -> EvidenceSource:
     if plugin.kind == "sparql":
-        return WikidataSource(plugin, gate, endpoint=endpoints.get(plugin.plugin_id, ""), language=language)
+        return WikidataSource(plugin, gate, endpoint=endpoints.get(plugin.plugin_id, ""))
     if plugin.kind == "familysearch":
         return FamilySearchSource(plugin, gate, sign_ins.get(plugin.plugin_id) or SignIn(plugin, gate))
     return SiteSource(plugin, gate)

@@ -20,7 +20,7 @@ from kiwiresearch.kin.sources.sign_in import SignIn
 from kiwiresearch.kin.sources.site import PluginSource, search_params, source_record
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.transport import Request
-from kiwiresearch.kin.tree import DATE_FIELDS, FieldName, Sex
+from kiwiresearch.kin.tree import DATE_FIELDS, PARENT_OF_SEX, FieldName, Sex
 from kiwiresearch.text.dates import DateRange, dates_in
 from kiwiresearch.zim import EntryRef
 
@@ -34,7 +34,6 @@ EVENTS: dict[str, tuple[FieldName | None, FieldName | None]] = {
     "Occupation": (None, None),
 }
 SEXES: dict[str, Sex] = {"Male": "male", "Female": "female"}
-PARENTS: dict[Sex, FieldName] = {"male": "father", "female": "mother", "": "parent"}
 MAX_ROWS = 500
 
 
@@ -105,7 +104,9 @@ def _statements(
             continue
         if people[other].get("living") is not False:
             continue  # people who may be alive are left out
-        field: FieldName = "spouse" if kind == "Couple" else "child" if first == me else PARENTS[sex_of(people[other])]
+        field: FieldName = (
+            "spouse" if kind == "Couple" else "child" if first == me else PARENT_OF_SEX[sex_of(people[other])]
+        )
         theirs = name_of(people[other])
         row = quotable_line(name, field, theirs, {"id": other})
         yield field, theirs, row, None, other

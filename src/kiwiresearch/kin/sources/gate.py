@@ -88,6 +88,8 @@ def key_variable(plugin_id: str) -> str:
 MAX_HOPS = 5
 MAX_TRIES = 3
 BUSY = frozenset({429, 503})
+NO_ANSWER = 599
+"""Not a real status; like any 5xx, it lets `parse_robots` allow nothing."""
 DEFAULT_REST_S = 60.0
 """How long to leave a host alone that says 'too many' without a time; doubled the second time."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -122,13 +124,13 @@ class Gate:
         self.permissions = permissions
         self.memory = memory
         self._clock = clock
-        self._line = transport or Transport(user_agent(permissions.contact))
+        self._transport = transport or Transport(user_agent(permissions.contact))
         self._resolve = resolve
         self._limiter = Limiter(memory, clock)
         self._cache = PageCache(memory)
 
     def close(self) -> None:
-        self._line.close()
+        self._transport.close()
 
     def accessed_at(self, moment: float) -> str:
         return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -172,25 +174,25 @@ class Gate:
     def get(self, plugin: Plugin, request: Request) -> FetchedPage:
         """The answer to a request, cached or fetched; raises if there is none."""
         self.check_allowed(plugin)
-        reach = AllowedHosts(plugin.hosts(), self.permissions.named.get(plugin.plugin_id, frozenset()), self._resolve)
-        reach.check(request.url)
+        allowed = AllowedHosts(plugin.hosts(), self.permissions.named.get(plugin.plugin_id, frozenset()), self._resolve)
+        allowed.check(request.url)
         ttl_s = plugin.compliance.cache_ttl_seconds
         cached = self._cache.get(plugin.plugin_id, request, now=self._clock.now(), ttl_s=ttl_s)
         if cached is not None:
             return cached
-        page = self._follow_redirects(plugin, reach, request)
+        page = self._follow_redirects(plugin, allowed, request)
         if page.status == 200:
             self._cache.put(plugin.plugin_id, request, page)
         return page
 
-    def _follow_redirects(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> FetchedPage:
+    def _follow_redirects(self, plugin: Plugin, allowed: AllowedHosts, request: Request) -> FetchedPage:
         """The answer after all redirects; a key is sent to the first host only."""
         url, asked = request.url, request
         for _ in range(MAX_HOPS + 1):
-            answer = self._send_politely(plugin, reach, asked)
+            answer = self._send_politely(plugin, allowed, asked)
             if answer.status not in REDIRECTS or not answer.location:
                 return FetchedPage(url, answer.status, answer.content, answer.kind, self._clock.now())
-            target = reach.redirect_target(url, answer.location)
+            target = allowed.redirect_target(url, answer.location)
             secrets = asked.secret_headers if _host(target) == _host(url) else {}
             # Only 307 and 308 repeat the method and its form; after the others a browser sends a GET.
             method, form = (asked.method, asked.form) if answer.status in (307, 308) else ("GET", {})
@@ -198,9 +200,9 @@ class Gate:
             url = target
         raise SourceUnreachable(f"The source {display_url(request.url)!r} redirected more than {MAX_HOPS} times.")
 
-    def _send_politely(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> HttpAnswer:
+    def _send_politely(self, plugin: Plugin, allowed: AllowedHosts, request: Request) -> HttpAnswer:
         """The answer to one request at the host's rate; a busy host is asked again later."""
-        robots = self._robots(plugin, reach, request.url)
+        robots = self._robots(plugin, allowed, request.url)
         if not robots.allows(request.url):
             why = (
                 "did not send its robots.txt, so this page is not read"
@@ -216,7 +218,7 @@ class Gate:
                 "and import its GEDCOM file: kiwiresearch kin import FILE",
             )
         for attempt in range(1, MAX_TRIES + 1):
-            answer = self._send_paced(plugin, reach, request, robots.gap_s())
+            answer = self._send_paced(plugin, allowed, request, robots.gap_s())
             if answer.status not in BUSY:
                 return answer
             rest = _retry_after_s(answer.retry_after, self._clock.now())
@@ -226,37 +228,37 @@ class Gate:
                 raise SourceResting(f"The host {_host(request.url)!r} is too busy.", retry_after_s=wait)
         raise AssertionError("unreachable")
 
-    def _send_paced(self, plugin: Plugin, reach: AllowedHosts, request: Request, asked_gap_s: float) -> HttpAnswer:
-        place = reach.pin(request.url)
+    def _send_paced(self, plugin: Plugin, allowed: AllowedHosts, request: Request, asked_gap_s: float) -> HttpAnswer:
+        place = allowed.pin(request.url)
         rules = plugin.compliance
         apart = max(asked_gap_s, rules.crawl_delay_seconds)
         gap = max(60.0 / rules.rate_limit_requests_per_minute, apart)
         self._limiter.take(_host(request.url), Pace(rules.rate_limit_burst, gap, apart))
-        return self._line.send(place, request)
+        return self._transport.send(place, request)
 
-    def _robots(self, plugin: Plugin, reach: AllowedHosts, url: str) -> Robots:
+    def _robots(self, plugin: Plugin, allowed: AllowedHosts, url: str) -> Robots:
         key = f"robots/{robots_url(url)}"
         known = robots_from_record(self.memory.get(key))
         if known is not None and known.is_fresh(self._clock.now()):
             return known
-        found = self._read_robots(plugin, reach, robots_url(url))
+        found = self._read_robots(plugin, allowed, robots_url(url))
         self.memory.set(key, found.record())
         return found
 
-    def _read_robots(self, plugin: Plugin, reach: AllowedHosts, url: str) -> Robots:
+    def _read_robots(self, plugin: Plugin, allowed: AllowedHosts, url: str) -> Robots:
         asked = Request(url, accept="text/plain")
         for _ in range(MAX_HOPS + 1):
             try:
-                answer = self._send_paced(plugin, reach, asked, 0.0)
+                answer = self._send_paced(plugin, allowed, asked, 0.0)
             except SourceUnreachable:
-                return parse_robots(599, b"", self._clock.now())
+                return parse_robots(NO_ANSWER, b"", self._clock.now())
             if answer.status in BUSY:
                 rest_s = _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_REST_S
                 self._limiter.rest(_host(asked.url), rest_s)
             if answer.status not in REDIRECTS or not answer.location:
                 return parse_robots(answer.status, answer.content, self._clock.now())
-            asked = Request(reach.redirect_target(asked.url, answer.location), accept="text/plain")
-        return parse_robots(599, b"", self._clock.now())
+            asked = Request(allowed.redirect_target(asked.url, answer.location), accept="text/plain")
+        return parse_robots(NO_ANSWER, b"", self._clock.now())
 
 
 def user_agent(contact: str = "") -> str:

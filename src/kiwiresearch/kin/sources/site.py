@@ -179,15 +179,16 @@ class SiteSource(PluginSource):
 
 def search_params(search: SearchRule, query: PersonQuery) -> dict[str, str]:
     """The parameters of a search, without empty ones; none at all without a name."""
+    given, surname = query.given_and_surname()
     values = {
         "name": query.name,
-        "given_name": query.given(),
-        "surname": query.family(),
+        "given_name": given,
+        "surname": surname,
         "birth_year": str(query.birth_year or ""),
         "death_year": str(query.death_year or ""),
-        "place": query.place,
+        "place": "",
     }
-    if not query.name.strip() and not query.family() and not query.given():
+    if not query.name.strip():
         return {}
     filled = {name: template.format(**values).strip() for name, template in search.params.items()}
     return {name: value for name, value in filled.items() if value}

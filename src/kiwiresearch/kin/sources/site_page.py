@@ -20,6 +20,7 @@ CELLS = frozenset({"td", "th"})
 ODD_SPACES = {ord(char): " " for char in "\u00a0\u2007\u2009\u200a\u202f\u3000"}
 NOTHING: dict[int, str | None] = {ord(char): None for char in "\u200b\u2060\ufeff\u00ad"}
 EMPTY = LexborHTMLParser("<p></p>")
+"""A page to try selectors on."""
 MAX_CHOSEN = 200
 
 

@@ -28,20 +28,11 @@ class PersonQuery:
     """The person to search for; only the dead are searched for outside the user's own books."""
 
     name: str
-    given_name: str = ""
-    surname: str = ""
     birth_year: int | None = None
     death_year: int | None = None
-    place: str = ""
     living: LivingStatus = "unknown"
 
-    def given(self) -> str:
-        return self.given_name or self._parts()[0]
-
-    def family(self) -> str:
-        return self.surname or self._parts()[1]
-
-    def _parts(self) -> tuple[str, str]:
+    def given_and_surname(self) -> tuple[str, str]:
         """Given name and surname of 'John Smith' or 'Smith, John'; a single name is a given name."""
         last, comma, first = self.name.partition(",")
         if comma and fold(first) not in SUFFIXES:

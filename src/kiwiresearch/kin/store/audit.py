@@ -14,10 +14,7 @@ from kiwiresearch.kin.tree import LivingStatus, row_id
 from kiwiresearch.store import BACKUP, AuditChain, AuditProblem
 
 CHAIN = AuditChain(
-    AUDIT_LOG,
-    AUDIT_HEAD,
-    hashes_previous_twice=True,
-    row_id=lambda seq, previous: row_id("audit", previous, str(seq)),
+    AUDIT_LOG, AUDIT_HEAD, hashes_previous_twice=True, row_id=lambda seq, previous: row_id("audit", previous, str(seq))
 )
 State = Mapping[str, object]
 UNREDACTED_FIELDS = frozenset(
@@ -43,7 +40,10 @@ def record(
     before: State | None = None,
     after: State | None = None,
 ) -> None:
-    """Log an action; it is chained and written when the step ends."""
+    """Log an action; it is chained and written when the step ends.
+
+    `living` only decides whether states are redacted: it is 'deceased' for states that name nobody, such as ids.
+    """
     db.pending_audit.append(
         {
             "action_type": action_type,

@@ -1,7 +1,7 @@
 """A case: one family's research in one database.
 
-It is opened, read and written only through `CaseStore`, which joins the parts of the other modules with the research
-log, copies of a case, and the check that nothing but this program changed its rows.
+It is opened, read and written only through `CaseStore`, which combines the classes of the other modules with the
+research log, copies of a case, and the check that nothing but this program changed its rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import projection
 from kiwiresearch.kin.store.audit import AuditReader, write_pending
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.facts import FactStore, claim_id, value_key
+from kiwiresearch.kin.store.facts import FactStore, evidence_id, value_key
 from kiwiresearch.kin.store.merges import Merges
 from kiwiresearch.kin.store.projection import wrong_rows
 from kiwiresearch.kin.store.queues import Queues
@@ -36,40 +36,41 @@ from kiwiresearch.kin.store.tables import (
 )
 from kiwiresearch.kin.store.tree_reader import TreeReader
 from kiwiresearch.kin.store.values import QueryRow, date_from_json
-from kiwiresearch.kin.tree import row_id
+from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
+LIVING_OVERRIDES = "living_overrides"
 
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
     """Write all rows of a case into another empty one, inside the target's transaction."""
     with source.reading():
-        for at in METADATA.sorted_tables:
-            own = _self_references(at)
-            for rows in _batches(source, at):
-                target.run(insert(at), [{**row._mapping, **dict.fromkeys(own)} for row in rows])
+        for table in METADATA.sorted_tables:
+            own = _self_references(table)
+            for rows in _batches(source, table):
+                target.run(insert(table), [{**row._mapping, **dict.fromkeys(own)} for row in rows])
             if own:
-                _copy_self_references(source, target, at, own)
+                _copy_self_references(source, target, table, own)
 
 
-def _self_references(at: Table) -> list[str]:
+def _self_references(table: Table) -> list[str]:
     """The columns that refer to other rows of the same table, which may not be copied yet."""
-    return [column.name for column in at.c if any(key.column.table is at for key in column.foreign_keys)]
+    return [column.name for column in table.c if any(key.column.table is table for key in column.foreign_keys)]
 
 
-def _copy_self_references(source: CaseDatabase, target: CaseDatabase, at: Table, own: list[str]) -> None:
-    [key] = at.primary_key
-    change = update(at).where(key == bindparam("this")).values({name: bindparam(f"new_{name}") for name in own})
-    for rows in _batches(source, at):
+def _copy_self_references(source: CaseDatabase, target: CaseDatabase, table: Table, own: list[str]) -> None:
+    [key] = table.primary_key
+    change = update(table).where(key == bindparam("this")).values({name: bindparam(f"new_{name}") for name in own})
+    for rows in _batches(source, table):
         tied = [row._mapping for row in rows if any(getattr(row, name) is not None for name in own)]
         if tied:
             given = [{"this": row[key.name], **{f"new_{name}": row[name] for name in own}} for row in tied]
             target.run(change, given)
 
 
-def _batches(db: CaseDatabase, at: Table) -> Iterator[Sequence[Row[Any]]]:
-    return db.batches(select(at).order_by(*at.primary_key).execution_options(yield_per=BATCH))
+def _batches(db: CaseDatabase, table: Table) -> Iterator[Sequence[Row[Any]]]:
+    return db.batches(select(table).order_by(*table.primary_key).execution_options(yield_per=BATCH))
 
 
 def _statements(db: CaseDatabase) -> Iterator[str]:
@@ -81,7 +82,7 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
     found = db.rows(select(ASSERTION).order_by(ASSERTION.c.id))
     for one in found:
         if not _id_matches(one, members.get(one.entity_id, [one.entity_id])):
-            yield f"fact {one.id}: it was changed."
+            yield f"statement {one.id}: it was changed."
         elif one.id not in logged:
             yield f"statement {one.id}: it is not in the log."
     for missing in sorted(logged - {one.id for one in found}):
@@ -100,7 +101,7 @@ def _id_matches(row: Row[Any], entities: list[str]) -> bool:
 
 def _quotes(db: CaseDatabase) -> Iterator[str]:
     for row in db.rows(select(EVIDENCE_CLAIM).order_by(EVIDENCE_CLAIM.c.id)):
-        if row.id != claim_id(row._asdict()):
+        if row.id != evidence_id(row._asdict()):
             yield f"evidence {row.id}: it was changed."
 
 
@@ -109,7 +110,7 @@ class IntegrityChecker(StorePart):
 
     def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
         """Copy the case to an unused place, completely or not at all."""
-        CaseDatabase.make(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
+        CaseDatabase.create_and_fill(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
 
     def verify_rows(self) -> tuple[str, ...]:
         """The statements, quotes, people and ties that were changed by anything but this program; without names."""
@@ -161,6 +162,21 @@ class ResearchLog(StorePart):
         with self._db.writing():
             # In a list, so that a state of None differs from a missing one.
             self._db.put(CASE_STATE, {"key": key, "value": [value]})
+
+    @property
+    def living_overrides(self) -> Mapping[PersonId, LivingStatus]:
+        """Who is living or dead, according to the user."""
+        return self.state(LIVING_OVERRIDES) or {}
+
+    @property
+    def seeds(self) -> tuple[PersonId, ...]:
+        """The people the case was started with, who may have been merged since."""
+        return tuple(self.state("seeds") or ())
+
+    @property
+    def stop(self) -> Mapping[str, object]:
+        """The `reason` why the research ended last, and its `words`; empty if it has not ended."""
+        return self.state("stop") or {}
 
     def plugin_state(self, plugin: str) -> Mapping[str, object] | None:
         with self._db.reading():

@@ -56,6 +56,7 @@ class CaseDatabase:
         self.changed_people: set[str] = set()
         self.changed_ties: set[str] = set()
         self.pending_audit: list[dict[str, Any]] = []
+        # Caches of rows, valid until the step ends or fails.
         self.merged_into: dict[str, str] | None = None
         self.known_people: set[str] = set()
         self.origin_groups: dict[str, str] = {}
@@ -71,23 +72,23 @@ class CaseDatabase:
 
     @classmethod
     def create(cls, where: Path | str, settings: Mapping[str, Any], now: Callable[[], str], *, busy_s: float) -> Self:
-        cls.make(where, now, lambda database: database._insert_case(settings), busy_s=busy_s)
+        cls.create_and_fill(where, now, lambda database: database._insert_case(settings), busy_s=busy_s)
         return cls.open(where, now, busy_s=busy_s)
 
     @classmethod
-    def make(
+    def create_and_fill(
         cls, where: Path | str, now: Callable[[], str], fill: Callable[[CaseDatabase], None], *, busy_s: float
     ) -> None:
         """Create the tables where there are none and fill them, completely or not at all."""
-        place = Address.parse(where, "case")
-        with _building(place) as unfinished:
+        address = Address.parse(where, "case")
+        with _temporary_address(address) as unfinished:
             database = cls(unfinished, now, busy_s)
             try:
                 with database._write_transaction(), database.errors():
-                    if place.path is None:
+                    if address.path is None:
                         create_schema(database.connection)
                     if table_names(database.connection):
-                        raise _taken_error(place)
+                        raise _taken_error(address)
                     SCHEMA.create(database.connection)
                     fill(database)
             finally:
@@ -98,12 +99,12 @@ class CaseDatabase:
         cls, where: Path | str, now: Callable[[], str], *, busy_s: float, lock_timeout_s: float | None = None
     ) -> Self:
         """Open an existing case; with `lock_timeout_s`, lock it for changes after waiting up to that many seconds."""
-        place = Address.parse(where, "case")
-        if place.path is not None and not place.path.is_file():  # opening a missing file would create it
+        address = Address.parse(where, "case")
+        if address.path is not None and not address.path.is_file():  # opening a missing file would create it
             raise RunNotFound(
-                f"No case was found at {place.name!r}.", remedy="Start one with 'kiwiresearch kin start'."
+                f"No case was found at {address.name!r}.", remedy="Start one with 'kiwiresearch kin start'."
             )
-        database = cls(place, now, busy_s)
+        database = cls(address, now, busy_s)
         try:
             if lock_timeout_s is not None:
                 database._hold(lock_timeout_s)
@@ -194,10 +195,10 @@ class CaseDatabase:
             yield
 
     @contextmanager
-    def reading(self, *, settled: bool = True) -> Iterator[None]:
-        """One view of the case; inside a step it is the step's own, with deferred work done first if `settled`."""
+    def reading(self, *, run_deferred_first: bool = True) -> Iterator[None]:
+        """One view of the case; inside a step it is the step's own."""
         with self._lock:
-            if self._depth and settled:
+            if self._depth and run_deferred_first:
                 self.run_deferred()
             if self._connection is not None:
                 yield
@@ -212,14 +213,13 @@ class CaseDatabase:
     def _check_not_broken(self) -> None:
         if self._broken:
             raise CannotWrite(
-                f"A write to the case {self.name!r} failed, so this step was not saved.",
-                remedy="Run the step again.",
+                f"A write to the case {self.name!r} failed, so this step was not saved.", remedy="Run the step again."
             )
 
     def run_deferred(self) -> None:
         """Do the deferred work of a step, each thing once."""
-        for settler in self.deferred:
-            settler(self)
+        for work in self.deferred:
+            work(self)
 
     def run(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> CursorResult[Any]:
         with self.errors():
@@ -230,7 +230,6 @@ class CaseDatabase:
             return list(self.connection.execute(statement))
 
     def batches(self, statement: Executable) -> Iterator[Sequence[Row[Any]]]:
-        """Like `rows`, in batches."""
         with self.errors():
             yield from self.connection.execute(statement).partitions()
 
@@ -299,23 +298,23 @@ class StorePart:
 
 
 @contextmanager
-def _building(place: Address) -> Iterator[Address]:
+def _temporary_address(address: Address) -> Iterator[Address]:
     """A temporary place next to this one; a finished case is moved from it."""
-    if place.path is None:
-        yield place
+    if address.path is None:
+        yield address
         return
-    if place.path.exists():
-        raise _taken_error(place)
-    part = place.path.with_name(f".{place.path.name}.{secrets.token_hex(4)}")
+    if address.path.exists():
+        raise _taken_error(address)
+    part = address.path.with_name(f".{address.path.name}.{secrets.token_hex(4)}")
     try:
-        _make_folder(place.path.parent)
+        _make_folder(address.path.parent)
         unfinished = Address.of_file(part)
-        yield Address(place.name, unfinished.path, unfinished.url)
-        if not _move_if_absent(part, place.path):
-            raise _taken_error(place)
+        yield Address(address.name, unfinished.path, unfinished.url)
+        if not _move_if_absent(part, address.path):
+            raise _taken_error(address)
     except OSError as problem:
         raise CannotWrite(
-            f"The case {place.name!r} cannot be written: {problem.strerror}.",
+            f"The case {address.name!r} cannot be written: {problem.strerror}.",
             remedy="Check the folder's permissions and the space on the disk.",
         ) from problem
     finally:
@@ -324,9 +323,9 @@ def _building(place: Address) -> Iterator[Address]:
                 left.unlink(missing_ok=True)
 
 
-def _taken_error(place: Address) -> FolderTaken:
+def _taken_error(address: Address) -> FolderTaken:
     return FolderTaken(
-        f"{place.name!r} already exists.", remedy="Open that case, or start the new one in another place."
+        f"{address.name!r} already exists.", remedy="Open that case, or start the new one in another place."
     )
 
 

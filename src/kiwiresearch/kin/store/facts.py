@@ -89,7 +89,7 @@ def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: Ext
         "asserted_at": at,
         "changed_at": at,
     }
-    claim = _claim(db, identity, fact, grounds, confidence)
+    claim = _evidence_row(db, identity, fact, grounds, confidence)
     details = {"entity_id": entity, "field_name": fact.field, "source_record_id": grounds.source}
     if db.insert_new(ASSERTION, row):
         db.insert_new(EVIDENCE_CLAIM, claim)
@@ -118,7 +118,9 @@ def _value(fact: ExtractedFact) -> StoredValue:
     }
 
 
-def _claim(db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assessment, confidence: float) -> JsonDict:
+def _evidence_row(
+    db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assessment, confidence: float
+) -> JsonDict:
     snippet = fact.snippet
     row: JsonDict = {
         "assertion_id": identity,
@@ -136,10 +138,10 @@ def _claim(db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assess
         "confidence": confidence,
         "llm_rationale": {"text": fact.rationale},
     }
-    return {"id": claim_id(row), **row}
+    return {"id": evidence_id(row), **row}
 
 
-def claim_id(row: Mapping[str, Any]) -> str:
+def evidence_id(row: Mapping[str, Any]) -> str:
     """The id of evidence, from what it supports and the words and position it quotes."""
     place = (str(row["span_start"]), str(row["span_end"]), row["citation_snippet"], row["extraction_method"])
     return row_id("claim", row["assertion_id"], row["source_record_id"], *place)
@@ -309,8 +311,8 @@ class FactStore(StorePart):
             root = canonical_id(self._db, conflict.entity_id)
             known = {
                 found
-                for at in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
-                for found in self._db.run(select(at.c.id).where(at.c.id.in_(conflict.assertion_ids))).scalars()
+                for table in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
+                for found in self._db.run(select(table.c.id).where(table.c.id.in_(conflict.assertion_ids))).scalars()
             }
             missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
             if missing:

@@ -12,14 +12,8 @@ from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_of
-from kiwiresearch.kin.store.tables import (
-    ASSERTION,
-    CANNOT_LINK,
-    MERGE_CLUSTER,
-    PERSON,
-    RELATIONSHIP,
-)
-from kiwiresearch.kin.store.values import CannotLink, MergeCluster
+from kiwiresearch.kin.store.tables import ASSERTION, CANNOT_LINK, MERGE_CLUSTER, PERSON, RELATIONSHIP
+from kiwiresearch.kin.store.values import MergeCluster, Separation
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 
 UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": PERSON}
@@ -39,11 +33,11 @@ class Merges(StorePart):
         features: Mapping[str, Any] | None = None,
         score: float = 0.0,
         decided_by: str = "rule",
-        again: bool = False,
+        even_if_separated: bool = False,
     ) -> str:
         """Merge two people and return the id of the merge; everything that pointed to `other` points to `canonical`.
 
-        A pair that must not be linked is refused unless `again`.
+        A pair that must not be linked is refused unless `even_if_separated`.
         """
         if not rationale.strip() or not why_not_merge.strip():
             raise BadUsage("A merge needs a reason for it and a reason against it.", remedy="Add both reasons.")
@@ -52,11 +46,11 @@ class Merges(StorePart):
             kept, gone = canonical_id(db, canonical), canonical_id(db, other)
             if kept == gone:
                 raise BadUsage(f"{canonical!r} and {other!r} are already merged.")
-            if not again:
+            if not even_if_separated:
                 _check_allowed(db, kept, gone)
             seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
             cluster = row_id("merge", kept, gone, str(seq))
-            undo = [
+            undo = [  # table, row id, column, old value, new value
                 *_move_facts(db, gone, kept),
                 *_move_relationships(db, gone, kept),
                 ["person", gone, "merged_into_id", None, kept],
@@ -117,20 +111,20 @@ class Merges(StorePart):
                 _undo(db, row, why)
             # Only this one was found wrong: merges that depended on it may be proposed again.
             kept, gone = wanted.member_ids
-            self.forbid(kept, gone, why or f"the merge {cluster} was undone", "undo")
+            self.separate(kept, gone, why or f"the merge {cluster} was undone", "undo")
             return tuple(row.id for row in undone)
 
-    def forbidden(self) -> tuple[CannotLink, ...]:
+    def separated(self) -> tuple[Separation, ...]:
         """The pairs that must not be merged."""
-        return _cannot_links(self._db)
+        return _separations(self._db)
 
-    def forbid(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
+    def separate(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
         """Record that two people are not the same."""
         if first == second:
             raise BadUsage(f"{first!r} cannot be kept separate from itself.")
         db = self._db
         with db.writing():
-            canonical_id(db, first), canonical_id(db, second)
+            canonical_id(db, first), canonical_id(db, second)  # both raise for an unknown person
             low, high = sorted((first, second))
             row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
             if db.insert_new(CANNOT_LINK, row):
@@ -153,7 +147,7 @@ def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
 
 
 def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
-    for pair in _cannot_links(db):
+    for pair in _separations(db):
         if {canonical_id(db, pair.first), canonical_id(db, pair.second)} == {kept, gone}:
             raise BadUsage(
                 f"{kept!r} and {gone!r} cannot be merged, because they are kept separate: {pair.reason}",
@@ -181,11 +175,11 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
     return moved
 
 
-def _cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
+def _separations(db: CaseDatabase) -> tuple[Separation, ...]:
     rows = CANNOT_LINK
-    with db.reading(settled=False):
+    with db.reading(run_deferred_first=False):
         found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
-    return tuple(CannotLink(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
+    return tuple(Separation(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
 
 def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row[Any]:
@@ -219,9 +213,9 @@ def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     for name, identity, column, old, new in row.undo:
         changed[name, column, old, new].append(identity)
     for (name, column, old, new), ids in changed.items():
-        at = UNDO_TABLES[name]
-        as_left = (at.c.id.in_(ids), at.c[column] == new)
-        if db.run(update(at).where(*as_left).values({column: old})).rowcount != len(ids):
+        table = UNDO_TABLES[name]
+        as_left = (table.c.id.in_(ids), table.c[column] == new)
+        if db.run(update(table).where(*as_left).values({column: old})).rowcount != len(ids):
             db.mark_broken()
             raise RunDamaged(
                 f"The merge {row.id!r} cannot be undone: {column!r} of a {name} was changed later.",

@@ -12,14 +12,7 @@ from sqlalchemy import Row, Table, bindparam, delete, insert, or_, select, updat
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import follow_merges
-from kiwiresearch.kin.store.tables import (
-    ASSERTION,
-    EVENT,
-    PERSON,
-    PERSON_EXTERNAL,
-    PERSON_NAME,
-    RELATIONSHIP,
-)
+from kiwiresearch.kin.store.tables import ASSERTION, EVENT, PERSON, PERSON_EXTERNAL, PERSON_NAME, RELATIONSHIP
 from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_field, date_bounds, rank_key
 from kiwiresearch.kin.tree import DISCARDED, row_id
 
@@ -85,20 +78,20 @@ class MergedPeople:
     @classmethod
     def of(cls, db: CaseDatabase, people: Sequence[str]) -> Self:
         found: dict[str, list[Row[Any]]] = {person: [] for person in people}
-        home = {person: person for person in people}
-        ring = db.rows(select(PERSON).where(PERSON.c.id.in_(people)))
-        while ring:
-            for row in ring:
-                home.setdefault(row.id, home.get(row.merged_into_id, row.id))
-                found[home[row.id]].append(row)
-            inside = [row.id for row in ring]
+        root_of = {person: person for person in people}
+        layer = db.rows(select(PERSON).where(PERSON.c.id.in_(people)))
+        while layer:
+            for row in layer:
+                root_of.setdefault(row.id, root_of.get(row.merged_into_id, row.id))
+                found[root_of[row.id]].append(row)
+            inside = [row.id for row in layer]
             merged = db.rows(select(PERSON).where(PERSON.c.merged_into_id.in_(inside)))
-            ring = [row for row in merged if row.id not in home]
+            layer = [row for row in merged if row.id not in root_of]
         ordered = {
             person: sorted(rows, key=lambda row, first=person: (row.id != first, row.id))  # type: ignore[misc]
             for person, rows in found.items()
         }
-        return cls(ordered, _by_person(db, PERSON_NAME, home), _by_person(db, PERSON_EXTERNAL, home))
+        return cls(ordered, _by_person(db, PERSON_NAME, root_of), _by_person(db, PERSON_EXTERNAL, root_of))
 
     def variants(self, person: str, said: Sequence[Row[Any]], name: str) -> list[dict[str, str]]:
         """The other forms of the name, each with its kind."""
@@ -175,7 +168,7 @@ def _relationship_values(tie: str, said: Sequence[Row[Any]]) -> JsonDict:
     start = next((value["when"] for value in values if value["when"]), None)
     end = next((value["until"] for value in values if value["until"]), None)
     return {
-        "of": tie,
+        "row_key": tie,
         "qualifier": next((value["qualifier"] for value in values if value["qualifier"]), ""),
         "start": start,
         "start_date": date_bounds(start).earliest,
@@ -190,36 +183,37 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
     """The people and ties whose rows differ from what their assertions imply."""
     people = db.rows(select(PERSON).where(PERSON.c.merged_into_id.is_(None)).order_by(PERSON.c.id))
     for some in _chunks(people):
-        said, around = _assertions_of(db, ids := [row.id for row in some]), MergedPeople.of(db, ids)
+        said, merged_people = _assertions_of(db, ids := [row.id for row in some]), MergedPeople.of(db, ids)
         for row in some:
-            values = _person_values(row, said[row.id], best_by_field(said[row.id]), around)
-            if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
+            values = _person_values(row, said[row.id], best_by_field(said[row.id]), merged_people)
+            if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"person {row.id}: it does not match its facts."
     for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
         said = _assertions_of(db, [row.id for row in some])
         for row in some:
+            # No row has the status "unsaid", so a tie without assertions is always reported.
             values = _relationship_values(row.id, said[row.id]) if said[row.id] else {"status": "unsaid"}
-            if any(getattr(row, name) != value for name, value in values.items() if name != "of"):
+            if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"relationship {row.id}: it does not match its facts."
 
 
 def _update(db: CaseDatabase, table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     if changes:
-        columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "of"}
-        db.run(update(table).where(table.c.id == bindparam("of")).values(columns), changes)
+        columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "row_key"}
+        db.run(update(table).where(table.c.id == bindparam("row_key")).values(columns), changes)
 
 
 def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
     rows = db.rows(select(PERSON).where(PERSON.c.id.in_(people)).order_by(PERSON.c.id))
     said = _assertions_of(db, people)
     ties = _shadowed(db, people)
-    around = MergedPeople.of(db, [row.id for row in rows if row.merged_into_id is None])
+    merged_people = MergedPeople.of(db, [row.id for row in rows if row.merged_into_id is None])
     happened = []
     changes = []
     for person in rows:
         if person.merged_into_id is None:
             best = best_by_field(said[person.id])
-            changes.append(_person_values(person, said[person.id], best, around))
+            changes.append(_person_values(person, said[person.id], best, merged_people))
             happened += events_of_person(person.id, best, [tie for tie in ties if person.id in _ends(tie)])
     for tie in ties:
         happened += events_of_relationship(tie)
@@ -251,13 +245,13 @@ def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
         for row in group:
             shadow = row.id if first == second else "" if row is lead else lead.id
             if row.shadowed_by != shadow:
-                changes.append({"of": row.id, "shadowed_by": shadow})
+                changes.append({"row_key": row.id, "shadowed_by": shadow})
     _update(db, ties, changes)
     return db.rows(chosen) if changes else rows
 
 
 def _person_values(
-    person: Row[Any], said: Sequence[Row[Any]], best: Mapping[str, Row[Any]], around: MergedPeople
+    person: Row[Any], said: Sequence[Row[Any]], best: Mapping[str, Row[Any]], merged_people: MergedPeople
 ) -> JsonDict:
     """The row of a person who was not merged into another."""
     named = best.get("name")
@@ -267,10 +261,10 @@ def _person_values(
     death = values["death_date"]["when"] if "death_date" in values else None
     core = [best[field].confidence for field in CORE if field in best]
     return {
-        "of": person.id,
+        "row_key": person.id,
         "canonical_name": name,
-        "name_variants": around.variants(person.id, said, name),
-        "sex": around.sex(person.id, best.get("sex")),
+        "name_variants": merged_people.variants(person.id, said, name),
+        "sex": merged_people.sex(person.id, best.get("sex")),
         "birth_date": birth,
         "birth_date_earliest": date_bounds(birth).earliest,
         "birth_date_latest": date_bounds(birth).latest,
@@ -279,7 +273,7 @@ def _person_values(
         "death_date_earliest": date_bounds(death).earliest,
         "death_date_latest": date_bounds(death).latest,
         "death_place": values["death_place"]["value"] if "death_place" in values else "",
-        "external_ids": around.external(person.id),
+        "external_ids": merged_people.external(person.id),
         "confidence": sum(core) / len(core) if core else 0.0,
         "updated_at": max([person.created_at, *(row.changed_at for row in said)]),
     }

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import and_, case, func, select, update
+from sqlalchemy import Select, and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.database import StorePart
@@ -133,12 +133,7 @@ class Queues(StorePart):
         """Take the due item of highest priority, then of lowest id. A case has one worker, so this cannot race."""
         with self._db.writing():
             due = and_(QUEUE_ITEM.c.status == "pending", QUEUE_ITEM.c.not_before <= to_utc_text(self._db.now()))
-            best = (
-                select(QUEUE_ITEM)
-                .where(QUEUE_ITEM.c.queue == queue, due)
-                .order_by(QUEUE_ITEM.c.priority.desc(), QUEUE_ITEM.c.id)
-            )
-            found = self._db.rows(best.limit(1))
+            found = self._db.rows(_best_first(queue).where(due).limit(1))
             if not found:
                 return None
             self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == found[0].id).values(status="taken"))
@@ -161,12 +156,12 @@ class Queues(StorePart):
             if not self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == item.id).values(values)).rowcount:
                 raise BadUsage(f"The item {item.id!r} is not in a queue.")
 
-    def give_back(self) -> None:
+    def return_taken(self) -> None:
         """Put back taken items, as if they had not been taken."""
         with self._db.writing():
             self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(status="pending"))
 
-    def reclaim(self) -> int:
+    def return_after_crash(self) -> int:
         """Put back the items that a killed worker had taken, and return how many.
 
         It counts as a try, so that an item that kills every worker fails after three.
@@ -185,11 +180,7 @@ class Queues(StorePart):
 
     def items(self, queue: QueueName, status: ItemStatus | None = None) -> tuple[Item, ...]:
         """The items of a queue, the next one first."""
-        chosen = (
-            select(QUEUE_ITEM)
-            .where(QUEUE_ITEM.c.queue == queue)
-            .order_by(QUEUE_ITEM.c.priority.desc(), QUEUE_ITEM.c.id)
-        )
+        chosen = _best_first(queue)
         if status is not None:
             chosen = chosen.where(QUEUE_ITEM.c.status == status)
         with self._db.reading():
@@ -202,6 +193,10 @@ class Queues(StorePart):
         with self._db.reading():
             found = {str(row.queue): int(row.n) for row in self._db.run(open_items)}
         return {queue: found.get(queue, 0) for queue in QUEUES}
+
+
+def _best_first(queue: QueueName) -> Select[Any]:
+    return select(QUEUE_ITEM).where(QUEUE_ITEM.c.queue == queue).order_by(QUEUE_ITEM.c.priority.desc(), QUEUE_ITEM.c.id)
 
 
 def _item(row: Mapping[str, Any]) -> Item:

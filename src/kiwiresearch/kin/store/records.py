@@ -26,7 +26,7 @@ def living_from_flag(flag: bool | None) -> LivingStatus:  # noqa: FBT001
 def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
     """The person this one was finally merged into; raises for an unknown person."""
     if person not in db.known_people:
-        with db.reading(settled=False):
+        with db.reading(run_deferred_first=False):
             if db.run(select(PERSON.c.id).where(PERSON.c.id == person)).first() is None:
                 raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
             db.known_people.add(person)
@@ -37,7 +37,7 @@ def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
 def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
     """Like `canonical_id`, for people who are known to be in the case."""
     if db.merged_into is None:
-        with db.reading(settled=False):
+        with db.reading(run_deferred_first=False):
             rows = db.run(select(PERSON.c.id, PERSON.c.merged_into_id).where(PERSON.c.merged_into_id.is_not(None)))
             db.merged_into = {row.id: row.merged_into_id for row in rows}
     while person in db.merged_into:
@@ -56,7 +56,7 @@ MAX_CACHED_TEXTS = 8
 def source_text(db: CaseDatabase, source: SourceId) -> str:
     if source in db.texts:
         return db.texts[source]
-    with db.reading(settled=False):
+    with db.reading(run_deferred_first=False):
         rows = SOURCE_RECORD
         row = db.run(select(rows.c.canonical_text, rows.c.text_hash).where(rows.c.id == source)).one_or_none()
     if row is None:
@@ -187,15 +187,15 @@ class RecordStore(StorePart):
             self._db.changed_people.add(canonical_id(self._db, person))
             return new
 
-    def person_by(self, key: str, value: str) -> PersonId | None:
-        """The person with that external id (of 'zim', 'wikidata' or 'gedcom'); merges are followed."""
+    def person_by_external_id(self, key: str, value: str) -> PersonId | None:
+        """The person with that external id, such as that of a 'record'; merges are followed."""
         rows = PERSON_EXTERNAL
         with self._db.reading():
             chosen = select(rows.c.person_id).where(rows.c.key == key, rows.c.value == value).order_by(rows.c.person_id)
             found = self._db.run(chosen.limit(1)).scalar()
             return None if found is None else canonical_id(self._db, found)
 
-    def alias(self, person: PersonId, name: str, kind: str = "variant") -> bool:
+    def add_name_form(self, person: PersonId, name: str, kind: str = "variant") -> bool:
         """Add another form of a name; False if it is known."""
         with self._db.writing():
             root = canonical_id(self._db, person)
@@ -219,7 +219,7 @@ class RecordStore(StorePart):
 
     def recorded_name(self, person: PersonId) -> str:
         """The name in the record of this person, even if they were merged since."""
-        with self._db.reading(settled=False):
+        with self._db.reading(run_deferred_first=False):
             found: str | None = self._db.run(select(PERSON.c.told_name).where(PERSON.c.id == person)).scalar()
         if found is None:
             raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")

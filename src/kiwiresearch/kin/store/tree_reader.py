@@ -11,13 +11,7 @@ from sqlalchemy import ColumnElement, Row, Table, func, select
 
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_from_flag
-from kiwiresearch.kin.store.tables import (
-    ASSERTION,
-    EVIDENCE_CLAIM,
-    PERSON,
-    RELATIONSHIP,
-    SOURCE_RECORD,
-)
+from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP, SOURCE_RECORD
 from kiwiresearch.kin.store.values import date_from_json, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
@@ -129,16 +123,16 @@ def _person(row: Row[Any], *, is_dead: bool) -> Person:
 class TreeReader(StorePart):
     """Reads people, facts and relationships."""
 
-    def tree(self, *, everything: bool = False) -> Tree:
+    def tree(self, *, with_discarded: bool = False) -> Tree:
         """All people, ties, facts and sources; merged people are one, duplicates count once.
 
-        Rejected, superseded and hypothetical ones are left out unless `everything` is set.
+        Rejected, superseded and hypothetical ones are left out unless `with_discarded` is set.
         In each field one fact is preferred: the chosen one, or else the best supported.
         """
         with self._db.reading():
             people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
             ties = _rows(self._db, RELATIONSHIP)
-            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row.status not in DISCARDED]
+            assertions = [row for row in _rows(self._db, ASSERTION) if with_discarded or row.status not in DISCARDED]
             evidence = _evidence(self._db)
             columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
             sources = {
@@ -152,15 +146,17 @@ class TreeReader(StorePart):
         related = _ties(ties, by_entity, evidence)
         return Tree(
             {row.id: _person(row, is_dead=row.id in dead) for row in people},
-            tuple(tie for tie in related if everything or tie.status not in DISCARDED),
+            tuple(tie for tie in related if with_discarded or tie.status not in DISCARDED),
             tuple(sorted(facts, key=lambda fact: fact.id)),
             sources,
         )
 
     def nothing_rejected(self) -> bool:
-        """Whether `everything` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
+        """Whether `with_discarded` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
         with self._db.reading():
-            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCARDED))) for at in (ASSERTION, RELATIONSHIP)]
+            fallen = [
+                select(table.c.id).where(table.c.status.in_(sorted(DISCARDED))) for table in (ASSERTION, RELATIONSHIP)
+            ]
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)
 
     def assertion_count(self) -> int:

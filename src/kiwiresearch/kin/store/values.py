@@ -34,7 +34,7 @@ class MergeCluster:
 
 
 @dataclass(frozen=True, slots=True)
-class CannotLink:
+class Separation:
     """Two people who must not be merged again."""
 
     first: PersonId
@@ -162,16 +162,10 @@ def date_to_json(when: DateRange | None, verbatim: str = "") -> StoredDate | Non
 
 
 def date_from_json(row: StoredDate | None) -> DateRange | None:
-    """The stored date."""
     if row is None:
         return None
     return DateRange(
-        row["earliest_jdn"],
-        row["latest_jdn"],
-        row["precision"],
-        row["qualifier"],
-        row["calendar"],
-        row["lasts"],
+        row["earliest_jdn"], row["latest_jdn"], row["precision"], row["qualifier"], row["calendar"], row["lasts"]
     )
 
 

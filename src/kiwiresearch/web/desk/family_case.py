@@ -127,7 +127,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
             tree = found.tree(mode)
             ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, tree)
             if wanted:
-                ids = tuple(filter(people_with_field(found.tree(mode, everything=True), wanted).__contains__, ids))
+                ids = tuple(filter(people_with_field(found.tree(mode, with_discarded=True), wanted).__contains__, ids))
             some = ids[offset : offset + PEOPLE_A_PAGE]
             facts = [(tree.persons[one], records.evidence_records(found, one, wanted, mode)) for one in some]
             conflicts = records.conflict_records(found, mode)

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, PersonName, records
+from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
 from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import DISCARDED, ConflictRecord, FieldName, PersonId, Tree, birth_of
@@ -166,7 +166,7 @@ def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFa
     return found
 
 
-def sexes_in(tree: Tree, facts: Iterable[LinkedFact], relatives: Iterable[PersonName] = ()) -> dict[PersonId, str]:
+def sexes_in(tree: Tree, facts: Iterable[LinkedFact], relatives: Iterable[NamedPerson] = ()) -> dict[PersonId, str]:
     """The sex of the people in facts and of relatives, as far as it is known: a child is then a son or a daughter."""
     ids = {one.person for one in facts if one.person} | {one.id for one in relatives}
     return {one: tree.persons[one].sex for one in ids if one in tree.persons and tree.persons[one].sex}

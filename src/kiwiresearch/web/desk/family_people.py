@@ -9,9 +9,9 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import NamedConflict, PersonName, PersonRecord, records, review, set_living
+from kiwiresearch.cases import NamedConflict, NamedPerson, PersonRecord, records, review, set_living
 from kiwiresearch.codec import extend
-from kiwiresearch.kin import DISCARDED, FieldName, LivingStatus, RankedValue, Tree
+from kiwiresearch.kin import DISCARDED, FieldName, LivingStatus, Tree, ValueRank
 from kiwiresearch.kin.report import lifespan
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.family_frame import (
@@ -119,7 +119,7 @@ def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictVi
     for index, (assertion, claim) in enumerate(
         zip(conflict.competing_assertions, conflict.competing_claims, strict=True)
     ):
-        value, rank = assertion.value, ranks.get(index, RankedValue(index, index + 1, ""))
+        value, rank = assertion.value, ranks.get(index, ValueRank(index, index + 1, ""))
         quotes = [one for fact in facts if (fact.field, fact.value) == (conflict.field, value) for one in fact.evidence]
         standing = value_standing(conflict, value)
         side = ConflictSide(value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), standing)
@@ -188,14 +188,14 @@ def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedMember(PersonName):
+class ComparedMember(NamedPerson):
     """A record that may be merged, with the facts about its person; a withheld person has none."""
 
     known: PersonRecord | None
     lived: str
 
 
-def _compared_members(tree: Tree, members: tuple[PersonName, ...]) -> tuple[ComparedMember, ...]:
+def _compared_members(tree: Tree, members: tuple[NamedPerson, ...]) -> tuple[ComparedMember, ...]:
     return tuple(
         extend(ComparedMember, one, known=records.person_record(tree, one.id), lived=lifespan(tree, one.id))
         if one.id in tree.persons
@@ -208,12 +208,12 @@ def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.pending_merges, review.accept_merge, why)
+        return _decide(pages, request, case, merge, review.proposed_merges, review.accept_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.pending_merges, review.reject_merge, why)
+        return _decide(pages, request, case, merge, review.proposed_merges, review.reject_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")
