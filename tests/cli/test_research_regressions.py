@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,7 +34,9 @@ def test_a_run_needs_no_standard_error(home: Path, tmp_path: Path, sample_zim: P
     line = " ".join(f"'{word}'" for word in command) + " " + end
     if gone == "pipe":
         line = f"exec 3> >(true); sleep 0.3; {line.removesuffix(end)} 2>&3"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, check=False)
+    # Python fails at exit if it cannot write what it has buffered, unless this variable turns buffering off.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, env=buffered, check=False)
     assert done.returncode == 0
     assert done.stdout.startswith("Read 3 pages about 'Sunset'.")
 

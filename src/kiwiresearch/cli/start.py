@@ -51,8 +51,8 @@ def main() -> None:
         sys.stdout.flush()
     except (ReaderLeft, OutputLost) as problem:
         code = code or _explain(problem) or 0
-    # Otherwise the interpreter would try to write the rest of the buffer again at exit, and fail again.
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    # Otherwise the interpreter would try to write the rest of both buffers again at exit, fail, and exit with 120.
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     sys.exit(code)
 
 
