@@ -76,7 +76,9 @@ T = TypeVar("T")
 
 def extend(kind: type[T], base: Any, /, **more: Any) -> T:
     """A dataclass with the values of the same-named attributes of `base`, except for the fields in `more`."""
-    taken = {one.name: getattr(base, one.name) for one in fields(cast("type[Any]", kind)) if one.name not in more}
+    taken = {
+        field.name: getattr(base, field.name) for field in fields(cast("type[Any]", kind)) if field.name not in more
+    }
     return kind(**taken, **more)
 
 
@@ -99,6 +101,6 @@ def _field_docs(kind: type[Any]) -> dict[str, str]:
 def _fields(kind: type[Any]) -> tuple[tuple[str, str, Any], ...]:
     """Name, key, and the value at which the key is left out; MISSING if it never is."""
     return tuple(
-        (one.name, json_key(one.name), one.default if one.metadata.get("omit_default") else MISSING)
-        for one in fields(kind)
+        (field.name, json_key(field.name), field.default if field.metadata.get("omit_default") else MISSING)
+        for field in fields(kind)
     )

@@ -78,7 +78,7 @@ def numbered(name: str, ending: str = "") -> Iterator[str]:
 def free_path(path: Path, ending: str = "") -> Path:
     """The path, or the next numbered one at which nothing exists."""
     paths = map(path.with_name, numbered(path.name, ending))
-    return next(one for one in paths if not os.path.lexists(one))
+    return next(item for item in paths if not os.path.lexists(item))
 
 
 def write_atomically(path: Path, content: str | bytes, permissions: int | None = None) -> None:

@@ -35,10 +35,14 @@ def disagreements(
     shown: Sequence[ScoredUnit], others: Sequence[ScoredUnit], language: str
 ) -> tuple[AnswerConflict, ...]:
     """Contradictions between the shown and the next best sentences about the same thing; the clearest first."""
-    prose = (one for one in (*shown, *others[:MAX_COMPARED]) if one.segmented.units[one.unit].kind == "sentence")
-    units = list({one.place: one for one in prose}.values())
+    prose = (
+        scored_unit
+        for scored_unit in (*shown, *others[:MAX_COMPARED])
+        if scored_unit.segmented.units[scored_unit.unit].kind == "sentence"
+    )
+    units = list({scored_unit.place: scored_unit for scored_unit in prose}.values())
     said = [(unit, ComparedSentence.of(unit.text, unit.segmented.page.title, language)) for unit in units]
-    places = {one.place for one in shown}
+    places = {scored_unit.place for scored_unit in shown}
     found: list[tuple[Disagreement, ScoredUnit, ScoredUnit]] = []
     for number, (one, saying) in enumerate(said):
         if one.place not in places:
@@ -122,7 +126,7 @@ class AnswerBuilder:
             return reason
         ref = units[0].segmented.page.ref
         book = next(book.book for book in self.context.books if book.book.id == ref.book)
-        return year_after_book(self.asked.text, book, (one.text for one in units))
+        return year_after_book(self.asked.text, book, (unit.text for unit in units))
 
     def build(self) -> Answer:
         evidence = self.evidence
@@ -145,13 +149,13 @@ class AnswerBuilder:
             as_of_book=self._as_of_book(books),
         )
         if refusal:
-            closest = [self._cited(one, books) for one in answer_units(evidence.units)]
+            closest = [self._cited(unit, books) for unit in answer_units(evidence.units)]
             return replace(frame, closest=self._numbered(_without_overlaps(closest)))
         chosen = evidence.units[: evidence.part_count] if evidence.part_count else answer_units(evidence.units)
         if evidence.senses:  # senses must not be mixed, and each page is about one of them
-            chosen = tuple(one for one in chosen if one.segmented.page.ref == chosen[0].segmented.page.ref)
-        citations = self._numbered(_without_overlaps([self._cited(one, books) for one in chosen]))
-        lines = tuple(AnswerSentence(one.citation.quote.text, (one.key,)) for one in citations)
+            chosen = tuple(unit for unit in chosen if unit.segmented.page.ref == chosen[0].segmented.page.ref)
+        citations = self._numbered(_without_overlaps([self._cited(unit, books) for unit in chosen]))
+        lines = tuple(AnswerSentence(citation.citation.quote.text, (citation.key,)) for citation in citations)
         at, short = self._short(chosen[0], lines[0].text)
         return replace(
             frame,
@@ -165,19 +169,19 @@ class AnswerBuilder:
             lines=lines,
             citations=citations,
             conflicts=() if evidence.part_count else disagreements(chosen, evidence.units, self.asked.language),
-            books=tuple(dict.fromkeys(one.book for one in citations)),
+            books=tuple(dict.fromkeys(citation.book for citation in citations)),
         )
 
     def _reader(self) -> str:
         """The id of the reading model that chose the sentences; empty if none was used."""
-        is_read = any("relevance" in one.features for one in self.evidence.units[:1])
+        is_read = any("relevance" in unit.features for unit in self.evidence.units[:1])
         return self.context.reader.id if self.context.reader and is_read else ""
 
     def _senses(self) -> tuple[Sense, ...]:
         """The senses of the name, if the answer is about one of several."""
         senses, units = self.evidence.senses, self.evidence.units
         shown = units[0].segmented.page.ref if units and self.is_answered else None
-        others = tuple(one for one in senses if one.ref != shown)
+        others = tuple(sense for sense in senses if sense.ref != shown)
         return others if len(senses) > 1 else ()
 
     def _as_of_book(self, books: Mapping[str, Book]) -> AnswerBook | None:
@@ -198,10 +202,10 @@ class AnswerBuilder:
         found = []
         for passage in self.passages:
             best = next(
-                one
-                for one in self.evidence.units
-                if one.segmented.page.ref == passage.ref
-                and passage.start <= one.segmented.units[one.unit].start < passage.end
+                unit
+                for unit in self.evidence.units
+                if unit.segmented.page.ref == passage.ref
+                and passage.start <= unit.segmented.units[unit.unit].start < passage.end
             )
             found.append(replace(self._cited(best, books), key=passage.key))
         return self._numbered(found)
@@ -256,8 +260,8 @@ class AnswerBuilder:
     def _newer(self, books: Mapping[str, Book]) -> list[str]:
         """Notices of newer books that have the page which answers."""
         shown = self.evidence.units[0].segmented.page
-        same = [one for one in self.evidence.pages if one.ref == shown.ref or one.title == shown.title]
-        refs = [ref for one in same for ref in (one.ref, *one.copies)]
+        same = [page for page in self.evidence.pages if page.ref == shown.ref or page.title == shown.title]
+        refs = [ref for page in same for ref in (page.ref, *page.copies)]
         newer = [books[ref.book] for ref in refs if books[ref.book].date > books[shown.ref.book].date]
         return [newer_book(book.title or book.name, book.date) for book in dict.fromkeys(newer)]
 
@@ -277,12 +281,12 @@ class AnswerBuilder:
 
 def _without_overlaps(found: Sequence[AnswerCitation]) -> list[AnswerCitation]:
     """Drop quotes inside another one or overlapping an earlier one, so that a dose is not given twice."""
-    by_size = sorted(found, key=lambda one: one.citation.quote.start - one.citation.quote.end)
+    by_size = sorted(found, key=lambda citation: citation.citation.quote.start - citation.citation.quote.end)
     outermost = [one for at, one in enumerate(by_size) if not any(_is_within(one, other) for other in by_size[:at])]
     chosen: list[AnswerCitation] = []
-    for one in found:
-        if one in outermost and not any(_overlap(one, other) for other in chosen):
-            chosen.append(one)
+    for citation in found:
+        if citation in outermost and not any(_overlap(citation, other) for other in chosen):
+            chosen.append(citation)
     return chosen
 
 

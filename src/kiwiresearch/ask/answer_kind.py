@@ -161,11 +161,11 @@ def _date(text: str, question: Question) -> AnswerSpan | None:
 
 def _number(text: str, question: Question) -> AnswerSpan | None:
     dates = [(found.start, found.end) for found in dates_in(text, question.language)]
-    found = [one for one in quantities_in(text, question.language, not_in=dates) if not one.converted]
+    found = [quantity for quantity in quantities_in(text, question.language, not_in=dates) if not quantity.converted]
     stem_of = stemmer(question.language)
     stems = {term.term.stem for term in question.terms}
-    counted = [one for one in found if one.counted and stem_of(one.counted) in stems]
-    spans = [AnswerSpan(one.start, one.end) for one in counted or found]
+    counted = [quantity for quantity in found if quantity.counted and stem_of(quantity.counted) in stems]
+    spans = [AnswerSpan(quantity.start, quantity.end) for quantity in counted or found]
     return _nearest(text, spans, question)
 
 

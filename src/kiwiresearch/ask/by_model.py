@@ -88,7 +88,10 @@ def _messages(found: Answer, passages: Sequence[Passage]) -> tuple[ChatMessage, 
     question = found.question
     if found.asked and found.asked != question:
         question += f"\nThis is meant: {found.asked}"
-    disagreements = (f"{one.a_key}: {one.a_quote}\n{one.b_key}: {one.b_quote}\n{one.words}" for one in found.conflicts)
+    disagreements = (
+        f"{conflict.a_key}: {conflict.a_quote}\n{conflict.b_key}: {conflict.b_quote}\n{conflict.words}"
+        for conflict in found.conflicts
+    )
     return prompt(f"ask_{found.mode}").fill(
         passages=passage_data(passages, found.books),
         conflicts="\n".join(disagreements) or "none",
@@ -111,7 +114,7 @@ def passages_that_fit(passages: Sequence[Passage], room: int, books: Sequence[An
 def passage_data(passages: Sequence[Passage], books: Sequence[AnswerBook]) -> tuple[PromptData, ...]:
     """Each passage under its key, after a line that says where it is from."""
     dates = {book.id: book.date for book in books}
-    return tuple(PromptData(one.key, f"{_location(one, dates)}\n{one.text}") for one in passages)
+    return tuple(PromptData(passage.key, f"{_location(passage, dates)}\n{passage.text}") for passage in passages)
 
 
 def _location(passage: Passage, dates: Mapping[str, str]) -> str:
@@ -168,7 +171,7 @@ class PageFetcher:
         turns = [ChatMessage("assistant", reply.text, reply.calls)]
         new: list[Passage] = []
         for call in reply.calls:
-            words, passages = self._answer(call, {*known, *(one.key for one in new)})
+            words, passages = self._answer(call, {*known, *(passage.key for passage in new)})
             self._room -= estimate_tokens(words) + PER_MESSAGE
             turns.append(ChatMessage("tool", words, call_id=call.id))
             new += passages
@@ -189,7 +192,7 @@ class PageFetcher:
             found = ()
         if not found:
             return f"The reader's books have no page of this path:\n{fenced('path', path)}", ()
-        new = passages_that_fit([one for one in found if one.key not in known], self._room, self._books)
+        new = passages_that_fit([passage for passage in found if passage.key not in known], self._room, self._books)
         if not new:
             return "There is nothing more on this page, or no room for it. Answer from the passages you have.", ()
         return "\n".join(fenced(*data) for data in passage_data(new, self._books)), new
@@ -312,14 +315,16 @@ def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, tro
     if draft.is_general:
         return general_answer(answer)
     citations = draft.citations()
-    of_conflicts = {key for one in found.conflicts for key in (one.a_key, one.b_key)} - {one.key for one in citations}
+    of_conflicts = {key for conflict in found.conflicts for key in (conflict.a_key, conflict.b_key)} - {
+        citation.key for citation in citations
+    }
     shown = {passage.key for passage in found.passages}
-    fetched = [draft.passages[one.key] for one in citations if one.key not in shown]
+    fetched = [draft.passages[citation.key] for citation in citations if citation.key not in shown]
     return replace(
         answer,
         grounded=True,
-        short=found.short if any(found.short in one.citation.quote.text for one in citations) else "",
-        citations=(*citations, *(one for one in found.citations if one.key in of_conflicts)),
+        short=found.short if any(found.short in citation.citation.quote.text for citation in citations) else "",
+        citations=(*citations, *(citation for citation in found.citations if citation.key in of_conflicts)),
         passages=(*found.passages, *fetched),
     )
 

@@ -91,10 +91,14 @@ def _correction(word: str, pages: Callable[[str], int]) -> str:
             word, words, scorer=DamerauLevenshtein.distance, score_cutoff=MAX_DISTANCE, limit=None
         )
     )
-    fits = [one for one in similar if not one.is_unlike or (not own and len(word) > LONG_WORD)]
+    fits = [candidate for candidate in similar if not candidate.is_unlike or (not own and len(word) > LONG_WORD)]
     if own:
-        fits = [one for one in fits if one.distance < MAX_DISTANCE and (own <= MAX_TYPO_PAGES or one.rank < MAX_RANK)]
-    best = min(fits, key=lambda one: (one.is_unlike, one.distance, one.rank), default=None)
+        fits = [
+            candidate
+            for candidate in fits
+            if candidate.distance < MAX_DISTANCE and (own <= MAX_TYPO_PAGES or candidate.rank < MAX_RANK)
+        ]
+    best = min(fits, key=lambda candidate: (candidate.is_unlike, candidate.distance, candidate.rank), default=None)
     return best.word if best and pages(best.word) > own * MIN_RATIO else ""
 
 

@@ -74,7 +74,12 @@ def _measures(question: Question, compared: ComparedThings, direction: Compariso
         rest = {word for word in rest if stem_of(word) not in known.ends["first"]}
     if not rest:
         return known.measures[direction.measure]
-    return [one for of in known.measures.values() for one in of if set(one.words) == rest and one.unit != "date"]
+    return [
+        box_measure
+        for of in known.measures.values()
+        for box_measure in of
+        if set(box_measure.words) == rest and box_measure.unit != "date"
+    ]
 
 
 def _figure(page: SegmentedPage, measure: BoxMeasure, language: str) -> BoxFigure | None:
@@ -117,4 +122,4 @@ def _labelled(page: SegmentedPage, measure: BoxMeasure) -> Iterator[tuple[int, i
 def _value(text: str, measure: BoxMeasure, language: str) -> float | None:
     if measure.unit == "date":
         return next((float(found.when.earliest) for found in dates_in(text, language)), None)
-    return next((one.low for one in quantities_in(text, language) if one.unit == measure.unit), None)
+    return next((quantity.low for quantity in quantities_in(text, language) if quantity.unit == measure.unit), None)

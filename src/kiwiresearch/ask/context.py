@@ -43,15 +43,15 @@ def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> 
     texts: set[str] = set()
     wants_kind = bool(units) and units[0].features.get(KIND_FEATURE, 0.0) > 0
     far = FAR_BEHIND_READ if units and "relevance" in units[0].features else FAR_BEHIND
-    for one in units:
-        if len(chosen) >= max_units or one.total < units[0].total - far:
+    for unit in units:
+        if len(chosen) >= max_units or unit.total < units[0].total - far:
             break
-        if wants_kind and one.features.get(WRONG_KIND_FEATURE, 0.0) >= 1:
+        if wants_kind and unit.features.get(WRONG_KIND_FEATURE, 0.0) >= 1:
             continue  # if the best one has the kind of answer asked for, one without it adds nothing
-        folded = " ".join(one.text.casefold().split())
+        folded = " ".join(unit.text.casefold().split())
         if folded not in texts:
             texts.add(folded)
-            chosen.append(one)
+            chosen.append(unit)
     return tuple(chosen)
 
 
@@ -83,7 +83,7 @@ class Stretch(NamedTuple):
 
 def passages_of(units: Sequence[ScoredUnit], settings: AskSettings, max_passages: int) -> tuple[Passage, ...]:
     """The passages that are shown with an answer: the text around the best units."""
-    return tuple(one.as_passage() for one in stretches_of(units, settings.context_tokens, max_passages))
+    return tuple(stretch.as_passage() for stretch in stretches_of(units, settings.context_tokens, max_passages))
 
 
 def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int) -> list[Stretch]:
@@ -94,13 +94,13 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int)
     """
     chosen: list[Stretch] = []
     room = float(tokens)
-    for one in units:
+    for unit in units:
         if len(chosen) >= max_stretches:
             break
-        same_page = [other for other in chosen if other.segmented.page.ref == one.segmented.page.ref]
-        if any(other.first <= one.unit < other.end for other in same_page):
+        same_page = [other for other in chosen if other.segmented.page.ref == unit.segmented.page.ref]
+        if any(other.first <= unit.unit < other.end for other in same_page):
             continue
-        stretch = _grow(one, room / (max_stretches - len(chosen)), same_page)
+        stretch = _grow(unit, room / (max_stretches - len(chosen)), same_page)
         if stretch.tokens <= room:
             chosen.append(stretch)
             room -= stretch.tokens

@@ -76,7 +76,7 @@ def is_written_as_name(key: str, text: str) -> bool:
     """Whether a word has a capital that is not due to the start of a sentence, or is the entire text."""
     words = name_words(without_initial_stops(text))
     return any(
-        one.key == key and one.text[0].isupper() and (not one.starts_sentence or len(words) == 1) for one in words
+        word.key == key and word.text[0].isupper() and (not word.starts_sentence or len(words) == 1) for word in words
     )
 
 
@@ -158,9 +158,9 @@ class SentenceJudge:
         joint = self.prove(text, known, asked)
         if isinstance(joint, tuple):
             return _supported(joint)
-        named = asked or self._subject(text, [words for one in given.values() for words in (one.title, one.text)])
+        named = asked or self._subject(text, [words for item in given.values() for words in (item.title, item.text)])
         for passage in given.values():
-            if passage not in known and (named or any(passage.ref == one.ref for one in known)):
+            if passage not in known and (named or any(passage.ref == item.ref for item in known)):
                 found = self.prove(text, [passage], asked)
                 if isinstance(found, tuple):
                     return _supported(found)._replace(rekeyed=True)
@@ -179,7 +179,7 @@ class SentenceJudge:
         if len(text) > MAX_CHARS:
             return "too long"
         statement = f"{asked} {text}".strip()
-        shown = [words for one in passages for words in (one.text, one.title, one.section)]
+        shown = [words for item in passages for words in (item.text, item.title, item.section)]
         wrong = unsupported_facts(statement, shown, self.language)
         if wrong:
             return FAULT_OF_FACT[wrong[0].kind]
@@ -191,8 +191,8 @@ class SentenceJudge:
     def _answers(self, text: str, asked: str, sources: Sequence[PassageSentence]) -> bool:
         """Whether a few words are in a sentence that has as much of the question as any other."""
         question, mine = self._stems(asked), self._stems(text) - self._stems(asked)
-        titles = {one.passage: content_stems(one.passage.title, self.language) for one in sources}
-        asked_of = [len(question & (one.stems | titles[one.passage])) for one in sources]
+        titles = {sentence.passage: content_stems(sentence.passage.title, self.language) for sentence in sources}
+        asked_of = [len(question & (sentence.stems | titles[sentence.passage])) for sentence in sources]
         figures = figures_in(text, self.language)
         return any(
             overlap == max(asked_of) and mine <= one.stems and figures <= one.numbers
@@ -218,9 +218,9 @@ class SentenceJudge:
 
     def _share(self, text: str, support: Sequence[PassageSentence]) -> float:
         """The share of a text's content words in its support; words of titles and headings do not count."""
-        places = " ".join(words for one in support for words in (one.passage.title, one.passage.section))
+        places = " ".join(words for sentence in support for words in (sentence.passage.title, sentence.passage.section))
         mine = self._stems(text) - content_stems(places, self.language)
-        theirs = frozenset(stem for one in support for stem in one.stems)
+        theirs = frozenset(stem for sentence in support for stem in sentence.stems)
         return len(mine & theirs) / len(mine) if mine else 1.0
 
     def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> DropReason | None:
@@ -229,22 +229,24 @@ class SentenceJudge:
             return "contradicts its passage"
         figures = figures_in(text, self.language)
         of_subject = [
-            one for one in support if one == support[0] or one.numbers & figures or one.passage.kind != "text"
+            sentence
+            for sentence in support
+            if sentence == support[0] or sentence.numbers & figures or sentence.passage.kind != "text"
         ]
         is_same = all(self._same_subject(text, source, asked) for source in of_subject)
         return None if is_same else "another subject"
 
     def is_about(self, question: str, passages: Iterable[Passage]) -> bool:
         """Whether passages are about what was asked: they have all its names and most of its words."""
-        shown = [words for one in passages for words in (one.title, one.section, one.text)]
-        if any(one.kind == "name" for one in unsupported_facts(question, shown, self.language)):
+        shown = [words for passage in passages for words in (passage.title, passage.section, passage.text)]
+        if any(unsupported.kind == "name" for unsupported in unsupported_facts(question, shown, self.language)):
             return False
         asked = content_stems(question, self.language)
         return not asked or len(asked & content_stems(" ".join(shown), self.language)) / len(asked) >= self.share
 
     def is_heading_of(self, text: str, passages: Iterable[Passage]) -> bool:
         """Whether a heading has only words of titles and sections, since no sentence can support it."""
-        shown = [words for one in passages for words in (one.title, one.section)]
+        shown = [words for passage in passages for words in (passage.title, passage.section)]
         wrong = unsupported_facts(text, shown, self.language)
         return not wrong and content_stems(text, self.language) <= content_stems(" ".join(shown), self.language)
 
@@ -253,7 +255,7 @@ class SentenceJudge:
         stems, figures = self._stems(text), figures_in(text, self.language)
         chosen: list[PassageSentence] = []
         while len(chosen) < MAX_SUPPORT:
-            gains = [len(stems & one.stems) + 2 * len(figures & one.numbers) for one in sources]
+            gains = [len(stems & sentence.stems) + 2 * len(figures & sentence.numbers) for sentence in sources]
             best = max(gains, default=0)
             if not best:
                 break
@@ -274,8 +276,8 @@ class SentenceJudge:
         if not denies(text, self.language):
             return denied[0]
         mine = self._stems(text)
-        copied = [one for one in support if len(one.stems & mine) >= COPIED * len(one.stems)]
-        as_often = not copied or self._denials(text) == sum(self._denials(one.text) for one in copied)
+        copied = [sentence for sentence in support if len(sentence.stems & mine) >= COPIED * len(sentence.stems)]
+        as_often = not copied or self._denials(text) == sum(self._denials(sentence.text) for sentence in copied)
         return not any(denied) or not as_often
 
     def _denials(self, text: str) -> int:
@@ -294,8 +296,8 @@ class SentenceJudge:
     def _contradicts(self, text: str, source: PassageSentence) -> bool:
         title = source.passage.title
         pairs = (
-            (one, other)
-            for one in sentences_to_compare(text, title, self.language)
+            (sentence, other)
+            for sentence in sentences_to_compare(text, title, self.language)
             for other in sentences_to_compare(source.text, title, self.language)
         )
         return any((found := compare_sentences(*pair)) is not None and found.kind == "contradiction" for pair in pairs)
@@ -349,7 +351,7 @@ def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str)
         return frozenset()
     own = passage_sentences(source.passage, language)
     until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
-    text = ReadingText(source.passage.title, "", tuple(one.text for one in until))
+    text = ReadingText(source.passage.title, "", tuple(sentence.text for sentence in until))
     found = likely_referent(reader, context_in(text, *pronoun.span(), source.passage.text, language))
     return keys_in(found.name) if found.confidence >= SURE else frozenset()
 

@@ -61,7 +61,7 @@ def footer_markdown(answer: Answer, link: CitationLink, address: PageAddress | N
         if isinstance(part, Refusal):
             refusal = ("\n\n" if answer.text.strip() else "") + _refusal(part, link, address)
         elif isinstance(part, Senses):
-            notes.append(f"{SENSES} {', '.join(_named(one.title, one.ref, address) for one in part.senses)}.")
+            notes.append(f"{SENSES} {', '.join(_named(sense.title, sense.ref, address) for sense in part.senses)}.")
         elif note := _note(part, link):
             notes.append(note)
     return refusal + (FOOTER_RULE + "\n\n".join(notes) if notes else "")
@@ -98,8 +98,8 @@ def _emphasised(before: str, short: str, behind: str) -> str:
 
 def _refusal(part: Refusal, link: CitationLink, address: PageAddress | None) -> str:
     rows = [
-        f"- “{escaped(one.text)}” ({_linked(escaped(one.cited.citation.words), link(one.cited))})"
-        for one in part.closest
+        f"- “{escaped(passage.text)}” ({_linked(escaped(passage.cited.citation.words), link(passage.cited))})"
+        for passage in part.closest
     ]
     closest = f"{CLOSEST}\n\n" + "\n".join(rows) if rows else ""
     near = related_pages([_named(page.title, page.ref, address) for page in part.near])
@@ -120,7 +120,10 @@ def _note(part: AnswerPart, link: CitationLink) -> str:
         case Confidence():
             return part.words
         case SourceList():
-            rows = [f"{one.mark} {_linked(escaped(one.cited.citation.words), link(one.cited))}" for one in part.sources]
+            rows = [
+                f"{source.mark} {_linked(escaped(source.cited.citation.words), link(source.cited))}"
+                for source in part.sources
+            ]
             return "Sources:  \n" + "  \n".join(rows)
         case BookOrigin():
             return part.words(escaped)

@@ -196,7 +196,9 @@ def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
     """The parts below the answer: a refusal, disagreements, notices and sources."""
     sources = numbered(answer)
     if not answer.grounded:
-        closest = tuple(ClosePassage(on_one_line(one.citation.quote.text), one) for one in answer.closest)
+        closest = tuple(
+            ClosePassage(on_one_line(citation.citation.quote.text), citation) for citation in answer.closest
+        )
         yield Refusal(NO_SOURCED_ANSWER if answer.text.strip() else NO_ANSWER, closest, _near(answer.pages))
     if answer.senses:
         yield Senses(answer.senses)
@@ -206,7 +208,7 @@ def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
         title = answer.as_of_book.title or answer.as_of_book.name
         yield Notice(PRESENT_NOTE.format(title=title, date=answer.as_of_book.date))
     yield from map(Notice, answer.notices)
-    yield from (Notice(one.sentence()) for one in answer.missing)
+    yield from (Notice(missing_books.sentence()) for missing_books in answer.missing)
     yield RouteNote(f"Route: {answer.route}. {answer.why}")
     if answer.grounded and answer.confidence > 0:
         yield Confidence.of(answer.confidence)

@@ -51,7 +51,7 @@ def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
     """
     first, own = sentences_around(page, start)
     ends = (*page.sentences[1:], len(page.text))
-    units = [page.text[page.sentences[one] : ends[one]].rstrip() for one in range(first, own + 1)]
+    units = [page.text[page.sentences[index] : ends[index]].rstrip() for index in range(first, own + 1)]
     at = start - page.sentences[own]
     opening = page.text[: page.sentences[OPENING]] if len(page.sentences) > OPENING else page.text
     text = ReadingText(page.title, "", tuple(units))
@@ -132,7 +132,7 @@ def likely_referent(reader: Reader, context: PronounContext) -> Referent:
     def with_short_forms(name: str) -> float:
         if shares[name] < MIN_SHARE:
             return shares[name]  # "Newton" is not short for "Newton's Cradle"
-        return sum(shares[one] for one in shares if _is_short_for(folded[one], folded[name]))
+        return sum(shares[share] for share in shares if _is_short_for(folded[share], folded[name]))
 
     best = max(shares, key=lambda name: (round(with_short_forms(name), 6), -len(name), name), default="")
     return Referent(best, with_short_forms(best) if best else 0.0)

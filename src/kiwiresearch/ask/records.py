@@ -163,7 +163,7 @@ class AnswerRecord(FoundRecord):
     @property
     def found(self) -> FoundRecord:
         """What was known before the first word."""
-        return FoundRecord(*(getattr(self, one.name) for one in fields(FoundRecord)))
+        return FoundRecord(*(getattr(self, item.name) for item in fields(FoundRecord)))
 
 
 def answer_record(answer: Answer, link: CitationLink) -> AnswerRecord:
@@ -185,14 +185,18 @@ def answer_record(answer: Answer, link: CitationLink) -> AnswerRecord:
         closest=tuple(_citation(cited, link) for cited in answer.closest),
         senses=tuple(sense.record() for sense in answer.senses),
         book_date=answer.as_of_book.date if answer.as_of_book else "",
-        passages=tuple(PassageRecord(one.key, one.ref.book, one.ref.path, *one[1:]) for one in answer.passages),
+        passages=tuple(
+            PassageRecord(passage.key, passage.ref.book, passage.ref.path, *passage[1:]) for passage in answer.passages
+        ),
         pages=tuple(page.ref.path for page in answer.pages),
         looked=tuple(
             ExaminedRecord(page.ref.book, page.ref.path, page.title, round(page.score, 2)) for page in answer.pages
         ),
         conflicts=tuple(
-            ConflictRecord(one.kind, one.a_key, one.b_key, one.a_quote, one.b_quote, one.words)
-            for one in answer.conflicts
+            ConflictRecord(
+                conflict.kind, conflict.a_key, conflict.b_key, conflict.a_quote, conflict.b_quote, conflict.words
+            )
+            for conflict in answer.conflicts
         ),
         books=answer.books,
         notices=answer.notices,

@@ -60,8 +60,8 @@ def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_
     stretches = stretches_to_read(question, evidence.units)
     judgements = _read(reader, question, stretches)
     candidates = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
-    units = [with_reader_score(one, *_reader_features_of(judgements, one)) for one in candidates]
-    units.sort(key=lambda one: (-one.total, one.place))
+    units = [with_reader_score(unit, *_reader_features_of(judgements, unit)) for unit in candidates]
+    units.sort(key=lambda unit: (-unit.total, unit.place))
     best = judgements.get((units[0].segmented.page.ref, units[0].unit))
     confidence = reader_confidence(units, question, evidence.strength)
     strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
@@ -89,7 +89,9 @@ def _reader_features_of(
 
 def _read(reader: Reader, question: Question, stretches: Sequence[Stretch]) -> dict[Key, _ReaderJudgement]:
     found: dict[Key, _ReaderJudgement] = {}
-    for one, text in zip(stretches, reader.read(question.text, [reader_text(one) for one in stretches]), strict=True):
+    for one, text in zip(
+        stretches, reader.read(question.text, [reader_text(stretch) for stretch in stretches]), strict=True
+    ):
         for number, unit in enumerate(text.units, start=one.first):
             found[one.segmented.page.ref, number] = _ReaderJudgement(unit, text)
     return found
@@ -99,8 +101,8 @@ def _unscored_units(
     units: Sequence[ScoredUnit], stretches: Sequence[Stretch], question: Question
 ) -> Iterator[ScoredUnit]:
     """Units that are read with others, but had too few of the question's words to be scored before."""
-    known = {(one.segmented.page.ref, one.unit) for one in units}
-    of_page = {one.segmented.page.ref: one for one in units}
+    known = {(unit.segmented.page.ref, unit.unit) for unit in units}
+    of_page = {unit.segmented.page.ref: unit for unit in units}
     for stretch in stretches:
         ref = stretch.segmented.page.ref
         for number in range(stretch.first, stretch.end):
@@ -110,7 +112,7 @@ def _unscored_units(
 
 def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[Stretch]:
     """The stretches to read: the text around the units that are best by words and by similarity to the question."""
-    rows = _embedder().embed([question.text, *(f"{one.segmented.page.title}. {one.text}" for one in units)])
+    rows = _embedder().embed([question.text, *(f"{unit.segmented.page.title}. {unit.text}" for unit in units)])
     similarities = SIMILARITY_WEIGHT * similarity(rows[0], rows[1:])
     order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].place))
     return stretches_of([units[at] for at in order], MAX_TOKENS, MAX_STRETCHES)

@@ -81,7 +81,7 @@ def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[Sco
     features = {"page": nearness, "first page": float(nearness >= 1.0)}
     more = _total(features)
     features = {name: value for name, value in features.items() if value}
-    return [one._replace(features={**one.features, **features}, total=one.total + more) for one in units]
+    return [unit._replace(features={**unit.features, **features}, total=unit.total + more) for unit in units]
 
 
 def unscored_unit(segmented: SegmentedPage, number: int) -> ScoredUnit:
@@ -114,7 +114,7 @@ def score_units(
         )
     if similarity is None or not found:
         return found
-    for place, value in enumerate(similarity([f"{segmented.page.title}. {one.text}" for one in found])):
+    for place, value in enumerate(similarity([f"{segmented.page.title}. {unit.text}" for unit in found])):
         features = {**found[place].features, "meaning": max(0.0, float(value))}
         found[place] = found[place]._replace(features=features, total=_total(features))
     return found
@@ -273,7 +273,7 @@ def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: S
     """Features that separate right from wrong answers of the reading model: a few by words and a few by meaning."""
     best = units[0].features
     here = (units[0].segmented.page.ref, units[0].passage)
-    others = [one.total for one in units if (one.segmented.page.ref, one.passage) != here]
+    others = [unit.total for unit in units if (unit.segmented.page.ref, unit.passage) != here]
     words = features(units, question, named=False)
     return {name: words[name] for name in WORD_FEATURES} | {
         "relevance": max(-MAX_LOGIT, min(best["relevance"], MAX_LOGIT)),
@@ -298,9 +298,9 @@ def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) ->
     near = covered + best.get("words beside it", 0.0) + best.get("heading words", 0.0)
     passage = near + best.get("words around it", 0.0)
     others = [
-        one.total
-        for one in units
-        if one.segmented.page.title != units[0].segmented.page.title and one.features.get("not the kind", 0.0) < 1.0
+        unit.total
+        for unit in units
+        if unit.segmented.page.title != units[0].segmented.page.title and unit.features.get("not the kind", 0.0) < 1.0
     ]
     ahead = min(max(units[0].total - max(others), 0.0), FAR_AHEAD) / FAR_AHEAD if others else 1.0
     is_full = near >= ALL_WORDS

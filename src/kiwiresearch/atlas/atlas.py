@@ -157,7 +157,9 @@ def _is_complete(file: Path) -> bool:
 
 def _remove_old(current: Path) -> None:
     """Remove cached tables of older shards of the same book, unless a process is using them."""
-    others = [(one.stat().st_mtime_ns, one.name) for one in current.parent.iterdir() if one != current and one.is_dir()]
+    others = [
+        (path.stat().st_mtime_ns, path.name) for path in current.parent.iterdir() if path != current and path.is_dir()
+    ]
     for _, name in sorted(others, reverse=True)[MAX_CACHE_FOLDERS - 1 :]:
         folder = current.parent / name
         locks = [FileLock(file) for file in folder.glob("*.lock")]

@@ -343,8 +343,8 @@ def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
         f"why_message VARCHAR, gap DOUBLE, {', '.join(columns)})"
     )
     blanks = ", ".join("?" * (7 + 2 * len(COLUMNS)))
-    for one in find_contradictions(database, BookId(book.id), book_language(book)):
-        database.execute(f"INSERT INTO pairs VALUES ({blanks})", _values(one))
+    for contradiction in find_contradictions(database, BookId(book.id), book_language(book)):
+        database.execute(f"INSERT INTO pairs VALUES ({blanks})", _values(contradiction))
     order = " ".join(f"WHEN {sql_literal(kind)} THEN {place}" for place, kind in enumerate(KINDS))
     save_query(
         database,

@@ -124,7 +124,7 @@ def open_database(
 
 def parquet_source(shards: Sequence[Path]) -> str:
     """The files of a table as an SQL expression."""
-    return f"read_parquet([{', '.join(sql_literal(str(one)) for one in shards)}], hive_partitioning = false)"
+    return f"read_parquet([{', '.join(sql_literal(str(path)) for path in shards)}], hive_partitioning = false)"
 
 
 def save_query(database: AtlasDatabase, folder: Path, name: str, query: str) -> None:
@@ -164,8 +164,8 @@ def _connected(spill: Path) -> DuckDBPyConnection:
 
 def _fence(database: AtlasDatabase, files: Sequence[Path], folders: Sequence[Path]) -> None:
     """Restrict the database to these files and folders for good, so that a hostile table cannot name others."""
-    database.execute(f"SET allowed_paths = [{', '.join(sql_literal(str(one)) for one in files)}]")
-    database.execute(f"SET allowed_directories = [{', '.join(sql_literal(f'{one}/') for one in folders)}]")
+    database.execute(f"SET allowed_paths = [{', '.join(sql_literal(str(path)) for path in files)}]")
+    database.execute(f"SET allowed_directories = [{', '.join(sql_literal(f'{path}/') for path in folders)}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
 
@@ -258,5 +258,5 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value[:MAX_VALUE_CHARS]
     if isinstance(value, list):
-        return [_clean(one) for one in value]
+        return [_clean(item) for item in value]
     return value

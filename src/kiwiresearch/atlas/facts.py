@@ -183,9 +183,9 @@ def _of_row(claim: Claim, row: re.Match[str]) -> Iterator[UniqueFact]:
         if is_one and dates[0].start - start <= MAX_VALUE_OFFSET and not is_alternative(claim.text, dates[0]):
             yield _date_fact(claim, event, dates[0], is_label=True)
     elif label and (claim.section == FACTS_BOX or label in fact_words().lasting | fact_words().changing):
-        values = [one for one in claim.measures if start <= one.quantity.start <= start + MAX_VALUE_OFFSET]
+        values = [measure for measure in claim.measures if start <= measure.quantity.start <= start + MAX_VALUE_OFFSET]
         if values:
-            yield _number_of_row(claim, row, label, min(values, key=lambda one: one.quantity.start))
+            yield _number_of_row(claim, row, label, min(values, key=lambda measure: measure.quantity.start))
 
 
 def _number_of_row(claim: Claim, row: re.Match[str], label: str, first: Measure) -> UniqueFact:
@@ -257,7 +257,7 @@ def _life(claim: Claim) -> tuple[DateMention, ...]:
     if opening < 0 or not _is_subject(claim, claim.text[:opening]):
         return ()
     inside = claim.text[opening : claim.text.find(")", opening) + 1]
-    dates = [one for one in claim.dates if opening < one.start < opening + len(inside)]
+    dates = [mention for mention in claim.dates if opening < mention.start < opening + len(inside)]
     if NOT_LIFE.search(inside) or len(dates) != 1:
         return ()
     return _ends(dates[0])

@@ -124,7 +124,7 @@ def people_around(database: AtlasDatabase, people: Sequence[PersonId], max_peopl
     circle = list(found)
     while circle and len(found) < max_people:
         relatives = dict.fromkeys(relative for _, relative in tied_people(database, circle))
-        circle = [one for one in relatives if one not in found][: max_people - len(found)]
+        circle = [item for item in relatives if item not in found][: max_people - len(found)]
         found |= dict.fromkeys(circle)
     return list(found)
 
@@ -216,4 +216,4 @@ class _TreeBuilder:
             qualifier: Qualifier = next((qualifier for _, qualifier in stated if qualifier), "")
             evidence = tuple(one for one, _ in stated)
             ties.append(Relationship(f"{kind}:{first}:{second}", kind, first, second, qualifier, evidence=evidence))
-        return Tree({one.id: one for one in people}, tuple(ties), tuple(self.facts), self.sources)
+        return Tree({person.id: person for person in people}, tuple(ties), tuple(self.facts), self.sources)

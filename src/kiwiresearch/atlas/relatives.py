@@ -119,8 +119,8 @@ def _family(database: AtlasDatabase, row: Row, sight: PrivacyView) -> Row:
         [row["family"]],
     )
     seen = _visible_tree(database, [person for (person,) in members], sight, max_people=MAX_FAMILY_SAMPLE)
-    named = [_person(seen, one.id) for one in seen.persons.values() if one.external.get("zim")]
-    named.sort(key=lambda one: (-len(seen.children(one["id"])), one["name"]))
+    named = [_person(seen, item.id) for item in seen.persons.values() if item.external.get("zim")]
+    named.sort(key=lambda item: (-len(seen.children(item["id"])), item["name"]))
     return {"people": row["people"], "pages": row["pages"], "named": named[:MAX_NAMED]}
 
 
@@ -136,12 +136,12 @@ def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -
     _refuse_withheld(seen, person, words)
     family, came = KinshipFinder(seen), predecessors_from(seen, person)
     found: list[RelativeRow] = []
-    for one in came:
-        ties = len(path_to(came, one)) - 1
+    for item in came:
+        ties = len(path_to(came, item)) - 1
         if 0 < ties <= steps:
-            quote = _quote(seen, came[one].before, one)
-            found.append({**_person(seen, one), "kinship": family.describe(person, one), "ties": ties, **quote})
-    found.sort(key=lambda one: (one["ties"], one["kinship"], one["name"], one["id"]))
+            quote = _quote(seen, came[item].before, item)
+            found.append({**_person(seen, item), "kinship": family.describe(person, item), "ties": ties, **quote})
+    found.sort(key=lambda item: (item["ties"], item["kinship"], item["name"], item["id"]))
     return {"person": _person(seen, person), "relatives": found}
 
 
@@ -174,7 +174,7 @@ def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -
         if not found:
             return ResultPage((), int(total), window.offset)
         seen = _visible_tree(database, found, sight, max_people=MAX_PEOPLE + len(found))
-    shown = tuple(_person(seen, one) for one in found if one in seen.persons)
+    shown = tuple(_person(seen, item) for item in found if item in seen.persons)
     return ResultPage(shown, int(total), window.offset)
 
 

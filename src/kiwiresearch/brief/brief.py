@@ -267,16 +267,16 @@ class Brief:
 
     def __post_init__(self) -> None:
         for statement in self.statements():
-            missing = [one for one in statement.claims if one not in self.claims]
+            missing = [claim for claim in statement.claims if claim not in self.claims]
             if missing:
                 raise StatementWithoutClaims(f"{statement.text[:60]!r} is based on claims that do not exist.")
 
     def statements(self) -> list[Statement]:
         """All statements, in reading order."""
         found = [*self.summary]
-        found += [one for group in (*self.body, *self.definitions) for one in group.statements]
+        found += [statement for group in (*self.body, *self.definitions) for statement in group.statements]
         found += [moment.statement for moment in self.timeline]
-        found += [one for group in (*self.mechanisms, *self.actors) for one in group.statements]
+        found += [statement for group in (*self.mechanisms, *self.actors) for statement in group.statements]
         found += [view.statement for dispute in self.disputes for view in dispute.views]
         return found + [figure.statement for figure in self.numbers]
 
@@ -307,7 +307,7 @@ def _plain(value: Any) -> Any:
         return made
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 DIFFERENCES = frozenset({"kind", "disagrees"})
@@ -326,8 +326,8 @@ def _plain_field(name: str, value: Any) -> JsonDict:
         return {name: str(value)} | ({f"{name}_message": record} if record else {})
     if value is None and name in DIFFERENCES:
         return {name: ""}
-    if isinstance(value, tuple) and any(isinstance(one, Message) for one in value):
-        records = [message_record(one) for one in value]
+    if isinstance(value, tuple) and any(isinstance(item, Message) for item in value):
+        records = [message_record(item) for item in value]
         return {name: list(value), f"{name}_messages": records} if any(records) else {name: list(value)}
     return {name: _plain(value)}
 

@@ -31,7 +31,7 @@ def can_follow(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]
     """Whether a claim makes sense after the ones before it; on a page about the subject, 'she' is clear anyway."""
     if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in heads):
         return True
-    return any(directly_precedes(one, claim) for one in before)
+    return any(directly_precedes(item, claim) for item in before)
 
 
 def directly_precedes(one: Claim, other: Claim) -> bool:
@@ -49,7 +49,7 @@ class CitedGroup(NamedTuple):
     @property
     def claims(self) -> tuple[ClaimId, ...]:
         """The claims that support these sentences, without duplicates."""
-        return tuple(dict.fromkeys(claim for one in self.statements for claim in one.claims))
+        return tuple(dict.fromkeys(claim for statement in self.statements for claim in statement.claims))
 
 
 def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim]) -> list[list[CitedGroup]]:
@@ -68,13 +68,13 @@ def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim])
             found.append([])
         found[-1].append(statement)
     return [
-        [CitedGroup(tuple(same)) for _, same in groupby(several, key=lambda one: _sections(one, claims))]
+        [CitedGroup(tuple(same)) for _, same in groupby(several, key=lambda item: _sections(item, claims))]
         for several in found
     ]
 
 
 def _sections(statement: Statement, claims: Mapping[ClaimId, Claim]) -> tuple[tuple[EntryRef, str, str], ...]:
-    cited = [claims[one] for one in statement.claims]
+    cited = [claims[claim_id] for claim_id in statement.claims]
     return tuple(dict.fromkeys((claim.ref, claim.section, claim.anchor) for claim in cited))
 
 
@@ -163,13 +163,13 @@ class BriefCitations:
 
     def proof_of_run(self, statements: Sequence[Statement]) -> Proof:
         """One proof for sentences supported by the same sections, with the quotes of all of them."""
-        proofs = [self.proof(one.claims) for one in statements]
-        shown = [(claim, one.text) for one in statements for claim in self._known(one.claims)]
+        proofs = [self.proof(statement.claims) for statement in statements]
+        shown = [(claim, statement.text) for statement in statements for claim in self._known(statement.claims)]
         return Proof(proofs[0].cites, max(proof.more for proof in proofs), "", self._quotations(shown))
 
     def _known(self, ids: Sequence[ClaimId]) -> list[Claim]:
         """The claims with these ids that are in the brief; a gap may name others."""
-        return [self._claims[one] for one in ids if one in self._claims]
+        return [self._claims[claim_id] for claim_id in ids if claim_id in self._claims]
 
     def cite(self, claim: Claim) -> Cite:
         citation = claim.citation

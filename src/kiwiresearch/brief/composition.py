@@ -58,31 +58,33 @@ def numbers(
     """
     disagreeing = _difference_of_claim(conflicts)
     numeric = [
-        one
-        for one in merged_claims
-        if one.best.measures
-        and not one.best.depends_on
-        and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
-        and weights.is_mainly_about(one.claims[0])
-        and weights.names_topic(one.best)
+        claim
+        for claim in merged_claims
+        if claim.best.measures
+        and not claim.best.depends_on
+        and ("numeric" in (claim.best.type, *claim.best.also) or claim.best.id in disagreeing)
+        and weights.is_mainly_about(claim.claims[0])
+        and weights.names_topic(claim.best)
     ]
     if not numeric:
         return ()
     min_points = MIN_SHARE * numeric[0].points
     rows: list[tuple[MergedClaim, Measure]] = []
     per_subject: Counter[str] = Counter()
-    for one in numeric:
-        measure = _main_measure(one.best)
+    for merged_claim in numeric:
+        measure = _main_measure(merged_claim.best)
         key = folded_name(measure.of)
-        if one.points < min_points or not measure.what or per_subject[key] >= MAX_PER_SUBJECT:
+        if merged_claim.points < min_points or not measure.what or per_subject[key] >= MAX_PER_SUBJECT:
             continue
-        if any(same_value(one.best, other.best) for other, _ in rows):
+        if any(same_value(merged_claim.best, other.best) for other, _ in rows):
             continue
-        is_plain = measures_subject(one.best, measure, grammar_of(one.claims[0].language))
-        if not is_plain and (_is_small(measure) or one.best in used or not _is_clear_row(one.best, weights)):
+        is_plain = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
+        if not is_plain and (
+            _is_small(measure) or merged_claim.best in used or not _is_clear_row(merged_claim.best, weights)
+        ):
             continue
         per_subject[key] += 1
-        rows.append((one, measure))
+        rows.append((merged_claim, measure))
         if len(rows) == MAX_FIGURES:
             break
     first = {folded_name(measure.of): number for number, (_, measure) in reversed(list(enumerate(rows)))}
@@ -150,8 +152,10 @@ def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, Di
     differences: dict[ClaimId, Difference] = {}
     for conflict in conflicts:
         if conflict.disagreement.what == "a number":
-            for one in (conflict.one, conflict.other):
-                differences.setdefault(one.best.id, Difference(conflict.disagreement.kind, conflict.disagreement.why))
+            for merged_claim in (conflict.one, conflict.other):
+                differences.setdefault(
+                    merged_claim.best.id, Difference(conflict.disagreement.kind, conflict.disagreement.why)
+                )
     return differences
 
 
@@ -164,10 +168,10 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
     start = origin.state.started
 
     def unused() -> list[MergedClaim]:
-        return [one for one in merged_claims if not any(weighed.claim in used for weighed in one.claims)]
+        return [claim for claim in merged_claims if not any(weighed.claim in used for weighed in claim.claims)]
 
     def mark_used(groups: Part) -> Part:
-        used.add(by_id[one.claims[0]] for group in groups for one in statements_of(group))
+        used.add(by_id[statement.claims[0]] for group in groups for statement in statements_of(group))
         return groups
 
     # Order matters here: no part repeats what an earlier part says.
@@ -182,7 +186,11 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
         )
     )
     # A one-sentence paragraph that opens with its date reads best in the timeline.
-    dated = [one for one in unused() if begins_with_date(one) and outline.is_alone_in_paragraph(one.best)]
+    dated = [
+        merged_claim
+        for merged_claim in unused()
+        if begins_with_date(merged_claim) and outline.is_alone_in_paragraph(merged_claim.best)
+    ]
     first_moments = mark_used(timeline(dated, weights))
     body = outline.sections()
     moments = mark_used(timeline(unused(), weights, max_moments=MAX_MOMENTS - len(first_moments)))
@@ -226,7 +234,7 @@ def with_needed_claims(brief: Brief) -> Brief:
         needed.update(dict.fromkeys(statement.claims))
     for gap in brief.gaps:
         needed.update(dict.fromkeys(gap.claims))
-    return replace(brief, claims={one: brief.claims[one] for one in needed})
+    return replace(brief, claims={claim_id: brief.claims[claim_id] for claim_id in needed})
 
 
 def _notes(origin: BriefOrigin) -> Iterator[Message]:

@@ -155,7 +155,7 @@ def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[s
 
 def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
     """A problem of a known kind with a known key; sentences of the rules quote the page and are left alone."""
-    kind = next((one for one in KINDS if one == named.kind.strip().lower()), None)
+    kind = next((item for item in KINDS if item == named.kind.strip().lower()), None)
     key = clean_key(named.key)
     why = printable(named.why)[:MAX_WHY_CHARS]
     if kind is None:
@@ -180,14 +180,18 @@ def _replacements(
     statements = list(dict.fromkeys(_grounds(statement_keys, problems)))
     empty = {"topic": statement_keys.brief.topic, "problems": "", "statements": ""}
     room = tokens_left(writer, estimate_prompt(m.text for m in prompt("revise").fill(**empty)))
-    listed = (f"{one.key} | {one.kind} | {one.why}\n  {one.line.statement.text}" for one in problems)
+    listed = (
+        f"{problem.key} | {problem.kind} | {problem.why}\n  {problem.line.statement.text}" for problem in problems
+    )
     filled = empty | {
         "problems": lines_that_fit(listed, room // 2),
         "statements": lines_that_fit(statement_lines(statement_keys, statements), room // 2),
     }
     options = write_up(temperature, max_tokens=reply_tokens(writer))
     found = ask(writer, prompt("revise").fill(**filled), Revision, options).sentences
-    return {clean_key(one.replaces): one for one in reversed(found[:MAX_PROBLEMS]) if one}
+    return {
+        clean_key(replacement.replaces): replacement for replacement in reversed(found[:MAX_PROBLEMS]) if replacement
+    }
 
 
 def _grounds(statement_keys: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:

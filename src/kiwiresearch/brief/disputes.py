@@ -142,13 +142,13 @@ class ClaimConflict:
 def find_claim_conflicts(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> list[ClaimConflict]:
     """Disagreements among the claims that matter most, the clearest first."""
     about = (
-        one
-        for one in merged_claims
-        if (one.best.measures or one.best.dates) and not one.best.depends_on and weights.is_about(one.claims[0])
+        claim
+        for claim in merged_claims
+        if (claim.best.measures or claim.best.dates) and not claim.best.depends_on and weights.is_about(claim.claims[0])
     )
     by_subject: dict[str, list[MergedClaim]] = defaultdict(list)
-    for one in itertools.islice(about, MAX_COMPARED):
-        by_subject[without_article(one.best.subject)].append(one)
+    for merged_claim in itertools.islice(about, MAX_COMPARED):
+        by_subject[without_article(merged_claim.best.subject)].append(merged_claim)
     found = [
         ClaimConflict(one, other, how)
         for several in by_subject.values()
@@ -156,8 +156,14 @@ def find_claim_conflicts(merged_claims: Sequence[MergedClaim], weights: ClaimWei
         if (how := compare_sentences(one.claims[0].compared, other.claims[0].compared)) is not None
         and how.strength >= STRONG
     ]
-    found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
-    return [one for one in found if _is_clear_pair(one.one, one.other)]
+    found.sort(
+        key=lambda conflict: (
+            conflict.disagreement.kind != "contradiction",
+            -conflict.disagreement.strength,
+            conflict.one.best.id,
+        )
+    )
+    return [conflict for conflict in found if _is_clear_pair(conflict.one, conflict.other)]
 
 
 def _is_clear_pair(one: MergedClaim, other: MergedClaim) -> bool:
@@ -188,20 +194,21 @@ def disputes(
         return ()
     min_points = MIN_SHARE * merged_claims[0].points
     contradictions = [
-        _contradiction(one)
-        for one in conflicts
-        if one.disagreement.kind == "contradiction" and max(one.one.points, one.other.points) >= min_points
+        _contradiction(conflict)
+        for conflict in conflicts
+        if conflict.disagreement.kind == "contradiction"
+        and max(conflict.one.points, conflict.other.points) >= min_points
     ]
     held = [
-        one
-        for one in merged_claims
-        if one.points >= min_points and _is_view(one, weights) and weights.is_about(one.claims[0])
+        claim
+        for claim in merged_claims
+        if claim.points >= min_points and _is_view(claim, weights) and weights.is_about(claim.claims[0])
     ]
     theories = _theories(held)
     used = {view.statement.text for view in (theories.views if theories else ())}
-    views = _views([one for one in held if one.best.text not in used])
+    views = _views([merged_claim for merged_claim in held if merged_claim.best.text not in used])
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
-    one_sided = [one for one in views if len(one.views) == 1 and is_view(one.views[0].statement.text)]
+    one_sided = [item for item in views if len(item.views) == 1 and is_view(item.views[0].statement.text)]
     return (
         *contradictions[:MAX_CONTRADICTIONS],
         *((theories,) if theories else ()),
@@ -213,15 +220,15 @@ def disputes(
 def _theories(held: Sequence[MergedClaim]) -> Dispute | None:
     """Different explanations that several people give."""
     by_holder: dict[str, MergedClaim] = {}
-    for one in held:
-        holder = _holder(one)
+    for merged_claim in held:
+        holder = _holder(merged_claim)
         if (
             holder
             and holder[0].isupper()
-            and "causal" in (one.best.type, *one.best.also)
-            and not two_sides(one.best.text)
+            and "causal" in (merged_claim.best.type, *merged_claim.best.also)
+            and not two_sides(merged_claim.best.text)
         ):
-            by_holder.setdefault(holder.split()[-1], one)
+            by_holder.setdefault(holder.split()[-1], merged_claim)
     if len(by_holder) < 2:
         return None
     chosen = list(by_holder.values())[:MAX_THEORIES]
@@ -247,32 +254,48 @@ def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
 
 def _contradiction(conflict: ClaimConflict) -> Dispute:
     how = conflict.disagreement
-    views = tuple(DisputeView("", statement_of(one), _cues(one)) for one in (conflict.one, conflict.other))
+    views = tuple(
+        DisputeView("", statement_of(merged_claim), _cues(merged_claim))
+        for merged_claim in (conflict.one, conflict.other)
+    )
     return Dispute(conflict.one.best.subject, views, Difference(how.kind, how.why))
 
 
 def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:
     """Pairs of nearby views in a section, the second opposing the first; all others are one-sided."""
     by_section: dict[tuple[str, str, str], list[MergedClaim]] = defaultdict(list)
-    for one in disputed:
-        by_section[(one.best.ref.book, one.best.ref.path, one.best.section)].append(one)
+    for merged_claim in disputed:
+        by_section[(merged_claim.best.ref.book, merged_claim.best.ref.path, merged_claim.best.section)].append(
+            merged_claim
+        )
     found: list[tuple[float, Dispute]] = []
     used: set[ClaimId] = set()
-    for one in disputed:
-        if one.best.id in used:
+    for merged_claim in disputed:
+        if merged_claim.best.id in used:
             continue
-        sides = two_sides(one.best.text)
+        sides = two_sides(merged_claim.best.text)
         if sides:
-            used.add(one.best.id)
-            found.append((one.points + 2, Dispute(_about(one), tuple(_side(one, text) for text in sides))))
+            used.add(merged_claim.best.id)
+            found.append(
+                (
+                    merged_claim.points + 2,
+                    Dispute(_about(merged_claim), tuple(_side(merged_claim, text) for text in sides)),
+                )
+            )
             continue
-        section = by_section[(one.best.ref.book, one.best.ref.path, one.best.section)]
-        other = _nearest_opposing(one, [two for two in section if two is not one and two.best.id not in used])
-        if other is None and one.best.depends_on:
+        section = by_section[(merged_claim.best.ref.book, merged_claim.best.ref.path, merged_claim.best.section)]
+        other = _nearest_opposing(
+            merged_claim, [two for two in section if two is not merged_claim and two.best.id not in used]
+        )
+        if other is None and merged_claim.best.depends_on:
             continue  # 'Others reject it', without what they reject
-        pair = [one] if other is None else sorted((one, other), key=lambda view: view.best.quotes[0].start)
+        pair = (
+            [merged_claim]
+            if other is None
+            else sorted((merged_claim, other), key=lambda view: view.best.quotes[0].start)
+        )
         used |= {view.best.id for view in pair}
-        found.append((one.points + len(pair), Dispute(_about(one), tuple(map(_view, pair)))))
+        found.append((merged_claim.points + len(pair), Dispute(_about(merged_claim), tuple(map(_view, pair)))))
     return [dispute for _, dispute in sorted(found, key=lambda row: (len(row[1].views) < 2, -row[0]))]
 
 

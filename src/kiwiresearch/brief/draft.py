@@ -57,7 +57,7 @@ class StatementKeys:
         self.language = (brief.sources.books[0].language if brief.sources.books else "") or "eng"
         self._salt = canonical_json([brief.topic, sorted(brief.claims)])
         statements = tuple(dict.fromkeys(brief.statements()))
-        self.keys = self._opaque([canonical_json([one.text, one.claims]) for one in statements])
+        self.keys = self._opaque([canonical_json([item.text, item.claims]) for item in statements])
         self._by_key = dict(zip(self.keys, statements, strict=True))
         self._key_of = dict(zip(statements, self.keys, strict=True))
         self._order = {statement: number for number, statement in enumerate(statements)}
@@ -75,8 +75,8 @@ class StatementKeys:
     def _opaque(self, contents: Sequence[str]) -> list[str]:
         """Six characters of a hash that differs from run to run; more if two would be the same."""
         hashes = [_hashed(self._salt, content) for content in contents]
-        length = next(n for n in range(6, 65) if len({one[:n] for one in hashes}) == len(set(hashes)))
-        return [one[:length] for one in hashes]
+        length = next(n for n in range(6, 65) if len({digest[:n] for digest in hashes}) == len(set(hashes)))
+        return [digest[:length] for digest in hashes]
 
     def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedSentence:
         """The sentence as a draft line, or why it is rejected."""
@@ -89,7 +89,7 @@ class StatementKeys:
             return RejectedSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
         if part == "disputes" and len(known) > 1:
             return RejectedSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
-        same = next((one for one in known if one.text == words), None)
+        same = next((item for item in known if item.text == words), None)
         if same is not None:
             return DraftLine(same, same)
         fault = fault_of(
@@ -113,12 +113,12 @@ class StatementKeys:
 
     def sources(self, statements: Iterable[Statement]) -> list[str]:
         """The texts that may support a sentence: those of the claims and of their quotes."""
-        claims = [self.brief.claims[one] for statement in statements for one in statement.claims]
+        claims = [self.brief.claims[claim_id] for statement in statements for claim_id in statement.claims]
         return list(dict.fromkeys(words for claim in claims for words in (claim.text, *(q.text for q in claim.quotes))))
 
     def is_hedged(self, statement: Statement) -> bool:
         """Whether a statement is hedged, in its own words or in those of all its claims."""
-        by_claims = all(self.brief.claims[one].hedges for one in statement.claims)
+        by_claims = all(self.brief.claims[claim].hedges for claim in statement.claims)
         return by_claims or bool(hedges_in(statement.text, self.language))
 
     def order(self, line: DraftLine) -> int:
@@ -185,10 +185,12 @@ def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple
     written = [line for line in kept if line.statement.written == "model"]
     while written and len(kept) < min(len(rules), MIN_SUMMARY):
         # If merged sentences leave the summary too short, the widest is replaced by the statements it merged.
-        widest = max(written, key=lambda line: sum(_covers(line, one) for one in rules))
+        widest = max(written, key=lambda line: sum(_covers(line, statement) for statement in rules))
         written.remove(widest)
         kept = _filled([line for line in kept if line != widest], rules)
-    missing = [DraftLine(one, one) for one in rules if all(line.statement != one for line in kept)]
+    missing = [
+        DraftLine(statement, statement) for statement in rules if all(line.statement != statement for line in kept)
+    ]
     kept += missing[: max(min(len(rules), MIN_SUMMARY) - len(kept), 0)]
     return _readable(statement_keys.brief, [line.statement for line in sorted(kept, key=statement_keys.order)])
 
@@ -201,7 +203,7 @@ def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement,
         before: list[Claim] = []
         if kept:  # a rule-written statement shows only its first claim
             shown = kept[-1].claims if kept[-1].written == "model" else kept[-1].claims[:1]
-            before = [brief.claims[one] for one in shown]
+            before = [brief.claims[claim_id] for claim_id in shown]
         if statement.written == "model" or can_follow(brief.claims[statement.claims[0]], before, heads):
             kept.append(statement)
     return tuple(kept)
@@ -240,9 +242,9 @@ MIN_ROOM_TOKENS = 150
 def statements_for(brief: Brief, part: PartKey) -> list[Statement]:
     """The statements a part may use; for the summary all of them, its own and the first of each group first."""
     if part == "definitions":
-        return [one for group in brief.definitions for one in group.statements]
+        return [statement for group in brief.definitions for statement in group.statements]
     if part == "mechanisms":
-        return [one for group in brief.mechanisms for one in group.statements]
+        return [statement for group in brief.mechanisms for statement in group.statements]
     views = [view.statement for dispute in brief.disputes for view in dispute.views]
     if part == "disputes":
         return views
@@ -266,9 +268,9 @@ def tokens_left(model: Model, used: int) -> int:
 def statement_lines(statement_keys: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:
     """Each statement with its key, how sure it is, and the cluster it is in."""
     clusters = _clusters(statement_keys.brief)
-    for one in statements:
-        cluster, text = clusters.get(one, "Summary"), " ".join(one.text.split())
-        yield f"{statement_keys.key(one)} | {one.sureness} | {cluster} | {text}"
+    for statement in statements:
+        cluster, text = clusters.get(statement, "Summary"), " ".join(statement.text.split())
+        yield f"{statement_keys.key(statement)} | {statement.sureness} | {cluster} | {text}"
 
 
 def _clusters(brief: Brief) -> dict[Statement, str]:
@@ -277,7 +279,12 @@ def _clusters(brief: Brief) -> dict[Statement, str]:
     for dispute in brief.disputes:
         found |= {view.statement: f"View on: {dispute.about}" for view in dispute.views}
     for name, groups in named:
-        found |= {one: f"{name}: {group.heading}" for group in groups for one in group.statements if one not in found}
+        found |= {
+            statement: f"{name}: {group.heading}"
+            for group in groups
+            for statement in group.statements
+            if statement not in found
+        }
     for moment in brief.timeline:
         found.setdefault(moment.statement, f"Time: {moment.when}")
     for figure in brief.numbers:
@@ -296,7 +303,7 @@ def disagreement_lines(statement_keys: StatementKeys) -> Iterator[str]:
 def page_lines(brief: Brief) -> Iterator[str]:
     """The pages, best first, with their scores and signals."""
     by_page: dict[EntryRef, Claim] = {claim.ref: claim for _, claim in sorted(brief.claims.items(), reverse=True)}
-    for source in sorted(brief.sources.pages, key=lambda one: (-one.points, one.ref)):
+    for source in sorted(brief.sources.pages, key=lambda brief_source: (-brief_source.points, brief_source.ref)):
         claim = by_page.get(source.ref)
         yield f"{source.title} | score {points_text(source.points)}{_signals(claim) if claim else ''}"
 

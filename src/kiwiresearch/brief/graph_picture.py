@@ -71,13 +71,13 @@ def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
 
 
 def _chosen(pages: Sequence[BriefSource]) -> list[int]:
-    order = sorted(range(len(pages)), key=lambda one: (pages[one].depth > 0, -pages[one].points, one))
+    order = sorted(range(len(pages)), key=lambda index: (pages[index].depth > 0, -pages[index].points, index))
     return sorted(order[:MAX_NODES])
 
 
 def _links(sources: BriefSources, chosen: Sequence[int]) -> list[DrawnLink]:
     """Links that cross no labels: within a column and to the next one. Those that led to a page come first."""
-    column = {one: _column(sources.pages[one]) for one in chosen}
+    column = {index: _column(sources.pages[index]) for index in chosen}
     pairs = [pair for pair in dict.fromkeys(sources.links) if pair[0] != pair[1] and column.keys() >= set(pair)]
     first: dict[int, int] = {}
     for one, other in pairs:
@@ -88,7 +88,7 @@ def _links(sources: BriefSources, chosen: Sequence[int]) -> list[DrawnLink]:
         return abs(column[one] - column[other]) <= 1
 
     links = [DrawnLink(*pair, led_first=first.get(pair[1]) == pair[0]) for pair in pairs if is_near(*pair)]
-    return sorted(links, key=lambda one: (not one.led_first, one))[:MAX_LINKS]
+    return sorted(links, key=lambda link: (not link.led_first, link))[:MAX_LINKS]
 
 
 def _column(page: BriefSource) -> int:
@@ -97,21 +97,21 @@ def _column(page: BriefSource) -> int:
 
 def _columns(pages: Sequence[BriefSource], chosen: Sequence[int], links: Sequence[DrawnLink]) -> list[list[int]]:
     """The pages by depth, each near the pages it is linked to, so that few lines cross."""
-    depths = sorted({_column(pages[one]) for one in chosen})
-    columns = [[one for one in chosen if _column(pages[one]) == depth] for depth in depths]
-    near: dict[int, list[int]] = {one: [] for one in chosen}
+    depths = sorted({_column(pages[index]) for index in chosen})
+    columns = [[index for index in chosen if _column(pages[index]) == depth] for depth in depths]
+    near: dict[int, list[int]] = {index: [] for index in chosen}
     for one, other, _ in links:
         near[one].append(other)
         near[other].append(one)
     for _ in range(SWEEPS):
         place = {one: (n + 0.5) / len(column) for column in columns for n, one in enumerate(column)}
         for column in columns[1:]:
-            column.sort(key=lambda one: (round(_middle(one, near[one], place), 6), one))
+            column.sort(key=lambda index: (round(_middle(index, near[index], place), 6), index))
     return columns
 
 
 def _middle(page: int, near: Sequence[int], place: dict[int, float]) -> float:
-    return sum(place[one] for one in near) / len(near) if near else place[page]
+    return sum(place[index] for index in near) / len(near) if near else place[page]
 
 
 def _placed(
@@ -132,14 +132,14 @@ def _placed(
             text = BRIEF_FONT.shortened(_title(pages[one]), width - LABEL_SPACE)
             end = x + 15 + BRIEF_FONT.width(text)
             nodes[one] = DrawnPage(one, place, x, start + step * (row + 0.5), radius, text, end, x - words_end)
-        words_end = max(nodes[one].end for one in column)
+        words_end = max(nodes[index].end for index in column)
     return nodes
 
 
 def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], words: Catalogue) -> Iterator[str]:
     width = (WIDTH - 2 * EDGE) / len(columns)
     for place, column in enumerate(columns):
-        depth = min(pages[one].depth for one in column)
+        depth = min(pages[index].depth for index in column)
         if depth == 0:
             text = words("picture.began_here")
         else:
@@ -167,8 +167,8 @@ def _curve(one: DrawnPage, other: DrawnPage) -> str:
 
 
 def _nodes(pages: Sequence[BriefSource], nodes: dict[int, DrawnPage]) -> Iterator[str]:
-    for one in sorted(nodes):
-        node, page = nodes[one], pages[one]
+    for index in sorted(nodes):
+        node, page = nodes[index], pages[index]
         title = _title(page)
         tooltip = " ".join(printable(f"{title}: {page.why}" if page.why else title).split())
         text = svg_text(node.x + 11, node.y + FONT_SIZE / 3, node.text, "name")

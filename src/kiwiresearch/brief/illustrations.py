@@ -58,7 +58,7 @@ SectionCounts = Counter[tuple[EntryRef, Headings]]
 
 
 def _places(brief: Brief, statements: Iterable[Statement]) -> SectionCounts:
-    claims = (brief.claims[one.claims[0]] for one in statements)
+    claims = (brief.claims[statement.claims[0]] for statement in statements)
     return Counter((claim.ref, _folded(claim.headings)) for claim in claims)
 
 
@@ -66,7 +66,10 @@ def _summary_candidates(brief: Brief, pictures_on: PicturesOn) -> Iterator[Pictu
     """The pictures of the page that most of the summary is from, the infobox picture first."""
     pages = Counter(brief.claims[statement.claims[0]].ref for statement in brief.summary)
     for ref, _ in pages.most_common(1):
-        yield from (PictureCandidate(ref, one) for one in sorted(pictures_on(ref), key=lambda one: not one.in_box))
+        yield from (
+            PictureCandidate(ref, picture)
+            for picture in sorted(pictures_on(ref), key=lambda picture: not picture.in_box)
+        )
 
 
 def _part_candidates(places: SectionCounts, pictures_on: PicturesOn) -> Iterator[PictureCandidate]:
@@ -79,7 +82,7 @@ def _part_candidates(places: SectionCounts, pictures_on: PicturesOn) -> Iterator
             near = sum(count for (page, path), count in places.items() if page == ref and path[:1] == headings[:1])
             if near >= MIN_SECTION_SHARE * places.total():
                 found.append((-exact, -near, len(found), PictureCandidate(ref, picture)))
-    yield from (candidate for *_, candidate in sorted(found, key=lambda one: one[:3]))
+    yield from (candidate for *_, candidate in sorted(found, key=lambda item: item[:3]))
 
 
 def _folded(headings: Headings) -> Headings:
@@ -103,14 +106,16 @@ class _PictureChooser:
         """Take the first candidate that can be shown and has not been taken yet."""
         if len(self.taken) == MAX_PICTURES:
             return
-        for one in candidates:
-            content = self._content(EntryRef(one.ref.book, one.picture.path))
+        for candidate in candidates:
+            content = self._content(EntryRef(candidate.ref.book, candidate.picture.path))
             kind, sha = media_type_of(content), sha256(content).hexdigest()
             room = MAX_TOTAL_BYTES - sum(map(len, self.images.values()))
             if kind is not None and sha not in self.images and len(content) <= room:
-                picture = one.picture
+                picture = candidate.picture
                 self.images[sha] = content
-                self.taken.append(BriefPicture(one.ref, picture.path, picture.caption, picture.alt, kind, sha, part))
+                self.taken.append(
+                    BriefPicture(candidate.ref, picture.path, picture.caption, picture.alt, kind, sha, part)
+                )
                 return
 
     def _pictures_on(self, ref: EntryRef) -> tuple[PagePicture, ...]:

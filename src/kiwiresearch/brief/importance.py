@@ -165,4 +165,6 @@ def _has_inserted_owner(claim: Claim) -> bool:
 
 def best_first(weighed: Sequence[WeightedClaim]) -> list[WeightedClaim]:
     """Most points first; then by page and position, so that the order is total."""
-    return sorted(weighed, key=lambda one: (-one.points, one.claim.ref, one.claim.quotes[0].start, one.claim.id))
+    return sorted(
+        weighed, key=lambda claim: (-claim.points, claim.claim.ref, claim.claim.quotes[0].start, claim.claim.id)
+    )

@@ -15,7 +15,9 @@ def legend() -> Iterator[Block]:
     """What support, hedging and confidence mean."""
     words = catalogue_in(FALLBACK)
     yield _explained("support")
-    yield LineList(tuple(line_of(Span(one, strong=True), f": {words(f'legend.sureness.{one}')}") for one in LABELS))
+    yield LineList(
+        tuple(line_of(Span(label, strong=True), f": {words(f'legend.sureness.{label}')}") for label in LABELS)
+    )
     yield Paragraph(line_of(words("legend.running")))
     yield _explained("hedged")
     yield _explained("confidence")

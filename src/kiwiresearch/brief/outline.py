@@ -62,7 +62,7 @@ class Outline:
         self._relevance = weights.relevance
         self._used = used
         self._chooser = PassageChooser(weights, used)
-        self._merged_claims = {weighed.claim.id: one for one in merged_claims for weighed in one.claims}
+        self._merged_claims = {weighed.claim.id: claim for claim in merged_claims for weighed in claim.claims}
         self._summary: list[UsableSentence] = []
 
     def summary(self) -> tuple[Statement, ...]:
@@ -111,7 +111,7 @@ class Outline:
     def is_alone_in_paragraph(self, claim: Claim) -> bool:
         """Whether a claim is the only sentence known from its paragraph."""
         others = self._weights.sentences.get(claim.ref, ())
-        return not any(directly_precedes(one, claim) or directly_precedes(claim, one) for one in others)
+        return not any(directly_precedes(item, claim) or directly_precedes(claim, item) for item in others)
 
     def _topic_page_sentences(self) -> list[UsableSentence]:
         return [
@@ -130,11 +130,17 @@ class Outline:
             if not sentence.is_minor or self._is_under_aspect_heading(sentence.claim)
         ]
         topic_pages, is_on_aspect = self._weights.topic_pages, self._relevance.is_on_aspect
-        own = [one for one in usable if one.claim.ref in topic_pages and is_on_aspect(one.claim, margin)]
+        own = [
+            usable_sentence
+            for usable_sentence in usable
+            if usable_sentence.claim.ref in topic_pages and is_on_aspect(usable_sentence.claim, margin)
+        ]
         # If the topic's own page says little, other pages need no stricter score.
         other_margin = margin if len(own) >= ENOUGH_SENTENCES else margin + LIKELY - LIKELY_ELSEWHERE
         return own + [
-            one for one in usable if one.claim.ref not in topic_pages and is_on_aspect(one.claim, other_margin)
+            usable_sentence
+            for usable_sentence in usable
+            if usable_sentence.claim.ref not in topic_pages and is_on_aspect(usable_sentence.claim, other_margin)
         ]
 
     def _article_sections(self) -> list[_Section]:
@@ -212,8 +218,10 @@ class Outline:
         other_vectors = embed([sentence.claim.text for sentence in others])
         minimums = np.array(
             [
-                MIN_ARTICLE_SIMILARITY if self._relevance.is_mainly_about(one.claim) else MIN_OTHER_SUBJECT_SIMILARITY
-                for one in others
+                MIN_ARTICLE_SIMILARITY
+                if self._relevance.is_mainly_about(usable_sentence.claim)
+                else MIN_OTHER_SUBJECT_SIMILARITY
+                for usable_sentence in others
             ]
         )
         fits_article = similarity(centroid(np.concatenate(vectors)), other_vectors) >= minimums
@@ -233,15 +241,18 @@ class Outline:
         """In the order of their pages, those about the topic first."""
         order = {ref: number for number, ref in enumerate(self._weights.sentences)}
         topic_pages = self._weights.topic_pages
-        return sorted(chosen, key=lambda one: (one.claim.ref not in topic_pages, order[one.claim.ref], one.position))
+        return sorted(
+            chosen,
+            key=lambda sentence: (sentence.claim.ref not in topic_pages, order[sentence.claim.ref], sentence.position),
+        )
 
     def _to_statement(self, sentence: UsableSentence) -> Statement:
         """The sentence as a statement, along with other pages that say the same."""
         merged = self._merged_claims.get(sentence.claim.id)
         others = [
-            one
-            for one in (merged.claims if merged else ())
-            if one.claim.ref != sentence.claim.ref and says_the_same(sentence.weighed, one)
+            claim
+            for claim in (merged.claims if merged else ())
+            if claim.claim.ref != sentence.claim.ref and says_the_same(sentence.weighed, claim)
         ]
         claims = (sentence.weighed, *others)
         return statement_of(MergedClaim(claims, independent_pages(claims)))
@@ -260,7 +271,7 @@ def _best_first(sections: Mapping[str, Sequence[UsableSentence]]) -> list[str]:
     """The headings in the order of the points that the three best sentences of each section have together."""
 
     def points(heading: str) -> float:
-        return round(sum(sorted((one.weighed.points for one in sections[heading]), reverse=True)[:3]), 2)
+        return round(sum(sorted((sentence.weighed.points for sentence in sections[heading]), reverse=True)[:3]), 2)
 
     return sorted(sections, key=lambda heading: (-points(heading), heading))
 

@@ -98,11 +98,15 @@ class UsedClaims:
         if any(sentence.claim in self for sentence in sentences):
             return True
         used = self._sentences.values()
-        if any(jaccard(one.weighed.stems, stems) > MAX_WORD_OVERLAP for one in sentences for stems in used):
+        if any(
+            jaccard(usable_sentence.weighed.stems, stems) > MAX_WORD_OVERLAP
+            for usable_sentence in sentences
+            for stems in used
+        ):
             return True
         return bool(self._vectors) and any(
-            float(similarity(_vector(one.claim.text), np.array(self._vectors)).max()) > MAX_SIMILARITY
-            for one in sentences
+            float(similarity(_vector(usable_sentence.claim.text), np.array(self._vectors)).max()) > MAX_SIMILARITY
+            for usable_sentence in sentences
         )
 
 
@@ -135,7 +139,7 @@ class PassageChooser:
             if not taken and sentence.word_count > max_words:
                 break
             chosen += taken
-            max_words -= sum(one.word_count for one in taken)
+            max_words -= sum(usable_sentence.word_count for usable_sentence in taken)
         return chosen
 
     def take_best(
@@ -153,10 +157,12 @@ class PassageChooser:
         """
         chosen: list[UsableSentence] = []
         per_page: Counter[EntryRef] = Counter()
-        for sentence in sorted(sentences, key=lambda one: (-one.weighed.points, *one.key)):
+        for sentence in sorted(
+            sentences, key=lambda usable_sentence: (-usable_sentence.weighed.points, *usable_sentence.key)
+        ):
             needed = self._with_preceding(sentence, [*context, *chosen])
-            new = [one for one in needed if not self._used.has_sentence(one)]
-            word_count = sum(one.word_count for one in new)
+            new = [usable_sentence for usable_sentence in needed if not self._used.has_sentence(usable_sentence)]
+            word_count = sum(usable_sentence.word_count for usable_sentence in new)
             ref = sentence.claim.ref
             is_full = per_page[ref] >= max_per_other_page and not self._relevance.is_under_topic(sentence.claim)
             if not new or word_count > max_words or is_full or self._used.repeats_any(new):
@@ -188,15 +194,19 @@ class PassageChooser:
             for number, stretch in enumerate(stretches):
                 length = lengths[number]
                 new = stretch[length : length + 1] if length else stretch[:MIN_PASSAGE_SENTENCES]
-                if not new or length >= MAX_PASSAGE_SENTENCES or sum(one.word_count for one in new) > max_words:
+                if (
+                    not new
+                    or length >= MAX_PASSAGE_SENTENCES
+                    or sum(sentence.word_count for sentence in new) > max_words
+                ):
                     continue
                 claim = new[0].claim
-                from_page = len(new) + sum(one.claim.ref == claim.ref for one in chosen)
+                from_page = len(new) + sum(sentence.claim.ref == claim.ref for sentence in chosen)
                 if from_page > max_per_other_page and not self._relevance.is_under_topic(claim):
                     continue
-                is_new_section = not any(one.claim.headings == claim.headings for one in chosen)
+                is_new_section = not any(sentence.claim.headings == claim.headings for sentence in chosen)
                 bonus = CONTINUATION_BONUS if length else NEW_SECTION_BONUS * is_new_section
-                points = sum(one.weighed.points for one in new) / len(new) + bonus
+                points = sum(sentence.weighed.points for sentence in new) / len(new) + bonus
                 if best is None or points > best[0]:
                     best = points, number, new
             if best is None:
@@ -206,7 +216,7 @@ class PassageChooser:
                 stretches[number] = stretches[number][: lengths[number]]  # the passage ends before the repetition
                 continue
             lengths[number] += len(new)
-            max_words -= sum(one.word_count for one in new)
+            max_words -= sum(sentence.word_count for sentence in new)
             chosen += new
             self._used.add_sentences(new)
 
@@ -241,7 +251,7 @@ class PassageChooser:
     def _with_preceding(self, sentence: UsableSentence, context: Sequence[UsableSentence]) -> list[UsableSentence]:
         """The sentence and those right before it that it depends on; none if they are missing or used elsewhere."""
         page = self.pages[sentence.claim.ref]
-        in_context = {one.key for one in context}
+        in_context = {usable_sentence.key for usable_sentence in context}
         found = [sentence]
         while self._needs_previous(found[0].claim):
             first = found[0]

@@ -147,8 +147,8 @@ class Relevance:
         language = self._languages.get(claims[0].ref.book, "eng")
         words = AspectWords.of(self.aspect, language)
         stems = [stems_in(claim.text, language) for claim in claims]
-        naming = [words.naming_score(one) for one in stems]
-        mentions = [words.mention_count(one) for one in stems]
+        naming = [words.naming_score(stem) for stem in stems]
+        mentions = [words.mention_count(stem) for stem in stems]
         cues = [one + RELATED_CUE_WORTH * other for one, other in zip(naming, mentions, strict=True)]
         paths = [" ".join(claims[number].headings) or claims[number].page_title for number in numbers]
         texts = [claims[number].text for number in numbers]
@@ -161,9 +161,9 @@ class Relevance:
             claim = claims[number]
             is_below = float(self.is_under_topic(claim))
             near = range(max(0, number - NEIGHBOURS), min(len(claims), number + NEIGHBOURS + 1))
-            nearby = [cues[one] for one in near if one != number and claims[one].headings == claim.headings]
+            nearby = [cues[index] for index in near if index != number and claims[index].headings == claim.headings]
             around = stems_in(" ".join((claim.page_title, *claim.headings)), language)
-            if words.lacks_required(around.union(*(stems[one] for one in near))):
+            if words.lacks_required(around.union(*(stems[index] for index in near))):
                 continue  # the topic says 'in South Africa', but the sentence is about India
             found[number] = {
                 "below the topic's name": is_below,
@@ -205,7 +205,9 @@ def usable_sentences(start: StartStep | None, page: PageDoc) -> SentenceFilter:
         return all_sentences
     sections: frozenset[tuple[str, ...]] = frozenset()
     if start is not None and any(seed.ref == page.ref for seed in start.seeds):
-        sections = sections_naming(name, ((page.headings(one.section), one.text) for one in sentences_of(page)))
+        sections = sections_naming(
+            name, ((page.headings(sentence.section), sentence.text) for sentence in sentences_of(page))
+        )
     return lambda text, headings: not headings or headings in sections or any(map(name.search, (text, *headings)))
 
 
@@ -271,7 +273,7 @@ def salience_features(sentences: Sequence[Claim], language: str) -> list[dict[st
     like_page = similarity(centroid(vectors[1:]), vectors[1:])
     like_title = similarity(vectors[0], vectors[1:])
     stems = [stems_in(claim.text, language) for claim in sentences]
-    counts = Counter(stem for one in stems for stem in one)
+    counts = Counter(stem for item in stems for stem in item)
     title_stems = stems_in(title, language)
     seen: set[tuple[str, ...]] = set()
     found = []

@@ -156,7 +156,7 @@ class _ReportWriter:
         yield from _part("gaps", self._gaps(brief.gaps))
         yield from _part("legend", legend() if brief.claims else ())
         yield from _part("bibliography", _bibliography(brief))
-        yield from _part("gathering", (Paragraph(line_of(one)) for one in brief.sources.story))
+        yield from _part("gathering", (Paragraph(line_of(message)) for message in brief.sources.story))
         settings = tuple(map(setting_row, brief.sources.settings))
         yield from _part("metadata", (PlainTable(("Setting", "Value"), settings),) if settings else ())
 
@@ -189,7 +189,8 @@ class _ReportWriter:
 
     def _cited_sentences(self, statements: Sequence[Statement]) -> CitedSentences:
         sentences = (
-            Sentence(line_of(one.text), doubt=one.sureness if one.sureness in DOUBTS else "") for one in statements
+            Sentence(line_of(statement.text), doubt=statement.sureness if statement.sureness in DOUBTS else "")
+            for statement in statements
         )
         return CitedSentences(tuple(sentences), self._citing.proof_of_run(statements))
 

@@ -66,7 +66,7 @@ class SecondSources:
         if not compared:
             return [[] for _ in wanted]
         vectors = static_embedder().embed(
-            [*(claim.text for claim in wanted), *(self._claims[one].text for one in compared)]
+            [*(claim.text for claim in wanted), *(self._claims[index].text for index in compared)]
         )
         row_of = {number: len(wanted) + row for row, number in enumerate(compared)}
         found = []
@@ -76,7 +76,16 @@ class SecondSources:
                 self.judge(claim, self._claims[one], float(like)) for one, like in zip(numbers, alike, strict=True)
             ]
             kept = [second for second in judged if second is not None]
-            found.append(sorted(kept, key=lambda one: (-one.score.total, one.claim.ref, one.claim.quotes[0].start)))
+            found.append(
+                sorted(
+                    kept,
+                    key=lambda second_source: (
+                        -second_source.score.total,
+                        second_source.claim.ref,
+                        second_source.claim.quotes[0].start,
+                    ),
+                )
+            )
         return found
 
     def judge(self, claim: Claim, other: Claim, alike: float) -> SecondSource | None:
@@ -100,7 +109,7 @@ class SecondSources:
         common = self._sum(mine & theirs)
         found_again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
         in_both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
-        numbers, other_numbers = (set(NUMBER.findall(one.text)) for one in (claim, other))
+        numbers, other_numbers = (set(NUMBER.findall(item.text)) for item in (claim, other))
         names, other_names = capitalised_words(claim.text), capitalised_words(other.text)
         denies = bool(DENIAL.search(claim.text)) != bool(DENIAL.search(other.text))
         return {
@@ -145,10 +154,10 @@ class SecondSources:
 
 def with_second_sources(brief: Brief, claims: Sequence[Claim], weights: ClaimWeights) -> Brief:
     """The brief with the pages that confirm its sentences, and disputes with those that give another value."""
-    wanted = [brief.claims[one.claims[0]] for one in running_text(brief)]
-    found = dict(zip((one.id for one in wanted), SecondSources(claims, weights.language).find(wanted), strict=True))
+    wanted = [brief.claims[item.claims[0]] for item in running_text(brief)]
+    found = dict(zip((claim.id for claim in wanted), SecondSources(claims, weights.language).find(wanted), strict=True))
     differing = [
-        _difference(one, second, weights) for one in wanted for second in found[one.id][:1] if second.difference
+        _difference(claim, second, weights) for claim in wanted for second in found[claim.id][:1] if second.difference
     ]
     brief = replace(brief, disputes=(*_new_disputes(differing, brief.disputes), *brief.disputes))
     opposed = opposed_in(brief)
@@ -166,15 +175,15 @@ def with_second_sources(brief: Brief, claims: Sequence[Claim], weights: ClaimWei
         body=tuple(replace(group, statements=tuple(map(checked, group.statements))) for group in brief.body),
         timeline=tuple(replace(moment, statement=checked(moment.statement)) for moment in brief.timeline),
         disputes=tuple(
-            replace(one, views=tuple(replace(view, statement=marked(view.statement)) for view in one.views))
-            for one in brief.disputes
+            replace(dispute, views=tuple(replace(view, statement=marked(view.statement)) for view in dispute.views))
+            for dispute in brief.disputes
         ),
     )
 
 
 def running_text(brief: Brief) -> list[Statement]:
     """The statements that need second sources: summary, body and timeline."""
-    body = [one for group in brief.body for one in group.statements]
+    body = [statement for group in brief.body for statement in group.statements]
     return [*brief.summary, *body, *(moment.statement for moment in brief.timeline)]
 
 
@@ -199,12 +208,12 @@ def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Disp
 
 def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weights: ClaimWeights) -> Statement:
     """The statement with further claims, each from a page that does not support it yet."""
-    counted = [weights.weigh_one(brief.claims[one]) for one in statement.claims]
+    counted = [weights.weigh_one(brief.claims[claim]) for claim in statement.claims]
     pages, ids = statement.pages, list(statement.claims)
     for weighed in map(weights.weigh_one, more):
-        if len(ids) >= MAX_CLAIMS or any(weighed.claim.ref == one.claim.ref for one in counted):
+        if len(ids) >= MAX_CLAIMS or any(weighed.claim.ref == claim.claim.ref for claim in counted):
             continue
-        pages += not any(is_same_source(weighed, one) for one in counted)
+        pages += not any(is_same_source(weighed, claim) for claim in counted)
         counted.append(weighed)
         ids.append(weighed.claim.id)
     return replace(statement, claims=tuple(ids), pages=pages, sureness=sureness_of(counted[0].claim, pages))

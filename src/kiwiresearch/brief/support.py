@@ -79,8 +79,16 @@ def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[MergedClaim]:
     groups: dict[int, list[WeightedClaim]] = defaultdict(list)
     for number, claim in enumerate(weighed):
         groups[find(number)].append(claim)
-    merged_claims = [one for group in groups.values() for one in _split_by_best(group)]
-    return sorted(merged_claims, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
+    merged_claims = [merged_claim for group in groups.values() for merged_claim in _split_by_best(group)]
+    return sorted(
+        merged_claims,
+        key=lambda merged_claim: (
+            -merged_claim.points,
+            merged_claim.best.ref,
+            merged_claim.best.quotes[0].start,
+            merged_claim.best.id,
+        ),
+    )
 
 
 def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[MergedClaim]:
@@ -88,14 +96,14 @@ def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[MergedClaim]:
     left = best_first(group)
     while left:
         best = left[0]
-        same = [best, *(one for one in left[1:] if says_the_same(best, one))]
+        same = [best, *(claim for claim in left[1:] if says_the_same(best, claim))]
         yield MergedClaim(tuple(best_first(same)), independent_pages(same) if len(same) > 1 else 1)
-        left = [one for one in left if one not in same]
+        left = [claim for claim in left if claim not in same]
 
 
 def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
     """Pairs of claims that share rare words, since comparing all pairs would take too long."""
-    counts = Counter(stem for one in weighed for stem in one.stems)
+    counts = Counter(stem for claim in weighed for stem in claim.stems)
     by_stem: dict[str, list[int]] = defaultdict(list)
     for number, one in enumerate(weighed):
         if len(one.stems) < MIN_WORDS:
@@ -153,8 +161,8 @@ DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothin
 def same_value(a: Claim, b: Claim) -> bool:
     """Whether both give the same value for the same property of the same thing."""
     return any(
-        one.what and one.what == other.what and share_name(one.of, other.of) and _agree(one, other)
-        for one in a.measures
+        measure.what and measure.what == other.what and share_name(measure.of, other.of) and _agree(measure, other)
+        for measure in a.measures
         for other in b.measures
     )
 
@@ -167,14 +175,16 @@ def _agree(one: Measure, other: Measure) -> bool:
 def _same_numbers(a: Claim, b: Claim) -> bool:
     few, more = sorted((a.measures, b.measures), key=len)
     return bool(few) == bool(more) and all(
-        any(quantity_relation(one.quantity, other.quantity) in ("same", "rounding") for other in more) for one in few
+        any(quantity_relation(measure.quantity, other.quantity) in ("same", "rounding") for other in more)
+        for measure in few
     )
 
 
 def _same_dates(a: Claim, b: Claim) -> bool:
     few, more = sorted((a.dates, b.dates), key=len)
     return bool(few) == bool(more) and all(
-        any(date_relation(one.when, other.when) in ("same", "within", "calendar") for other in more) for one in few
+        any(date_relation(mention.when, other.when) in ("same", "within", "calendar") for other in more)
+        for mention in few
     )
 
 
@@ -187,9 +197,9 @@ def _same_names(a: Claim, b: Claim) -> bool:
 def independent_pages(group: Sequence[WeightedClaim]) -> int:
     """How many independent sources a group of equivalent claims has."""
     counted: list[WeightedClaim] = []
-    for one in best_first(group):
-        if not any(is_same_source(one, other) for other in counted):
-            counted.append(one)
+    for claim in best_first(group):
+        if not any(is_same_source(claim, other) for other in counted):
+            counted.append(claim)
     return len(counted)
 
 
@@ -208,7 +218,7 @@ MAX_CLAIMS = 8
 def statement_of(merged: MergedClaim) -> Statement:
     """A statement in the words of the best claim."""
     best, pages = merged.best, merged.pages
-    claims = tuple(one.claim.id for one in merged.claims[:MAX_CLAIMS])
+    claims = tuple(claim.claim.id for claim in merged.claims[:MAX_CLAIMS])
     return Statement(best.text, claims, sureness_of(best, pages), pages)
 
 

@@ -62,9 +62,9 @@ def definitions(
     """
     uses = _uses(used)
     first: dict[str, MergedClaim] = {}
-    for one in sorted(merged_claims, key=lambda one: (one.best.quotes[0].start, one.best.id)):
-        if _defines_its_page(one) and weights.is_opening(one.best):
-            first.setdefault(folded_name(one.best.page_title), one)
+    for claim in sorted(merged_claims, key=lambda claim: (claim.best.quotes[0].start, claim.best.id)):
+        if _defines_its_page(claim) and weights.is_opening(claim.best):
+            first.setdefault(folded_name(claim.best.page_title), claim)
     # Filtered only now: if the first sentence is left out, a later one of its page is not a definition either.
     terms = {
         name: one
@@ -108,23 +108,23 @@ def timeline(
 ) -> tuple[TimelineMoment, ...]:
     """Dated events in chronological order."""
     dated = [
-        one
-        for one in merged_claims
-        if one.best.dates
-        and "timeline" in (one.best.type, *one.best.also)
-        and not one.best.depends_on
-        and weights.is_mainly_about(one.claims[0])
-        and weights.names_topic(one.best)
-        and not language_words(weights.language(one.best.ref)).is_minor(one.best.section)
-        and _main_date(one.best) is not None
+        claim
+        for claim in merged_claims
+        if claim.best.dates
+        and "timeline" in (claim.best.type, *claim.best.also)
+        and not claim.best.depends_on
+        and weights.is_mainly_about(claim.claims[0])
+        and weights.names_topic(claim.best)
+        and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
+        and _main_date(claim.best) is not None
     ]
     chosen: list[MergedClaim] = []
-    for one in dated:
-        if len(chosen) == max_moments or one.points < MIN_SHARE * dated[0].points:
+    for merged_claim in dated:
+        if len(chosen) == max_moments or merged_claim.points < MIN_SHARE * dated[0].points:
             break
-        if not _repeats_any(one, chosen):
-            chosen.append(one)
-    return in_time_order([_moment(one) for one in chosen])
+        if not _repeats_any(merged_claim, chosen):
+            chosen.append(merged_claim)
+    return in_time_order([_moment(merged_claim) for merged_claim in chosen])
 
 
 def _repeats_any(merged: MergedClaim, others: Sequence[MergedClaim]) -> bool:
@@ -176,19 +176,21 @@ def _main_date(claim: Claim) -> DateMention | None:
 def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> tuple[StatementGroup, ...]:
     """Explanations that the prose leaves out, by the headings of their pages."""
     causal = [
-        one
-        for one in merged_claims
-        if "causal" in (one.best.type, *one.best.also) and not one.best.depends_on and weights.is_about(one.claims[0])
+        claim
+        for claim in merged_claims
+        if "causal" in (claim.best.type, *claim.best.also)
+        and not claim.best.depends_on
+        and weights.is_about(claim.claims[0])
     ]
     groups: dict[str, list[MergedClaim]] = {}
     kept: list[MergedClaim] = []
-    for one in causal:
-        if one.points < MIN_SHARE * causal[0].points or _repeats_any(one, kept):
+    for merged_claim in causal:
+        if merged_claim.points < MIN_SHARE * causal[0].points or _repeats_any(merged_claim, kept):
             continue
-        heading = one.best.section or one.best.page_title
+        heading = merged_claim.best.section or merged_claim.best.page_title
         if len(groups.get(heading, ())) < MAX_IN_GROUP and (heading in groups or len(groups) < MAX_MECHANISMS):
-            groups.setdefault(heading, []).append(one)
-            kept.append(one)
+            groups.setdefault(heading, []).append(merged_claim)
+            kept.append(merged_claim)
     return tuple(StatementGroup(heading, tuple(map(statement_of, members))) for heading, members in groups.items())
 
 
@@ -196,10 +198,10 @@ def actors(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: Clai
     """People, peoples and organisations that the brief mentions, most frequent first, with who they were."""
     uses = _uses(used)
     found: dict[str, MergedClaim] = {}
-    for one in merged_claims:
-        name = folded_name(one.best.page_title)
-        if uses[name] and _is_actor(one) and name not in found and one.best not in used:
-            found[name] = one
+    for claim in merged_claims:
+        name = folded_name(claim.best.page_title)
+        if uses[name] and _is_actor(claim) and name not in found and claim.best not in used:
+            found[name] = claim
     rows = sorted(found.items(), key=lambda row: (-uses[row[0]], -weights.page_weight(row[1].best.ref), row[1].best.id))
     return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_ACTORS])
 
@@ -259,17 +261,17 @@ def _lead_only_gaps(origin: BriefOrigin) -> Iterator[Gap]:
 def _open_questions(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
     """Sentences about the topic that say something is unknown, and that the brief has not used yet."""
     found: list[MergedClaim] = []
-    for one in merged_claims:
-        claim = one.best
+    for merged_claim in merged_claims:
+        claim = merged_claim.best
         if len(found) == MAX_OPEN:
             break
-        if claim.is_row or claim.depends_on or claim in used or not weights.is_about(one.claims[0]):
+        if claim.is_row or claim.depends_on or claim in used or not weights.is_about(merged_claim.claims[0]):
             continue
         is_open = language_words(weights.language(claim.ref)).open_questions.search(claim.text) is not None
-        if is_open and not _repeats_any(one, found):
-            found.append(one)
-    for one in found:
-        yield Gap("open", Message(one.best.text), (one.best.id,))
+        if is_open and not _repeats_any(merged_claim, found):
+            found.append(merged_claim)
+    for merged_claim in found:
+        yield Gap("open", Message(merged_claim.best.text), (merged_claim.best.id,))
 
 
 def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
@@ -296,10 +298,10 @@ def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeight
 def _hedged(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> Iterator[Gap]:
     """Pages about the topic that hedge much of what they say, without references."""
     hedged: dict[str, list[Claim]] = defaultdict(list)
-    if not any(one.best.signals.page_references for one in merged_claims):
+    if not any(merged_claim.best.signals.page_references for merged_claim in merged_claims):
         return  # the book has no references, so their absence means nothing
-    for one in merged_claims:
-        for weighed in one.claims:
+    for merged_claim in merged_claims:
+        for weighed in merged_claim.claims:
             claim = weighed.claim
             if (
                 is_hedged(claim)

@@ -251,7 +251,7 @@ def timeline_picture(
     marks: list[TimelineMark] = []
     lanes = 0
     for name in dict.fromkeys(groups) or ("",):
-        of_group = [one for one in chosen if not groups or groups[one] == name]
+        of_group = [index for index in chosen if not groups or groups[index] == name]
         if name and of_group:
             heads.append((name, lanes))
             lanes += 1
@@ -261,7 +261,10 @@ def timeline_picture(
     parts = [*_axis(axis, bottom, words, width), *_ticks(moments, chosen, axis, bottom)]
     parts += [svg_text(EDGE, TOP + LANE * (lane + 0.65), name, "head") for name, lane in heads]
     parts += _marks(labels, marks)
-    first, last = (choose(moments, key=lambda one: (one.earliest, one.latest)) for choose in (min, max))
+    first, last = (
+        choose(moments, key=lambda timeline_moment: (timeline_moment.earliest, timeline_moment.latest))
+        for choose in (min, max)
+    )
     description = words("picture.moments_drawn", since=first.when, until=last.when, n=len(moments), labelled=len(marks))
     if axis.breaks:
         description = words("picture.axis_broken", drawn=description)
@@ -283,8 +286,8 @@ def _days(moments: Sequence[TimelineMoment]) -> list[float]:
 
 def _chosen(moments: Sequence[TimelineMoment]) -> list[int]:
     """The moments with labels: those that most pages confirm, in chronological order."""
-    order = sorted(range(len(moments)), key=lambda one: (-moments[one].statement.pages, one))
-    return sorted(order[:MAX_LABELS], key=lambda one: (moments[one].earliest, moments[one].latest, one))
+    order = sorted(range(len(moments)), key=lambda index: (-moments[index].statement.pages, index))
+    return sorted(order[:MAX_LABELS], key=lambda index: (moments[index].earliest, moments[index].latest, index))
 
 
 def _placed(
@@ -298,11 +301,11 @@ def _placed(
     """Each moment in the first lane that has room for it and its label."""
     taken: list[list[tuple[float, float]]] = []
     marks = []
-    for one in chosen:
-        left, right = axis.x(moments[one].earliest), axis.x(moments[one].latest)
+    for index in chosen:
+        left, right = axis.x(moments[index].earliest), axis.x(moments[index].latest)
         if right - left < 2 * DOT:
             left = right = min(max((left + right) / 2, EDGE), width - EDGE)
-        text, text_x, anchor = _label(labels[one], left, right, width)
+        text, text_x, anchor = _label(labels[index], left, right, width)
         text_width = BRIEF_FONT.width(text)
         begin = text_x - text_width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + text_width) + GAP)
@@ -317,7 +320,7 @@ def _placed(
         if lane == len(taken):
             taken.append([])
         taken[lane].append(needed)
-        marks.append(TimelineMark(one, left, right, text, text_x, anchor, first_lane + lane))
+        marks.append(TimelineMark(index, left, right, text, text_x, anchor, first_lane + lane))
     return marks
 
 
@@ -351,8 +354,8 @@ def _axis(axis: Axis, bottom: float, words: Catalogue, width: float) -> Iterator
 
 def _ticks(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis, bottom: float) -> Iterator[str]:
     """Moments without a label: a tick on the axis."""
-    for one in sorted(set(range(len(moments))) - set(chosen)):
-        x = (axis.x(moments[one].earliest) + axis.x(moments[one].latest)) / 2
+    for index in sorted(set(range(len(moments))) - set(chosen)):
+        x = (axis.x(moments[index].earliest) + axis.x(moments[index].latest)) / 2
         yield svg_line(x, bottom - 7, x, bottom, "unlabelled")
 
 

@@ -140,7 +140,7 @@ def _finished(
     notes: Sequence[str],
 ) -> RewrittenBrief:
     brief = assemble(statement_keys, drafts)
-    kept = sum(one.written == "model" for one in brief.statements())
+    kept = sum(statement.written == "model" for statement in brief.statements())
     taken = sum(line.statement.written == "model" for lines in drafts.values() for line in lines)
     counts = replace(counts, kept=kept, unused=taken - kept)
     return RewrittenBrief(replace(brief, notes=(*brief.notes, *map(Message, notes))), counts, tuple(rejected))
@@ -222,5 +222,5 @@ def _counted(drafts: Drafts, rejected: Sequence[RejectedSentence], proposed: int
 
 
 def _reasons(rejected: Sequence[RejectedSentence]) -> tuple[tuple[str, int], ...]:
-    counted = Counter(one.reason for one in rejected)
+    counted = Counter(sentence.reason for sentence in rejected)
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

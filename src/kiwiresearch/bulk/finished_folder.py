@@ -117,7 +117,7 @@ def manifest_from_record(record: Any) -> BulkManifest:
     return BulkManifest(
         book=identity_from_record(record["book"]),
         version=_text(record["version"]),
-        what=tuple(_text(one) for one in record["what"]),
+        what=tuple(_text(item) for item in record["what"]),
         fingerprint=_text(record["fingerprint"]),
         entries=_count(record["entries"]),
         tables=_tables(record["tables"]),
@@ -143,7 +143,7 @@ def _tables(record: Any) -> dict[str, TableFiles]:
 
 def _table_files(name: str, record: Any) -> TableFiles:
     table = TableFiles(
-        _count(record["rows"]), _sha(record["digest"]), tuple(_shard(name, one) for one in record["shards"])
+        _count(record["rows"]), _sha(record["digest"]), tuple(_shard(name, item) for item in record["shards"])
     )
     if sum(shard.rows for shard in table.shards) != table.rows:
         raise ValueError(f"the shards of {name!r} do not have {table.rows} rows")

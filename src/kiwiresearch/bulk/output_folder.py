@@ -75,7 +75,7 @@ def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
             if folder.exists() or folder.is_symlink():
                 raise FolderTaken(f"{str(folder)!r} is not a folder.", remedy="Choose another folder with --out.")
             return
-        names = {one.name for one in folder.iterdir()}
+        names = {path.name for path in folder.iterdir()}
     if MANIFEST in names:
         try:
             there = open_folder(folder).manifest

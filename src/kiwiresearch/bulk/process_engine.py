@@ -73,18 +73,18 @@ def by_processes(work: BulkWork, numbers: Sequence[int], workers: int = 0) -> Ba
     waiting = iter(numbers)
     pool = [_Worker(work) for _ in range(max(min(workers or available_cores(), len(numbers)), 1))]
     try:
-        busy = [one for one in pool if one.assign(next(waiting, None))]
+        busy = [worker for worker in pool if worker.assign(next(waiting, None))]
         while busy:
-            heard = wait([one.pipe for one in busy])
-            for one in [one for one in busy if one.pipe in heard]:
-                done = one.receive()
+            heard = wait([worker.pipe for worker in busy])
+            for worker in [worker for worker in busy if worker.pipe in heard]:
+                done = worker.receive()
                 if done:
                     yield done
-                    if not one.assign(next(waiting, None)):
-                        busy.remove(one)
+                    if not worker.assign(next(waiting, None)):
+                        busy.remove(worker)
     finally:
-        for one in pool:
-            one.stop()
+        for worker in pool:
+            worker.stop()
 
 
 def available_cores() -> int:

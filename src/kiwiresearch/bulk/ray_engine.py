@@ -120,7 +120,8 @@ def finished_batch(reply: BatchReply) -> FinishedBatch:
     if reply["problem"]:
         raise KiwiError(reply["problem"], remedy=reply["remedy"])
     shards = [
-        Shard(one["table"], RowTally(one["rows"], int(one["total"], 16)), one["content"]) for one in reply["shards"]
+        Shard(item["table"], RowTally(item["rows"], int(item["total"], 16)), item["content"])
+        for item in reply["shards"]
     ]
     return FinishedBatch(reply["number"], tuple(shards))
 

@@ -43,7 +43,7 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
         raise BadUsage("The name is empty.", remedy="To list everyone: kiwiresearch kin show")
     by_main_name = [one for one, person in people.items() if fold(person.name) == wanted]
     by_any_name = [one for one, person in people.items() if wanted in map(fold, person.names)]
-    by_prefix = [one for one in people if is_start_of_id(words.lower(), one)]
+    by_prefix = [item for item in people if is_start_of_id(words.lower(), item)]
     by_part = [
         one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
@@ -55,7 +55,9 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
         raise NothingFound(
             f"No one in this case is called {words!r}.", remedy="To list everyone: kiwiresearch kin show"
         )
-    several = "; ".join(f"{one[:8]} {_who(tree, one)}" if by_name else one[:8] for one in sorted(found)[:MAX_LISTED])
+    several = "; ".join(
+        f"{item[:8]} {_who(tree, item)}" if by_name else item[:8] for item in sorted(found)[:MAX_LISTED]
+    )
     more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
     raise BadUsage(
         f"{words!r} matches {len(found)} people: {several}{more}.", remedy="Use the start of one of these IDs instead."
@@ -207,7 +209,7 @@ class Case:
         """Evaluate all known facts again, for example after the user changed something."""
         with self.store.step("resolver"):
             decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
-            self.store.set_state("proposals", [one.record() for one in decided.proposals])
+            self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
         return decided
 
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
@@ -288,17 +290,17 @@ class Case:
 
     def _find_address(self, book: str, path: str) -> str | None:
         books = self.finder.books if self.finder else ()
-        found = next((one for one in books if one.book.id == book), None)
+        found = next((open_book for open_book in books if open_book.book.id == book), None)
         end = found.resolve(path) if found else None
         return str(found.ref(end)) if found and end else None
 
     def _merges(self, tree: Tree, mask: Mask) -> Iterator[MergeEntry]:
-        for one in self.store.merges.all():
-            person = self.store.canonical(one.canonical_id)
+        for cluster in self.store.merges.all():
+            person = self.store.canonical(cluster.canonical_id)
             if person in tree.persons:
                 names = tuple(dict.fromkeys((tree.persons[person].name, *tree.persons[person].names)))
-                texts = mask.text(one.merge_rationale), mask.text(one.why_not_merge)
-                yield MergeEntry(person, names, *texts, one.score, one.decided_by, one.state == "reverted")
+                texts = mask.text(cluster.merge_rationale), mask.text(cluster.why_not_merge)
+                yield MergeEntry(person, names, *texts, cluster.score, cluster.decided_by, cluster.state == "reverted")
 
     def searches(self, mode: PrivacyMode) -> Iterator[SearchEntry]:
         """All searches, including those without results."""
@@ -316,4 +318,4 @@ def _without_day(source: Source) -> Source:
 def _kinship(family: KinshipFinder, tree: Tree, seeds: tuple[PersonId, ...]) -> dict[PersonId, str]:
     if not seeds:
         return {}
-    return {one: family.describe(seeds[0], one) for one in sorted(tree.persons) if one != seeds[0]}
+    return {person: family.describe(seeds[0], person) for person in sorted(tree.persons) if person != seeds[0]}

@@ -53,8 +53,8 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
     home = find_person(person, tree) if person else read.home
     with store.step("import"):
         before = store.assertion_count()
-        sources = {one.id: store.add_source(one) for one in tree.sources.values()}
-        new = sum(_person(store, tree, one) for one in tree.persons)
+        sources = {source.id: store.add_source(source) for source in tree.sources.values()}
+        new = sum(_person(store, tree, item) for item in tree.persons)
         for fact in tree.facts:
             _fact(store, fact, sources)
         for tie in tree.relationships:
@@ -121,7 +121,7 @@ def _extracted(field: FieldName, value: str, evidence: Evidence, confidence: flo
 
 
 def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
-    return (one for one in evidence if one.snippet.strip() and one.directness != "negative")
+    return (item for item in evidence if item.snippet.strip() and item.directness != "negative")
 
 
 def _keep_private(store: CaseStore, read: ReadGedcom) -> None:
@@ -146,10 +146,12 @@ def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
 
 def _page_record(record: CheckedRecord, path: str, book: str) -> PersonPageRecord:
     read = record.read
-    accepted = sorted(record.accepted, key=lambda one: -one.confidence)
+    accepted = sorted(record.accepted, key=lambda checked_fact: -checked_fact.confidence)
 
     def values(*fields: FieldName) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.fact.value for one in accepted if one.fact.field in fields))
+        return tuple(
+            dict.fromkeys(checked_fact.fact.value for checked_fact in accepted if checked_fact.fact.field in fields)
+        )
 
     person = PagePerson(
         name=read.name or read.title,
@@ -162,17 +164,17 @@ def _page_record(record: CheckedRecord, path: str, book: str) -> PersonPageRecor
     )
     assertions = tuple(
         PageAssertion(
-            field=one.fact.field,
-            value=one.fact.value,
-            quote=one.fact.snippet.words,
-            start=one.fact.snippet.start,
-            end=one.fact.snippet.end,
-            status=one.status,
-            confidence=one.confidence,
-            qualifier=one.fact.qualifier,
-            method=one.fact.method,
-            why_rejected="; ".join(map(str, one.violations)),
+            field=fact.fact.field,
+            value=fact.fact.value,
+            quote=fact.fact.snippet.words,
+            start=fact.fact.snippet.start,
+            end=fact.fact.snippet.end,
+            status=fact.status,
+            confidence=fact.confidence,
+            qualifier=fact.fact.qualifier,
+            method=fact.fact.method,
+            why_rejected="; ".join(map(str, fact.violations)),
         )
-        for one in record.facts
+        for fact in record.facts
     )
     return PersonPageRecord(path, book, read.title, person if read.is_person else None, read.why, assertions)

@@ -102,7 +102,7 @@ def summary_record(case: Case, mode: PrivacyMode) -> CaseSummary:
     progress, stop = CaseProgress.load(case.store), case.store.stop
     return CaseSummary(
         title=case.title(mode),
-        seeds=tuple(NamedPerson(one, tree.persons[one].name) for one in case.seeds() if one in tree.persons),
+        seeds=tuple(NamedPerson(seed, tree.persons[seed].name) for seed in case.seeds() if seed in tree.persons),
         people=len(tree.persons),
         kept_back=len(tree.withheld),
         facts=len(tree.facts),
@@ -122,8 +122,8 @@ def graph_record(tree: Tree) -> TreeRecord:
     """All people and ties, for a program that draws them."""
     return TreeRecord(
         tuple(
-            TreePerson(one.id, one.name, one.sex, one.living, lifespan(tree, one.id), one.confidence)
-            for one in tree.persons.values()
+            TreePerson(person.id, person.name, person.sex, person.living, lifespan(tree, person.id), person.confidence)
+            for person in tree.persons.values()
         ),
         tuple(
             TreeTie(tie.id, tie.kind, tie.first, tie.second, tie.qualifier, tie.status, tie.confidence)
@@ -169,21 +169,24 @@ def people_named(case: Case, mode: PrivacyMode, words: str = "") -> list[PersonI
     """Everybody whose name contains these words: the seeds first, then their closest relatives."""
     tree, wanted = case.tree(mode), fold(words)
     people = (
-        tree.persons[one] for one in people_in_order(tree, [seed for seed in case.seeds() if seed in tree.persons])
+        tree.persons[item] for item in people_in_order(tree, [seed for seed in case.seeds() if seed in tree.persons])
     )
-    return [one.id for one in people if any(wanted in fold(name) for name in (one.name, *one.names))]
+    return [person.id for person in people if any(wanted in fold(name) for name in (person.name, *person.names))]
 
 
 def people_records(case: Case, mode: PrivacyMode, people: Iterable[PersonId]) -> list[PersonRecord]:
     """These people, each with their relation to the first seed; for distant relatives this is slow."""
     tree = case.tree(mode)
-    seed = next((one for one in case.seeds() if one in tree.persons), "")
+    seed = next((item for item in case.seeds() if item in tree.persons), "")
     family, ties = KinshipFinder(tree), parent_ties(tree)
     return [
         person_record(
-            tree, one, "the starting person" if one == seed else family.describe(seed, one) if seed else "", ties
+            tree,
+            person,
+            "the starting person" if person == seed else family.describe(seed, person) if seed else "",
+            ties,
         )
-        for one in people
+        for person in people
     ]
 
 
@@ -204,7 +207,7 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
             preferred=fact.preferred,
             confidence=fact.confidence,
             why_rejected=reasons.get(fact.id, ""),
-            evidence=tuple(_evidence_record(tree, one) for one in fact.evidence),
+            evidence=tuple(_evidence_record(tree, evidence) for evidence in fact.evidence),
         )
         for fact in facts
     ]
@@ -233,7 +236,7 @@ def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord |
         preferred=True,
         confidence=tie.confidence,
         why_rejected="",
-        evidence=tuple(_evidence_record(tree, one) for one in tie.evidence),
+        evidence=tuple(_evidence_record(tree, evidence) for evidence in tie.evidence),
     )
 
 
@@ -263,10 +266,10 @@ def why_rejected(case: Case, rejected: Collection[str], mode: PrivacyMode) -> di
 def _reasons(case: Case, fact: Fact) -> str:
     person = case.store.person(fact.person)
     reasons: dict[str, None] = {}
-    for one in fact.evidence:
-        snippet = Snippet(one.start, one.end, one.snippet)
-        read = ExtractedFact(fact.field, fact.value, snippet, one.method, fact.confidence, fact.when)
-        found = check(read, case.store.source_text(one.source), person.name, person.sex, other_names=person.names)
+    for evidence in fact.evidence:
+        snippet = Snippet(evidence.start, evidence.end, evidence.snippet)
+        read = ExtractedFact(fact.field, fact.value, snippet, evidence.method, fact.confidence, fact.when)
+        found = check(read, case.store.source_text(evidence.source), person.name, person.sex, other_names=person.names)
         reasons |= dict.fromkeys(str(violation) for violation in found)
     return "; ".join(reasons) or "Newer evidence says something else."
 
@@ -274,8 +277,8 @@ def _reasons(case: Case, fact: Fact) -> str:
 def conflict_records(case: Case, mode: PrivacyMode) -> list[NamedConflict]:
     tree = case.tree(mode)
     return [
-        extend(NamedConflict, one.record(), name=tree.persons[one.person].name)
-        for one in case.derived(find_tree_conflicts, mode)
+        extend(NamedConflict, conflict.record(), name=tree.persons[conflict.person].name)
+        for conflict in case.derived(find_tree_conflicts, mode)
     ]
 
 
@@ -289,7 +292,7 @@ def timeline_records(case: Case, mode: PrivacyMode, person: PersonId = "") -> li
             event.kind,
             _named(tree, event.people),
             event.place,
-            tuple(AgeRecord(tree.persons[one.person].name, one.age.words()) for one in event.ages),
+            tuple(AgeRecord(tree.persons[age.person].name, age.age.words()) for age in event.ages),
             event.status,
             event.confidence,
         )
@@ -300,14 +303,17 @@ def timeline_records(case: Case, mode: PrivacyMode, person: PersonId = "") -> li
 
 def log_records(case: Case, mode: PrivacyMode) -> list[LoggedSearch]:
     """The research log. A search without results is listed, but proves nothing."""
-    return [LoggedSearch(one.query, one.source, one.hits, one.new_facts, one.negative) for one in case.searches(mode)]
+    return [
+        LoggedSearch(search.query, search.source, search.hits, search.new_facts, search.negative)
+        for search in case.searches(mode)
+    ]
 
 
 def relation_record(case: Case, first: PersonId, second: PersonId, mode: PrivacyMode) -> RelationRecord:
     """What the second person is to the first, and the path between them."""
     tree = case.tree(mode)
-    for one in (first, second):
-        if one not in tree.persons:
+    for item in (first, second):
+        if item not in tree.persons:
             raise NothingFound(
                 "At least one of the two people may be living, so their relationship is hidden.",
                 remedy="To see it, add --privacy owner.",
@@ -337,7 +343,9 @@ def _when(when: DateRange | None) -> WhenRecord | None:
 
 def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[RelativeRecord, ...]:
     return tuple(
-        RelativeRecord(one, tree.persons[one].name, lifespan(tree, one)) for one in people if one in tree.persons
+        RelativeRecord(person, tree.persons[person].name, lifespan(tree, person))
+        for person in people
+        if person in tree.persons
     )
 
 
@@ -363,4 +371,4 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
 
 
 def _by_birth(tree: Tree, parent: PersonId) -> list[PersonId]:
-    return children_by_birth(tree, parent, sorted(one for one in tree.children(parent) if one in tree.persons))
+    return children_by_birth(tree, parent, sorted(child for child in tree.children(parent) if child in tree.persons))

@@ -231,8 +231,8 @@ def all_case_locations(workspace: Workspace) -> list[CaseLocation]:
     """All cases, the most recently used first."""
     cases = stored_cases(workspace)
     if cases is None:
-        return [FolderLocation(one) for one in sorted(case_folders(), key=last_changed, reverse=True)]
-    return [location for one in cases.ids() if (location := cases.location(one)) is not None]
+        return [FolderLocation(path) for path in sorted(case_folders(), key=last_changed, reverse=True)]
+    return [location for identifier in cases.ids() if (location := cases.location(identifier)) is not None]
 
 
 def find_case_location(workspace: Workspace, name_or_folder: str) -> CaseLocation:

@@ -75,15 +75,15 @@ class FolderCases:
         return tuple(map(case_id_of, sorted(self._folders(), key=last_changed, reverse=True)))
 
     def location(self, case_id: str) -> FolderLocation | None:
-        found = next((one for one in self._folders() if case_id_of(one) == case_id), None)
+        found = next((path for path in self._folders() if case_id_of(path) == case_id), None)
         return None if found is None else FolderLocation(found)
 
     def find(self, name: str) -> str:
         if not name:
             return case_id_of(find_case_folder(cases=self._root))
-        for one in self._folders():
-            if name in (case_id_of(one), one.name, str(one)) or folder_name(name) == one.name:
-                return case_id_of(one)
+        for path in self._folders():
+            if name in (case_id_of(path), path.name, str(path)) or folder_name(name) == path.name:
+                return case_id_of(path)
         raise BadUsage(
             f"The case {name!r} was not found on this server.",
             remedy=f"The server uses the cases in {str(self._root)!r}. Start one in the web interface, or set 'cases' "
@@ -101,7 +101,9 @@ class FolderCases:
 
     def _folders(self) -> list[Path]:
         """The folders of cases, without links that lead outside."""
-        return [one for one in case_folders(self._root) if not one.is_symlink() and not (one / CASE_FILE).is_symlink()]
+        return [
+            path for path in case_folders(self._root) if not path.is_symlink() and not (path / CASE_FILE).is_symlink()
+        ]
 
 
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
@@ -128,15 +130,15 @@ class StoredCases:
             self._schemas.close()
 
     def ids(self) -> tuple[str, ...]:
-        return tuple(one.id for one in self.all())
+        return tuple(entry.id for entry in self.all())
 
     def all(self) -> list[CaseEntry]:
         """All cases with their owner's names for them, the most recently used first."""
-        return sorted(self._not_deleted(), key=lambda one: one.changed_at, reverse=True)
+        return sorted(self._not_deleted(), key=lambda entry: entry.changed_at, reverse=True)
 
     def _not_deleted(self) -> list[CaseEntry]:
         deleted = self._store.removed.deleted("family")
-        return [one for one in self._store.cases.all() if one.id not in deleted]
+        return [entry for entry in self._store.cases.all() if entry.id not in deleted]
 
     def location(self, case_id: str) -> CaseLocation | None:
         found = self._store.cases.get(case_id) if ID.fullmatch(case_id) else None
@@ -215,7 +217,7 @@ class StoredCases:
 
     def is_free(self, title: str) -> bool:
         """Whether no case has this name; FolderTaken if it is that of one in the trash."""
-        same = next((one for one in self._store.cases.all() if one.name == title), None)
+        same = next((entry for entry in self._store.cases.all() if entry.name == title), None)
         if same is not None and same.id in self._store.removed.deleted("family"):
             raise FolderTaken(
                 f"A deleted case has the name {title!r}.",
@@ -225,8 +227,8 @@ class StoredCases:
 
     def _named(self, name: str) -> CaseEntry | None:
         rows = self._not_deleted()
-        called = [one for one in rows if one.name in (name, folder_name(name))]
-        by_prefix = [one for one in rows if is_start_of_id(name, one.id)]
+        called = [entry for entry in rows if entry.name in (name, folder_name(name))]
+        by_prefix = [entry for entry in rows if is_start_of_id(name, entry.id)]
         return next(iter(called), by_prefix[0] if len(by_prefix) == 1 else None)
 
     def _location(self, case_id: str, name: str, stored_at: str) -> CaseLocation:

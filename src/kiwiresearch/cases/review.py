@@ -27,7 +27,7 @@ REASONS_KEY = "living_reasons"
 
 def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
     """Record what the user says about a person; it overrides every rule until the user changes it."""
-    known = next((one for one in get_args(LivingStatus) if one == status), None)
+    known = next((arg for arg in get_args(LivingStatus) if arg == status), None)
     if known is None:
         raise BadUsage(f"{status!r} is not a valid status.", remedy=f"Use one of: {', '.join(get_args(LivingStatus))}.")
     store = case.store
@@ -98,7 +98,7 @@ def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
     found: dict[str, ProposedMerge] = {}
     apart = separated_ids(case.store)
     for row in case.store.state("proposals") or ():
-        first, second = (case.store.canonical(one) for one in row["candidate_pair"])
+        first, second = (case.store.canonical(item) for item in row["candidate_pair"])
         if first == second or row["recommended_action"] == "separate":
             continue
         if ordered_pair(first, second) in apart:
@@ -106,7 +106,7 @@ def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
         name = row_id("proposal", *sorted((first, second)))
         values = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
         found.setdefault(name, ProposedMerge(name, (first, second), *values))
-    return tuple(sorted(found.values(), key=lambda one: (-one.score, one.id)))
+    return tuple(sorted(found.values(), key=lambda merge: (-merge.score, merge.id)))
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
@@ -137,12 +137,19 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
     """The pairs that are not proposed again, except those that were merged anyway."""
     links = case.store.merges.separated()
-    apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
+    apart = [
+        separation
+        for separation in links
+        if case.store.canonical(separation.first) != case.store.canonical(separation.second)
+    ]
     return tuple(
         SeparatedPair(
-            row_id("apart", one.first, one.second), (one.first, one.second), _own_words(one.reason), one.decided_by
+            row_id("apart", separation.first, separation.second),
+            (separation.first, separation.second),
+            _own_words(separation.reason),
+            separation.decided_by,
         )
-        for one in apart
+        for separation in apart
     )
 
 
@@ -166,7 +173,11 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
 
 def user_reasons(case: Case) -> dict[str, str]:
     """The user's reasons for merges, by merge id. For the owner only: they may name people in ways no mask knows."""
-    given = {one.id: _own_words(one.why_not_split) for one in case.store.merges.all() if one.decided_by == "user"}
+    given = {
+        cluster.id: _own_words(cluster.why_not_split)
+        for cluster in case.store.merges.all()
+        if cluster.decided_by == "user"
+    }
     return {merge: why for merge, why in given.items() if why}
 
 
@@ -190,47 +201,47 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
 
     made = [
         MergeRecord(
-            id=one.id,
-            state=one.state,
-            person=person.name if (person := tree.persons.get(store.canonical(one.canonical_id))) else LIVING_NAME,
-            members=tuple(member(each, store.recorded_name) for each in one.member_ids),
-            score=one.score,
-            decided_by=one.decided_by,
-            why=mask.text(one.merge_rationale),
-            why_not=mask.text(one.why_not_merge),
+            id=cluster.id,
+            state=cluster.state,
+            person=person.name if (person := tree.persons.get(store.canonical(cluster.canonical_id))) else LIVING_NAME,
+            members=tuple(member(each, store.recorded_name) for each in cluster.member_ids),
+            score=cluster.score,
+            decided_by=cluster.decided_by,
+            why=mask.text(cluster.merge_rationale),
+            why_not=mask.text(cluster.why_not_merge),
         )
-        for one in store.merges.all()
+        for cluster in store.merges.all()
     ]
     waiting = [
         ProposedMergeRecord(
-            id=one.id,
-            members=tuple(member(each, name_now) for each in one.pair),
-            score=one.score,
-            action=one.action,
-            why=mask.text(one.why),
-            why_not=mask.text(one.why_not),
+            id=merge.id,
+            members=tuple(member(each, name_now) for each in merge.pair),
+            score=merge.score,
+            action=merge.action,
+            why=mask.text(merge.why),
+            why_not=mask.text(merge.why_not),
         )
-        for one in proposed_merges(case)
+        for merge in proposed_merges(case)
     ]
     apart = [
         SeparatedRecord(
-            id=one.id,
-            members=tuple(member(store.canonical(each), name_now) for each in one.pair),
-            decided_by=one.decided_by,
+            id=pair.id,
+            members=tuple(member(store.canonical(each), name_now) for each in pair.pair),
+            decided_by=pair.decided_by,
             # The user's own words may name people in ways that no mask knows.
-            why=one.why if tree.mode == "owner" else "",
+            why=pair.why if tree.mode == "owner" else "",
         )
-        for one in separated_pairs(case)
+        for pair in separated_pairs(case)
     ]
     return MergesRecord(tuple(made), tuple(waiting), tuple(apart))
 
 
 def _chosen(wanted: str, among: Sequence[Reviewable], what: str) -> Reviewable:
     given = wanted.strip().lower()
-    found = [one for one in among if is_start_of_id(given, one.id)]
+    found = [item for item in among if is_start_of_id(given, item.id)]
     if len(found) == 1:
         return found[0]
     if not found:
         raise BadUsage(f"No {what} has the ID {wanted!r}.", remedy="To list all IDs: kiwiresearch kin merges")
-    several = ", ".join(one.id[:SHOWN_ID_CHARS] for one in found)
+    several = ", ".join(item.id[:SHOWN_ID_CHARS] for item in found)
     raise BadUsage(f"{wanted!r} matches {len(found)} IDs: {several}.", remedy="Use more characters of the ID.")

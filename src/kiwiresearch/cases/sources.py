@@ -77,8 +77,8 @@ def set_plugin(
             "Your books are always used and cannot be turned on or off.", remedy="Choose the books with --book."
         )
     before = Switches.of(store)
-    others = {one for one in before.on if one != name}
-    agreed = {one for one in before.terms if one != name}
+    others = {item for item in before.on if item != name}
+    agreed = {term for term in before.terms if term != name}
     elsewhere = {one: url for one, url in before.endpoints.items() if one != name}
     if on and endpoint:
         elsewhere[name] = _checked_endpoint(known, endpoint)
@@ -178,7 +178,7 @@ class PluginRecord(Record):
 def source_records(known: Plugins, store: CaseStore | None) -> list[PluginRecord]:
     """The status of each plugin."""
     switches = Switches.of(store) if store else Switches()
-    return [_plugin_record(one, switches, store) for one in known.known]
+    return [_plugin_record(plugin, switches, store) for plugin in known.known]
 
 
 def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | None) -> PluginRecord:

@@ -52,7 +52,7 @@ def verify_case(
     """
     result = CaseVerification(head=case.store.head)
     result.proved["audit rows"] = len(case.store.audit())
-    result.failures += [f"log, row {one.seq}: {one.text}" for one in case.store.verify_audit(head)]
+    result.failures += [f"log, row {problem.seq}: {problem.text}" for problem in case.store.verify_audit(head)]
     tree = case.store.tree(with_discarded=True)
     with reading():
         texts = _verify_sources(case, tree, result)
@@ -95,7 +95,7 @@ def _verify_page(case: Case, source: Source, text: str, result: CaseVerification
     if not source.url.startswith(SCHEME) or case.finder is None:
         return False
     book, _, path = source.url.removeprefix(SCHEME).partition("/")
-    open_book = next((one for one in case.finder.books if one.book.id == book), None)
+    open_book = next((item for item in case.finder.books if item.book.id == book), None)
     if open_book is None:
         return False
     if content_hash(text) != source.content_hash:

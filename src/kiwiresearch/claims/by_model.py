@@ -46,7 +46,7 @@ class Extraction:
     @property
     def summary(self) -> str:
         """How many claims were accepted, and why the others were dropped."""
-        counted = Counter(one.reason for one in self.dropped)
+        counted = Counter(claim.reason for claim in self.dropped)
         reasons = [f"{count} {reason}" for reason, count in sorted(counted.items(), key=lambda row: (-row[1], row[0]))]
         return f"{len(self.claims)} taken" + (f", dropped: {', '.join(reasons)}" if reasons else "")
 
@@ -72,13 +72,13 @@ class ClaimReader:
             if self.note:
                 dropped.append(_unread(page, chunk))
                 continue
-            for one in self._chunk(page, chunk, book_name):
-                if isinstance(one, DroppedClaim):
-                    dropped.append(one)
-                elif one.id in claims:
-                    dropped.append(DroppedClaim("said twice", one.text))
+            for item in self._chunk(page, chunk, book_name):
+                if isinstance(item, DroppedClaim):
+                    dropped.append(item)
+                elif item.id in claims:
+                    dropped.append(DroppedClaim("said twice", item.text))
                 else:
-                    claims[one.id] = one
+                    claims[item.id] = item
         found = Extraction(tuple(claims.values()), tuple(dropped))
         self._log(f"claims by the model from {page.title!r}: {found.summary}")
         return found
@@ -109,8 +109,11 @@ class ClaimReader:
             self._failed(problem, page, heading)
             return [_unread(page, chunk)]
         self._failures = 0
-        surplus = [DroppedClaim("too many claims", one.claim[:80] if one else "") for one in found[MAX_READ_CLAIMS:]]
-        return [check_proposal(page, chunk, one, book_name) for one in found[:MAX_READ_CLAIMS]] + surplus
+        surplus = [
+            DroppedClaim("too many claims", proposed.claim[:80] if proposed else "")
+            for proposed in found[MAX_READ_CLAIMS:]
+        ]
+        return [check_proposal(page, chunk, proposed, book_name) for proposed in found[:MAX_READ_CLAIMS]] + surplus
 
     def _failed(self, problem: ModelError, page: PageDoc, heading: str) -> None:
         self._failures += 1

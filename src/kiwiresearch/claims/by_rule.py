@@ -123,7 +123,7 @@ def _claims_of_table(page: PageDoc, table: Table, book_name: str) -> Iterator[Cl
             value = _cell_text(page, cell)
             if not HAS_DIGIT.search(value) or len(value) > MAX_CELL_CHARS:
                 continue
-            quotes = tuple(quote_at(page, one.start, one.end) for one in (cell, row[0], heading_cell))
+            quotes = tuple(quote_at(page, item.start, item.end) for item in (cell, row[0], heading_cell))
             claim = _row_claim(page, label, heading, value, quotes, book_name, section.heading, section.anchor, path)
             if claim is not None:
                 yield claim
@@ -151,9 +151,11 @@ def _row_claim(
     """A claim worded 'subject — label: value'; None if the value has neither a number nor a date."""
     prefix = f"{subject} — {label}: "
     text = prefix + value
-    dates = [one for one in dates_in(text, page.language) if one.start >= len(prefix)]
-    spans = [(one.start, one.end) for one in dates]
-    quantities = [one for one in quantities_in(text, page.language, not_in=spans) if one.start >= len(prefix)]
+    dates = [mention for mention in dates_in(text, page.language) if mention.start >= len(prefix)]
+    spans = [(mention.start, mention.end) for mention in dates]
+    quantities = [
+        quantity for quantity in quantities_in(text, page.language, not_in=spans) if quantity.start >= len(prefix)
+    ]
     if not dates and not quantities:
         return None
     kind: ClaimType = "numeric" if quantities else "timeline"
@@ -172,7 +174,9 @@ def _row_claim(
         book_name=book_name,
         tags=tuple(dict.fromkeys((subject.lower(), label.lower()))),
         signals=signals,
-        measures=tuple(Measure(one, label.lower(), subject, when) for one in quantities if not one.converted),
+        measures=tuple(
+            Measure(quantity, label.lower(), subject, when) for quantity in quantities if not quantity.converted
+        ),
         dates=tuple(dates),
         score=claim_score(signals, (), points=0.0, table=True),
     )
@@ -201,7 +205,14 @@ def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_se
 
 def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
     """For languages without rules: only the first sentence, which says what the page is about in any encyclopaedia."""
-    sentence = next((one for one in sentences_of(page) if one.section == 0 and one.kind == "paragraph"), None)
+    sentence = next(
+        (
+            page_sentence
+            for page_sentence in sentences_of(page)
+            if page_sentence.section == 0 and page_sentence.kind == "paragraph"
+        ),
+        None,
+    )
     if sentence is None or not is_whole(sentence):
         return
     section = page.sections[sentence.section]

@@ -80,12 +80,20 @@ def _read(text: str, language: str) -> FactReading:
 
 def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
     """Compares numbers by value and kind; in a date '5th' equals '5', and '1914–18' has a 1918."""
-    known = {(number.value, number.kind) for one in sources for number in one.numbers}
+    known = {(number.value, number.kind) for fact_reading in sources for number in fact_reading.numbers}
     plain = ("count", "ordinal")
     in_dates = {
-        number.value for one in sources for number in one.numbers if number.kind in plain and one.in_date(number)
+        number.value
+        for fact_reading in sources
+        for number in fact_reading.numbers
+        if number.kind in plain and fact_reading.in_date(number)
     }
-    years = {Fraction(abs(year)) for one in sources for found in one.dates for year in _edge_years(found.when)}
+    years = {
+        Fraction(abs(year))
+        for fact_reading in sources
+        for found in fact_reading.dates
+        for year in _edge_years(found.when)
+    }
     missing = [
         number
         for number in mine.numbers
@@ -100,15 +108,15 @@ def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], lang
 
 def _wrong_units(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
     """Quantities with another unit or of other things: '12 miles' is not '12 km', '300 ships' are not '300 men'."""
-    theirs = [quantity for one in sources for quantity in one.quantities]
+    theirs = [quantity for fact_reading in sources for quantity in fact_reading.quantities]
     known = {edge for quantity in theirs for edge in _edges(quantity)}
-    wrong = [one for one in mine.quantities if one.unit and not known.issuperset(_edges(one))]
+    wrong = [item for item in mine.quantities if item.unit and not known.issuperset(_edges(item))]
     stem = stemmer(language)
-    for one in mine.quantities:
-        counted = {stem(other.counted) for other in theirs if not one.unit and set(_edges(other)) & set(_edges(one))}
-        if one.counted and counted and not counted & {stem(one.counted), stem("")}:
-            wrong.append(one)
-    return [mine.text[one.start : one.end] for one in wrong]
+    for item in mine.quantities:
+        counted = {stem(other.counted) for other in theirs if not item.unit and set(_edges(other)) & set(_edges(item))}
+        if item.counted and counted and not counted & {stem(item.counted), stem("")}:
+            wrong.append(item)
+    return [mine.text[item.start : item.end] for item in wrong]
 
 
 def _edges(quantity: Quantity) -> tuple[tuple[str, str], ...]:
@@ -116,7 +124,7 @@ def _edges(quantity: Quantity) -> tuple[tuple[str, str], ...]:
 
 
 def _unsupported_dates(mine: FactReading, sources: Iterable[FactReading]) -> list[str]:
-    known = [found.when for one in sources for found in one.dates]
+    known = [found.when for fact_reading in sources for found in fact_reading.dates]
     wrong = [found for found in mine.dates if not _is_known(found, mine.text, known)]
     return [mine.text[found.start : found.end] for found in wrong]
 
@@ -127,19 +135,19 @@ def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool
     Its digits are checked separately, as numbers.
     """
     when = found.when
-    alike = [one for one in known if _is_as_certain(when, one)]
-    days = {day for one in alike for day in (one.earliest, one.latest)}
+    alike = [date_range for date_range in known if _is_as_certain(when, date_range)]
+    days = {day for date_range in alike for day in (date_range.earliest, date_range.latest)}
     if when.earliest in days and when.latest in days:
         return True
     if _is_one_unit(when):
-        if any(when.earliest <= one.earliest and one.latest <= when.latest for one in alike):
+        if any(when.earliest <= date_range.earliest and date_range.latest <= when.latest for date_range in alike):
             return True
         if when.precision in ("month", "season"):
             return when.earliest in days or when.latest in days
-    years = {year for one in known for year in _edge_years(one)}
+    years = {year for date_range in known for year in _edge_years(date_range)}
     if text[found.start : found.end].isdigit():  # the sources may write a year without any sign that it is one
         return -when.first_year not in years or when.first_year in years
-    alike_years = {year for one in alike for year in _edge_years(one)}
+    alike_years = {year for date_range in alike for year in _edge_years(date_range)}
     return when.precision == "year" and {when.first_year, when.last_year} <= alike_years
 
 

@@ -86,7 +86,7 @@ def complete_claim(
     around = _sentence_around(page, quotes[0], section)
     margin = SentenceMargin(page)
     dates = dates_in(text, language)
-    quantities = quantities_in(text, language, not_in=[(one.start, one.end) for one in dates])
+    quantities = quantities_in(text, language, not_in=[(mention.start, mention.end) for mention in dates])
     hedges = hedges_in(text, language)
     signals = claim_signals(page, around, margin)
     links = margin.links(around.start, around.end)
@@ -194,7 +194,7 @@ def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_
         return DroppedClaim("wrong form", "")
     text = printable(proposed.claim.strip())
     words = text[:120]
-    kind = next((one for one in TYPES if one == proposed.claim_type.strip().lower()), None)
+    kind = next((item for item in TYPES if item == proposed.claim_type.strip().lower()), None)
     if kind is None:
         return DroppedClaim("unknown type", words)
     quotes = _grounded(page, chunk, proposed.quotes)

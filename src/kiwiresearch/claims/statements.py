@@ -189,7 +189,7 @@ class PlainClaims:
         """Whether a sentence starts with a pronoun, or with a word that refers to something outside it."""
         first, _, rest = text.partition(" ")
         word = first.lower()
-        if any(one.lower().strip(",") in self._grammar.genders for one in rest.split()[:EARLY_WORDS]):
+        if any(item.lower().strip(",") in self._grammar.genders for item in rest.split()[:EARLY_WORDS]):
             return True  # 'It is assumed that they …'
         if word in self._grammar.genders:
             return self._grammar.expletive.match(rest) is None

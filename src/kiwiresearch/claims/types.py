@@ -191,8 +191,8 @@ def _defining(features: SentenceFeatures) -> float:
 
 def _measuring(quantities: Sequence[Quantity]) -> float:
     points = 0.0
-    for one in quantities:
-        if one.unit in TIMES or (not one.unit and one.high < SMALL_COUNT):
+    for quantity in quantities:
+        if quantity.unit in TIMES or (not quantity.unit and quantity.high < SMALL_COUNT):
             points += 0.5
         else:
             points += 1.5
@@ -204,7 +204,7 @@ SMALL_COUNT = 12
 
 
 def _dated(features: SentenceFeatures) -> float:
-    early = any(one.start < EARLY_CHARS for one in features.dates)
+    early = any(mention.start < EARLY_CHARS for mention in features.dates)
     return 1.7 + (0.6 if early else 0.0) + 0.2 * min(len(features.dates) - 1, 3)
 
 
@@ -239,7 +239,7 @@ def _has_number_word(words: SentenceWords, grammar: Grammar) -> bool:
 def figures_of(text: str, words: SentenceWords, language: str, grammar: Grammar) -> Figures:
     """The numbers and dates of a sentence; numbers are searched only if some digits are not part of dates."""
     dates = dates_in(text, language)
-    spans = [(one.start, one.end) for one in dates]
+    spans = [(mention.start, mention.end) for mention in dates]
     only_dates = not _has_number_word(words, grammar) and all(
         any(start <= found.start() < end for start, end in spans) for found in FIGURE.finditer(text)
     )
@@ -259,9 +259,9 @@ def measures_in(
 ) -> tuple[Measure, ...]:
     """The measures of a sentence, in its order."""
     return tuple(
-        Measure(one, _measured_property(text, one, grammar), subject, _when(text, one, dates))
-        for one in quantities
-        if not one.converted and not text[: one.start].endswith("out of ")
+        Measure(quantity, _measured_property(text, quantity, grammar), subject, _when(text, quantity, dates))
+        for quantity in quantities
+        if not quantity.converted and not text[: quantity.start].endswith("out of ")
     )
 
 

@@ -98,14 +98,14 @@ def _shown(part: parts.AnswerPart) -> Iterator[str]:
             yield part.words
             if part.closest:
                 yield from ("", parts.CLOSEST)
-                for one in part.closest:
-                    yield f"  “{printable(one.text)}”"
-                    yield f"    {printable(one.cited.citation.words)}"
+                for passage in part.closest:
+                    yield f"  “{printable(passage.text)}”"
+                    yield f"    {printable(passage.cited.citation.words)}"
                 yield ""
             if part.near:
                 yield parts.related_pages([printable(page.title) for page in part.near])
         case parts.Senses():
-            yield f"{parts.SENSES} {'; '.join(printable(one.title) for one in part.senses)}."
+            yield f"{parts.SENSES} {'; '.join(printable(sense.title) for sense in part.senses)}."
         case parts.DisagreementPart():
             yield from ("", f"{parts.DISAGREEMENT} {printable(part.words)}")
             yield from (f"  “{printable(side.quote)}”{side.mark}" for side in part.sides)
@@ -123,8 +123,8 @@ def _explained(answer: Answer) -> None:
     line("")
     if answer.score.terms:
         line(f"Score of the first sentence: {answer.score.total:g}")
-        for one in answer.score.terms:
-            line(f"  {one.points:+g}  {one.signal}")
+        for term in answer.score.terms:
+            line(f"  {term.points:+g}  {term.signal}")
     line("Pages, best first:")
     for page in answer.pages:
         line(f"  {page.score:g}  {printable(page.title)}")
@@ -203,8 +203,8 @@ def comparison(found: Comparison) -> None:
     line(f"Pages: {pages}")
     for kind in DIFFERENCE_KINDS:
         _differences(kind, differences(found, kind))
-    _statements("New in the brief", [one.text for one in found.statements_new])
-    _statements("No longer in the brief", [one.text for one in found.statements_gone])
+    _statements("New in the brief", [statement.text for statement in found.statements_new])
+    _statements("No longer in the brief", [statement.text for statement in found.statements_gone])
     line("")
     counts = difference_counts(found)
     claims = ", ".join(f"{counts[kind]:,} {DIFFERENCE_HEADINGS[kind].lower()}" for kind in DIFFERENCE_KINDS)

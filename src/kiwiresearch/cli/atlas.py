@@ -247,6 +247,6 @@ def _window(limit: int, offset: int) -> ResultWindow:
 
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:
     if given not in known:
-        choices = ", ".join(one for one in known if one)
+        choices = ", ".join(item for item in known if item)
         raise BadUsage(f"{option} cannot be {given!r}.", remedy=f"Use one of: {choices}.")
     return given

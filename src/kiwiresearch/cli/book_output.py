@@ -28,7 +28,7 @@ def overview(record: Mapping[str, Any]) -> None:
     if "links" in record:
         links = record["links"]
         line(f"Links: {links['links']:,}; {_counts(links, orphans='orphan', wanted='missing page')}")
-        line(f"Most important pages: {', '.join(printable(one['title']) for one in links['first'])}")
+        line(f"Most important pages: {', '.join(printable(link['title']) for link in links['first'])}")
         _hidden(links["hidden"], "page")
     if "claims" in record:
         claims = record["claims"]
@@ -85,7 +85,7 @@ def regions(of: EdgeKind, found: ResultPage) -> None:
         elif of == "wanted":
             line(f"{number:3}. {printable(row['title'])}  linked from {count_of(row['pages'], 'page')}")
         else:
-            named = ", ".join(printable(one["title"]) for one in row["named"])
+            named = ", ".join(printable(item["title"]) for item in row["named"])
             hub = row.get("hub")
             around = f", around {printable(hub['title'])}" if hub else ""
             line(f"{number:3}. {count_of(row['pages'], 'page')}, {count_of(row['words'], 'word')}{around}: {named}")

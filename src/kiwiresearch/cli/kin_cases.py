@@ -82,7 +82,7 @@ def start(
     }
     settings = _settings(seeds, workspace.settings.kin, chosen)
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=True) as finder:
-        settings = replace(settings, books=tuple(one.id for one in shelf.books) if book else ())
+        settings = replace(settings, books=tuple(listed_book.id for listed_book in shelf.books) if book else ())
         try:
             with (
                 new_case_location(workspace, case, seeds[0]) as location,
@@ -90,7 +90,9 @@ def start(
                     location, settings, finder, plugins=plugins_folder(workspace), with_model=not no_model
                 ) as opened,
             ):
-                opened.store.set_state("book_places", [str(one.source) for one in shelf.books] if book else [])
+                opened.store.set_state(
+                    "book_places", [str(listed_book.source) for listed_book in shelf.books] if book else []
+                )
                 report_model_problem(opened)
                 emit(_start_record(opened), lambda: kin_output.started(opened), as_json=json)
         except NothingFound as problem:

@@ -70,8 +70,8 @@ def unmerge(
     if json:
         print_json({"undone": list(undone)})
     else:
-        for one in undone:
-            output.line(f"Undone: {one[:8]}")
+        for item in undone:
+            output.line(f"Undone: {item[:8]}")
 
 
 def living(
@@ -157,11 +157,11 @@ def _check(what: str, *, json: bool) -> int:
     )
     checks = check_plugin(known)
     if json:
-        rows = [{"page": one.fixture, "passed": one.passed, "problems": list(one.problems)} for one in checks]
+        rows = [{"page": check.fixture, "passed": check.passed, "problems": list(check.problems)} for check in checks]
         print_json({"id": known.plugin.plugin_id, "checks": rows})
     else:
         kin_output.plugin_checks(known.plugin.plugin_id, checks)
-    return 0 if all(one.passed for one in checks) else 1
+    return 0 if all(check.passed for check in checks) else 1
 
 
 def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:

@@ -126,7 +126,7 @@ def person(row: PersonRecord, seed: str) -> None:
     groups = {"parents": row.parents, "spouses": row.spouses, "children": row.children, "siblings": row.siblings}
     for name, group in groups.items():
         if group:
-            line(f"  {name}: {'; '.join(_name_and_years(one.name, _about(one)) for one in group)}")
+            line(f"  {name}: {'; '.join(_name_and_years(record.name, _about(record)) for record in group)}")
 
 
 def _about(row: RelativeRecord) -> str:
@@ -140,7 +140,7 @@ def _name_and_years(name: str, lived: str) -> str:
 def branches(rows: Sequence[LineRow]) -> None:
     for row in rows:
         about = "; ".join(part for part in (row.lived, row.note, "listed above" if row.again else "") if part)
-        partners = f" ⚭ {', '.join(one_line(one.name) for one in row.spouses)}" if row.spouses else ""
+        partners = f" ⚭ {', '.join(one_line(spouse.name) for spouse in row.spouses)}" if row.spouses else ""
         unbroken_line(f"{'  ' * row.depth}{_name_and_years(row.name, about)}{partners}")
     if len(rows) == 1:
         line("No one else is known on this side.")
@@ -157,11 +157,11 @@ def evidence(name: str, rows: Sequence[FactRecord]) -> None:
         line(f"  {status}, confidence {row.confidence:.2f}")
         if row.why_rejected:
             line(f"  why: {one_line(row.why_rejected)}")
-        for one in row.evidence:
-            line(f"  “{one_line(one.quote)}”")
-            location = f", at “{one_line(one.locator)}”" if one.locator else ""
-            unbroken_line(f"    {one_line(one.source)}, {one_line(one.book)}{location} <{one.url}>")
-            line(f"    {one.class_}; {METHOD_LABELS[one.method]}")
+        for record in row.evidence:
+            line(f"  “{one_line(record.quote)}”")
+            location = f", at “{one_line(record.locator)}”" if record.locator else ""
+            unbroken_line(f"    {one_line(record.source)}, {one_line(record.book)}{location} <{record.url}>")
+            line(f"    {record.class_}; {METHOD_LABELS[record.method]}")
 
 
 def conflicts(rows: Sequence[NamedConflict]) -> None:
@@ -185,13 +185,13 @@ def merges(rows: MergesRecord) -> None:
     for title, some in (("Merged", made), ("Possible duplicates", waiting)):
         if some:
             line(title)
-        for one in some:
-            names = " = ".join(map(_record, one.members))
-            state = ", undone" if isinstance(one, MergeRecord) and one.state == "reverted" else ""
-            by = f", by {one.decided_by}" if isinstance(one, MergeRecord) and one.decided_by else ""
-            line(f"  {one.id[:SHORT]}  {names}: {one.score:.3f}{by}{state}")
-            line(f"    for: {one_line(one.why)}")
-            line(f"    against: {one_line(one.why_not)}")
+        for item in some:
+            names = " = ".join(map(_record, item.members))
+            state = ", undone" if isinstance(item, MergeRecord) and item.state == "reverted" else ""
+            by = f", by {item.decided_by}" if isinstance(item, MergeRecord) and item.decided_by else ""
+            line(f"  {item.id[:SHORT]}  {names}: {item.score:.3f}{by}{state}")
+            line(f"    for: {one_line(item.why)}")
+            line(f"    against: {one_line(item.why_not)}")
     if waiting:
         line("To decide: kiwiresearch kin merges --accept ID (merge) or --reject ID (keep separate)")
     if apart:
@@ -212,7 +212,7 @@ def events(rows: Sequence[EventRecord]) -> None:
     if not rows:
         line("No dated events yet.")
     for row in rows:
-        who = " and ".join(one_line(one.name) for one in row.who)
+        who = " and ".join(one_line(record.name) for record in row.who)
         ages = _ages(row)
         where = f", {one_line(row.where)}" if row.where else ""
         line(f"{row.when}: {row.what} of {who}{where}{f' ({ages})' if ages else ''}")
@@ -221,8 +221,8 @@ def events(rows: Sequence[EventRecord]) -> None:
 def _ages(row: EventRecord) -> str:
     """The age of the person; at a birth, the ages of the parents."""
     if len(row.who) == 1 and row.what != "birth":
-        return "".join(f"aged {one.age}" for one in row.ages)
-    return ", ".join(f"{one_line(one.name)} was {one.age}" for one in row.ages)
+        return "".join(f"aged {age.age}" for age in row.ages)
+    return ", ".join(f"{one_line(age.name)} was {age.age}" for age in row.ages)
 
 
 def searches(rows: Sequence[LoggedSearch]) -> None:
@@ -242,8 +242,8 @@ def relation(row: RelationRecord) -> None:
     if len(row.way) > 1:
         line(" → ".join(_name_and_years(step.name, step.is_) for step in row.way))
     ends = {row.first.id, row.second.id}
-    if not ends & {one.id for one in row.common_ancestors} and row.common_ancestors:
-        names = [_name_and_years(one.name, one.lived) for one in row.common_ancestors]
+    if not ends & {record.id for record in row.common_ancestors} and row.common_ancestors:
+        names = [_name_and_years(record.name, record.lived) for record in row.common_ancestors]
         line(f"Common ancestors: {'; '.join(names)}")
 
 
@@ -272,9 +272,9 @@ def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None
 def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
     if not checks:
         line(f"{name}: the file is valid. It has no test pages.")
-    for one in checks:
-        line(f"{'✓' if one.passed else '✗'} {name}, {one.fixture}")
-        for problem in one.problems:
+    for check in checks:
+        line(f"{'✓' if check.passed else '✗'} {name}, {check.fixture}")
+        for problem in check.problems:
             line(f"    {problem}")
 
 
@@ -313,9 +313,9 @@ def extracted(row: PersonPageRecord) -> None:
     person = row.person
     assert person is not None
     line(f"{one_line(person.name)} ({row.title}, about a person: {one_line(row.why)})")
-    for one in row.assertions:
-        status = ", ".join(filter(None, (one.qualifier, STATUS_LABELS[one.status])))
-        line(f"  {FIELD_LABELS[one.field]}: {one_line(one.value)} ({status}, {one.confidence:.2f})")
-        line(f"    “{one_line(one.quote)}”, characters {one.start}–{one.end}")
-        if one.why_rejected:
-            line(f"    why: {one_line(one.why_rejected)}")
+    for assertion in row.assertions:
+        status = ", ".join(filter(None, (assertion.qualifier, STATUS_LABELS[assertion.status])))
+        line(f"  {FIELD_LABELS[assertion.field]}: {one_line(assertion.value)} ({status}, {assertion.confidence:.2f})")
+        line(f"    “{one_line(assertion.quote)}”, characters {assertion.start}–{assertion.end}")
+        if assertion.why_rejected:
+            line(f"    why: {one_line(assertion.why_rejected)}")

@@ -46,8 +46,8 @@ def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = Fals
 
 def report_missing(missing: Sequence[MissingBooks]) -> None:
     """Report which books could not be searched because their hosts do not answer."""
-    for one in missing:
-        say(one.sentence())
+    for missing_books in missing:
+        say(missing_books.sentence())
 
 
 def say(message: str) -> None:

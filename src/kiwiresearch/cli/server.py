@@ -181,7 +181,7 @@ class SignalCatcher:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> SignalCatcher:
-        self._before = {one: signal.signal(one, self._catch) for one in (signal.SIGINT, signal.SIGTERM)}
+        self._before = {item: signal.signal(item, self._catch) for item in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -237,8 +237,8 @@ def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # 
     if json:
         print_json({"hosts": statuses})
         return
-    for one in statuses:
-        for line in _lines(one):
+    for status in statuses:
+        for line in _lines(status):
             output.line(line)
     if not statuses:
         output.line(

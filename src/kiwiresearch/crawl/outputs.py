@@ -95,7 +95,7 @@ def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> CrawlGr
 
 def graph_text(graph: CrawlGraph) -> str:
     """The graph as JSON, one node or edge per line, so that people and `diff` can read it."""
-    nodes, edges = (",\n".join(canonical_json(plain(one)) for one in rows) for rows in (graph.nodes, graph.edges))
+    nodes, edges = (",\n".join(canonical_json(plain(row)) for row in rows) for rows in (graph.nodes, graph.edges))
     return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph.topic)}}}\n'
 
 

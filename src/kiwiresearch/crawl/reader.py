@@ -121,7 +121,12 @@ class CrawlReader:
             start = self._state.started
             text, aspect = self._crawl.topic, ""
             if start:
-                text = next((one.corrected for one in start.searched if one.book == book), "") or text
+                text = (
+                    next(
+                        (searched_book.corrected for searched_book in start.searched if searched_book.book == book), ""
+                    )
+                    or text
+                )
                 aspect = start.aspect
                 if self._crawl.aspect:
                     text = f"{start.head} {aspect}"
@@ -160,7 +165,7 @@ class CrawlReader:
         """The pages found, with how similar in meaning each is to the topic."""
         if self._meanings is None:
             return found
-        texts = [self._books[one.book].text(one.path) for one in found]
+        texts = [self._books[page.book].text(page.path) for page in found]
         pages = [(one.title, text.text[text.lead :] if text else "") for one, text in zip(found, texts, strict=True)]
         compared = self._meanings.compare(pages)
         return tuple(one._replace(meaning=meaning) for one, (meaning, _) in zip(found, compared, strict=True))

@@ -102,7 +102,7 @@ def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[
     chosen: list[_SeedCandidate] = []
     for hit in subject.head_pages:
         page = by_ref.get(hit.ref)
-        if page is not None and page.hit.ref.book not in {one.hit.ref.book for one in chosen}:
+        if page is not None and page.hit.ref.book not in {candidate.hit.ref.book for candidate in chosen}:
             chosen.append(page)
     return chosen + [by_ref[hit.ref] for hit in subject.other_pages if hit.ref in by_ref]
 
@@ -114,7 +114,7 @@ def _by_match(pages: Sequence[_SeedCandidate], max_seeds: int) -> list[_SeedCand
     chosen, covered = [best], set(best.names)
     if best.is_topic and not best.is_sense:
         for page in pages[1:]:
-            if page.is_topic and page.hit.ref.book not in {one.hit.ref.book for one in chosen}:
+            if page.is_topic and page.hit.ref.book not in {candidate.hit.ref.book for candidate in chosen}:
                 chosen.append(page)
         return chosen[:max_seeds]
     for page in pages[1:]:
@@ -322,7 +322,7 @@ def _shares_of(book: OpenBook, topic: Topic, path: str) -> TopicShares:
 
 
 def _searched(book: OpenBook, topic: Topic, corrected: str, found: Sequence[FoundPage]) -> SearchedBook:
-    here = [one for one in found if one.book == book.book.id]
+    here = [page for page in found if page.book == book.book.id]
     words = (*topic.query.terms, *topic.query.focus)
     return SearchedBook(
         book=book.book.id,
@@ -330,5 +330,5 @@ def _searched(book: OpenBook, topic: Topic, corrected: str, found: Sequence[Foun
         unknown=tuple(term.word for term in words if not book.knows(term.word)),
         corrected=corrected,
         pages=len(here),
-        naming=sum(one.is_named for one in here),
+        naming=sum(page.is_named for page in here),
     )

@@ -244,7 +244,7 @@ def step_record(step: CrawlStep) -> JsonDict:
         row["lines"] = [[term.signal, term.points] for term in step.lines]
     if isinstance(step, StartStep):
         row["seed_messages"] = [message_record(seed.why) for seed in step.seeds]
-        row["searched"] = [[getattr(one, field.name) for field in fields(SearchedBook)] for one in step.searched]
+        row["searched"] = [[getattr(book, field.name) for field in fields(SearchedBook)] for book in step.searched]
     return row
 
 
@@ -259,7 +259,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
             "searched": tuple(map(_searched, row["searched"])),
             "seeds": _seeds(row["seeds"], row.get("seed_messages", ())),
             "passed_over": _seeds(row["passed"]),
-            "found": tuple(FoundPage(*one) for one in row["found"]),
+            "found": tuple(FoundPage(*item) for item in row["found"]),
             "senses": tuple(row.get("senses", ())),
         }
     elif kind is LearnStep:

@@ -76,7 +76,9 @@ def name_mention(
             if last > number:
                 share = sum(rarity[term.stem] for term in name[number : last + 1]) / total
                 times = sum(end == last for end in here.values())
-                best = max(best, NameMention(share, times), key=lambda one: (round(one.share, 6), one.times))
+                best = max(
+                    best, NameMention(share, times), key=lambda mention: (round(mention.share, 6), mention.times)
+                )
         following = here
     return best
 

@@ -329,14 +329,16 @@ class ChangedClaimIndex:
         for claim in said:
             if _is_row_of_others(claim):
                 continue
-            for one in self._of(claim):
-                if one.new.id > claim.id and self._store.execute(COLLECTED, (claim.id,)).fetchone():
+            for touched_claim in self._of(claim):
+                if touched_claim.new.id > claim.id and self._store.execute(COLLECTED, (claim.id,)).fetchone():
                     continue  # the other of the two reports the pair
-                how = contradiction(one.new, claim, language)
-                if how and not (one.old and contradiction(one.old, claim, language)):
+                how = contradiction(touched_claim.new, claim, language)
+                if how and not (touched_claim.old and contradiction(touched_claim.old, claim, language)):
                     doubt = ClaimDoubt("contradicted", how.why, claim)
-                    change = ClaimChange("disputed", one.old, one.new, doubts=(doubt,))
-                    yield PageChange("contradicted elsewhere", one.was_at, one.at, changes=(change,))
+                    change = ClaimChange("disputed", touched_claim.old, touched_claim.new, doubts=(doubt,))
+                    yield PageChange(
+                        "contradicted elsewhere", touched_claim.was_at, touched_claim.at, changes=(change,)
+                    )
 
     def _of(self, claim: Claim) -> list[TouchedClaim]:
         """The collected claims of the same subject on other pages, up to the limits."""

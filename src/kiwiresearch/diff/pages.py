@@ -99,7 +99,7 @@ def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator
     """In the order of the new page, then the withdrawn claims in the order of the old one."""
     before = {after.claim.id: one.claim for one, after in pairs.same}
     before |= {after.claim.id: one.claim for one, after, _ in pairs.changed}
-    touched = [after.claim for _, after, _ in pairs.changed] + [one.claim for one in pairs.new]
+    touched = [after.claim for _, after, _ in pairs.changed] + [claim.claim for claim in pairs.new]
     doubts = contradicted_claims(touched, new, before, language)
     found: list[tuple[int, ClaimChange]] = []
     for one, after in pairs.same:
@@ -112,11 +112,11 @@ def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator
         change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.similarity, doubts_now)
         found.append((after.position, change))
     found += [
-        (one.position, ClaimChange("added", None, one.claim, doubts=tuple(doubts.get(one.claim.id, ()))))
-        for one in pairs.new
+        (claim.position, ClaimChange("added", None, claim.claim, doubts=tuple(doubts.get(claim.claim.id, ()))))
+        for claim in pairs.new
     ]
     yield from (change for _, change in sorted(found, key=lambda row: row[0]))
-    yield from (ClaimChange("withdrawn", one.claim, None) for one in pairs.gone)
+    yield from (ClaimChange("withdrawn", claim.claim, None) for claim in pairs.gone)
 
 
 def _one_sided(

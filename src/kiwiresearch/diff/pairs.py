@@ -145,18 +145,18 @@ class ComparedClaim:
     def parsed_numbers(self) -> Hashable:
         """Its measures, its dates and its other numbers, independent of their spelling."""
         claim = self.claim
-        spans = [(one.start, one.end) for one in claim.dates]
-        spans += [(one.quantity.start, one.quantity.end) for one in claim.measures]
+        spans = [(mention.start, mention.end) for mention in claim.dates]
+        spans += [(measure.quantity.start, measure.quantity.end) for measure in claim.measures]
         rest = list(claim.text)
         for start, end in spans:
             rest[start:end] = " " * (end - start)
-        dated = sorted((one.when.earliest, one.when.latest) for one in claim.dates)
+        dated = sorted((mention.when.earliest, mention.when.latest) for mention in claim.dates)
         return self._measured(), tuple(dated), tuple(_numbers("".join(rest)))
 
     @cached_property
     def written_numbers(self) -> Hashable:
         """All its numbers, no matter how they were parsed: as two dates, or as a range between them."""
-        days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
+        days = [day for mention in self.claim.dates for day in (mention.when.earliest, mention.when.latest)]
         bounds = (min(days), max(days)) if days else ()
         return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
 
@@ -168,8 +168,10 @@ class ComparedClaim:
         return tuple(word for word in words if word in known or any(char.isdigit() for char in word))
 
     def _measured(self, *, has_unit: bool = False) -> tuple[Hashable, ...]:
-        quantities = sorted((one.quantity for one in self.claim.measures), key=lambda one: one.start)
-        return tuple((one.low, one.high, one.unit) for one in quantities if one.unit or not has_unit)
+        quantities = sorted((measure.quantity for measure in self.claim.measures), key=lambda quantity: quantity.start)
+        return tuple(
+            (quantity.low, quantity.high, quantity.unit) for quantity in quantities if quantity.unit or not has_unit
+        )
 
     def has_same_numbers(self, other: ComparedClaim) -> bool:
         """Whether both state the same numbers, as parsed or as written."""
@@ -203,11 +205,11 @@ class ClaimPairs:
 
 
 SAME_KEYS: Sequence[Callable[[ComparedClaim], Hashable]] = (
-    lambda one: one.claim.id,
-    lambda one: (one.text, one.claim.type),
-    lambda one: one.text,
-    lambda one: (HYPHEN.sub(" ", one.text), one.claim.type),
-    lambda one: (one.subject, tuple(comparable(quote.text) for quote in one.claim.quotes), one.claim.type),
+    lambda claim: claim.claim.id,
+    lambda claim: (claim.text, claim.claim.type),
+    lambda claim: claim.text,
+    lambda claim: (HYPHEN.sub(" ", claim.text), claim.claim.type),
+    lambda claim: (claim.subject, tuple(comparable(quote.text) for quote in claim.claim.quotes), claim.claim.type),
 )
 """The keys by which two claims count as the same, the surest first; the last is the same quote worded differently.
 
@@ -230,7 +232,7 @@ def pair_claims(old: Sequence[ComparedClaim], new: Sequence[ComparedClaim]) -> C
 
 
 def describe_change(old: ComparedClaim, new: ComparedClaim, similarity: float) -> ChangedClaim:
-    hedges = [sorted(comparable(hedge.cue) for hedge in one.claim.hedges) for one in (old, new)]
+    hedges = [sorted(comparable(hedge.cue) for hedge in claim.claim.hedges) for claim in (old, new)]
     return ChangedClaim(
         old.claim, new.claim, round(similarity, 3), not old.has_same_numbers(new), hedges[0] != hedges[1]
     )
@@ -246,8 +248,8 @@ def _equal(
     old: Sequence[ComparedClaim], new: Sequence[ComparedClaim], key: Callable[[ComparedClaim], Hashable]
 ) -> Iterator[tuple[ComparedClaim, ComparedClaim]]:
     waiting: dict[Hashable, list[ComparedClaim]] = defaultdict(list)
-    for one in reversed(old):
-        waiting[key(one)].append(one)
+    for claim in reversed(old):
+        waiting[key(claim)].append(claim)
     for other in new:
         if waiting.get(key(other)):
             yield waiting[key(other)].pop(), other
@@ -259,10 +261,10 @@ def _similar(
     if len(old) * len(new) > MAX_CANDIDATES:
         return []
     candidates = [
-        (-similarity, -sequence_similarity(one.words, other.words), one.position, other.position, one, other)
-        for one in old
+        (-similarity, -sequence_similarity(claim.words, other.words), claim.position, other.position, claim, other)
+        for claim in old
         for other in new
-        if (similarity := _similarity(one, other))
+        if (similarity := _similarity(claim, other))
     ]
     candidates.sort(key=lambda row: row[:4])
     taken: set[tuple[str, int]] = set()
@@ -295,8 +297,8 @@ def _similarity(one: ComparedClaim, other: ComparedClaim) -> float:
 
 
 def _without(claims: Sequence[ComparedClaim], taken: Sequence[ComparedClaim]) -> list[ComparedClaim]:
-    positions = {one.position for one in taken}
-    return [one for one in claims if one.position not in positions]
+    positions = {claim.position for claim in taken}
+    return [claim for claim in claims if claim.position not in positions]
 
 
 def _numbers(text: str) -> Iterator[str]:

@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def numbers(self) -> tuple[ChangedClaim, ...]:
-        return tuple(one for one in self.changed if one.numbers)
+        return tuple(claim for claim in self.changed if claim.numbers)
 
     @property
     def is_same(self) -> bool:
@@ -87,25 +87,25 @@ class Comparison:
 def compare_runs(old: Run, new: Run) -> Comparison:
     """How the claims of a run changed in another; the same runs give the same comparison."""
     keys = book_keys(old.books, new.books)
-    pages = [{page_key(one.ref, keys) for one in side.brief.sources.pages} for side in (old, new)]
+    pages = [{page_key(source.ref, keys) for source in side.brief.sources.pages} for side in (old, new)]
     same, changed, gone, fresh = 0, [], [], []
     claims = [_claims_by_page(side.claims, keys) for side in (old, new)]
     for key in dict.fromkeys([*claims[1], *claims[0]]):
         found = pair_claims(claims[0].get(key, ()), claims[1].get(key, ()))
         same += len(found.same)
         changed += [describe_change(*pair) for pair in found.changed]
-        gone += [OneSidedClaim(one.claim, key in pages[1]) for one in found.gone]
-        fresh += [OneSidedClaim(one.claim, key in pages[0]) for one in found.new]
+        gone += [OneSidedClaim(claim.claim, key in pages[1]) for claim in found.gone]
+        fresh += [OneSidedClaim(claim.claim, key in pages[0]) for claim in found.new]
     said = [_statements(side.brief) for side in (old, new)]
     return Comparison(
         settings=_settings(old.manifest, new.manifest),
         books=book_pairs(old.books, new.books, keys),
-        pages_gone=tuple(one for one in old.brief.sources.pages if page_key(one.ref, keys) not in pages[1]),
-        pages_new=tuple(one for one in new.brief.sources.pages if page_key(one.ref, keys) not in pages[0]),
+        pages_gone=tuple(source for source in old.brief.sources.pages if page_key(source.ref, keys) not in pages[1]),
+        pages_new=tuple(source for source in new.brief.sources.pages if page_key(source.ref, keys) not in pages[0]),
         pages_both=len(pages[0] & pages[1]),
-        changed=tuple(sorted(changed, key=lambda one: not one.numbers)),
-        new=tuple(sorted(fresh, key=lambda one: not one.page_in_both)),
-        gone=tuple(sorted(gone, key=lambda one: not one.page_in_both)),
+        changed=tuple(sorted(changed, key=lambda claim: not claim.numbers)),
+        new=tuple(sorted(fresh, key=lambda claim: not claim.page_in_both)),
+        gone=tuple(sorted(gone, key=lambda claim: not claim.page_in_both)),
         same=same,
         statements_new=tuple(one for key, one in said[1].items() if key not in said[0]),
         statements_gone=tuple(one for key, one in said[0].items() if key not in said[1]),
@@ -139,12 +139,16 @@ def _without_duplicate_statements(claims: Sequence[Claim]) -> list[Claim]:
 
 
 def _statements(brief: Brief) -> dict[str, OneSidedStatement]:
-    return {comparable(one.text): OneSidedStatement(one.text, one.claims) for one in reversed(brief.statements())}
+    return {
+        comparable(statement.text): OneSidedStatement(statement.text, statement.claims)
+        for statement in reversed(brief.statements())
+    }
 
 
 def _settings(old: Manifest, new: Manifest) -> tuple[SettingChange, ...]:
     sides = [
-        {name: _json_safe(one.record.get(name)) for name in COMPARED_FIELDS} | _flat(one.settings) for one in (old, new)
+        {name: _json_safe(manifest.record.get(name)) for name in COMPARED_FIELDS} | _flat(manifest.settings)
+        for manifest in (old, new)
     ]
     names = dict.fromkeys([*sides[0], *sides[1]])
     rows = [SettingChange(name, sides[0].get(name), sides[1].get(name)) for name in names]
@@ -201,9 +205,12 @@ class Difference:
 
 def differences(found: Comparison, kind: str = "") -> list[Difference]:
     """All differences, or those of one kind."""
-    rows = [Difference("numbers" if one.numbers else "changed", one.old, one.new, one.hedging) for one in found.changed]
-    rows += [Difference("new", None, one.claim, page_in_both=one.page_in_both) for one in found.new]
-    rows += [Difference("gone", one.claim, None, page_in_both=one.page_in_both) for one in found.gone]
+    rows = [
+        Difference("numbers" if claim.numbers else "changed", claim.old, claim.new, claim.hedging)
+        for claim in found.changed
+    ]
+    rows += [Difference("new", None, claim.claim, page_in_both=claim.page_in_both) for claim in found.new]
+    rows += [Difference("gone", claim.claim, None, page_in_both=claim.page_in_both) for claim in found.gone]
     return [row for row in rows if not kind or row.kind == kind]
 
 
@@ -292,8 +299,8 @@ def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Diff
             ClaimDifference(row.kind, _claim(row.old), _claim(row.new), row.hedging, row.page_in_both) for row in rows
         ),
         StatementDifferences(
-            tuple(one.text for one in found.statements_new),
-            tuple(one.text for one in found.statements_gone),
+            tuple(statement.text for statement in found.statements_new),
+            tuple(statement.text for statement in found.statements_gone),
             found.statements_same,
         ),
     )
@@ -304,7 +311,7 @@ def _claim(claim: Claim | None) -> ClaimRecord | None:
 
 
 def _pages(sources: Sequence[BriefSource]) -> tuple[ComparedPage, ...]:
-    return tuple(ComparedPage(one.ref.book, one.ref.path, one.title) for one in sources)
+    return tuple(ComparedPage(source.ref.book, source.ref.path, source.title) for source in sources)
 
 
 def _unmarked(claim: Claim | None) -> tuple[TextRun, ...]:

@@ -104,7 +104,9 @@ class DiffTally:
 
     def records(self) -> list[ClaimChangeRecord]:
         """The most important changes as JSON."""
-        return [change.record(one.page.sides) for one in self.highlights() for change in one.changes]
+        return [
+            change.record(highlights.page.sides) for highlights in self.highlights() for change in highlights.changes
+        ]
 
     def _count(self, page: PageChange) -> None:
         self.pages[page.state] += 1

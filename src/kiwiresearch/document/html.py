@@ -48,7 +48,9 @@ def html_page(document: Document, style: str, policy: str, *, head: str = "", ti
     """A page with a table of contents; `policy` is its Content-Security-Policy."""
     title = escape(" ".join(printable(document.title).split()))
     opening, sections = _sections(document.blocks)
-    contents = (f'<li><a href="#{one.heading.anchor}">{_line(one.heading.line)}</a></li>' for one in sections)
+    contents = (
+        f'<li><a href="#{section.heading.anchor}">{_line(section.heading.line)}</a></li>' for section in sections
+    )
     direction = f' dir="{title_direction}"' if title_direction else ""
     body = [
         '<a class="skip" href="#summary">Skip to the summary</a>',
@@ -189,7 +191,7 @@ def _role(sureness: str) -> str:
 def _text(text: Sentences) -> str:
     if len(text) == 1 and text[0].proof is None:
         return _line(text[0].line)
-    return "".join(f'<div class="said">{_sentence(one)}</div>' for one in text)
+    return "".join(f'<div class="said">{_sentence(sentence)}</div>' for sentence in text)
 
 
 def _running(paragraph: CitedParagraph) -> str:

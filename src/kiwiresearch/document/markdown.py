@@ -132,7 +132,7 @@ class _MarkdownWriter:
         badge = f" (*{self.words(entry.badge)}*)" if entry.badge else ""
         yield f"- {self._line(entry.line)}{badge}"
         yield from (f"  - {self._line(note)}" for note in entry.notes)
-        yield from (f"  - {self._quotation(one)}" for one in entry.quotations)
+        yield from (f"  - {self._quotation(quotation)}" for quotation in entry.quotations)
 
     def _quotation(self, quotation: Quotation) -> str:
         said = f"“{self.words(quotation.words)}” " if quotation.words.strip() else ""

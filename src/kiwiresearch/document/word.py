@@ -136,14 +136,14 @@ class _WordWriter:
                 yield from self._list(block)
             case SentenceList():
                 for number, entry in enumerate(block.entries, start=1):
-                    words = " ".join(plain_text(one.line) for one in entry)
+                    words = " ".join(plain_text(sentence.line) for sentence in entry)
                     runs = self._bookmarked(block.anchor, number, self._text(entry))
                     yield paragraph(runs, "ListBullet", words, numbering(BULLETS))
             case FactList():
                 for fact in block.entries:
                     yield from self._fact(fact)
             case PlainTable():
-                yield from self._table(block.header, [[cell(one) for one in row] for row in block.rows])
+                yield from self._table(block.header, [[cell(item) for item in row] for row in block.rows])
             case Table():
                 yield from self._table(block.header, block.rows, block.label)
             case Image():
@@ -210,7 +210,7 @@ class _WordWriter:
         number = len(self.footnotes) + 1
         mark = '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>'
         parts = [paragraph(mark + run(" ") + self._cites(proof, self.footnote_links), "FootnoteText", "")]
-        quotes = dict.fromkeys(word for one in proof.quotations for word in (one.words, *one.others))
+        quotes = dict.fromkeys(word for quotation in proof.quotations for word in (quotation.words, *quotation.others))
         seen = " ".join(shown.split())
         parts += [
             paragraph(run(f"“{words}”"), "FootnoteText", words)
@@ -245,11 +245,12 @@ class _WordWriter:
 
     def _table(self, header: Sequence[str], rows: Iterable[Sequence[Sentences]], label: str = "") -> Iterator[str]:
         yield table_start(len(header), label)
-        cells = "".join(table_cell(run(one, bold=True), one, len(header)) for one in header)
+        cells = "".join(table_cell(run(item, bold=True), item, len(header)) for item in header)
         yield f"<w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>{cells}</w:tr>"
         for row in rows:
             cells = "".join(
-                table_cell(self._text(one), " ".join(plain_text(part.line) for part in one), len(header)) for one in row
+                table_cell(self._text(item), " ".join(plain_text(part.line) for part in item), len(header))
+                for item in row
             )
             yield f"<w:tr><w:trPr><w:cantSplit/></w:trPr>{cells}</w:tr>"
         # Word joins tables that follow each other directly.
@@ -297,7 +298,7 @@ DEEPEST = 3
 
 def _contents(blocks: Sequence[Block]) -> str:
     """A table of contents as a field: its links work at once, and updating it adds page numbers."""
-    headings = [one for one in blocks if isinstance(one, Heading)]
+    headings = [block for block in blocks if isinstance(block, Heading)]
     entries = [(number, one) for number, one in enumerate(headings, start=1) if one.level <= DEEPEST]
     if not entries:
         return ""

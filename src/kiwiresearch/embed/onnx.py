@@ -29,7 +29,7 @@ class OnnxEmbedder:
         self._id = f"onnx-{model_file.stem}-{digest[:12]}"
         self._tokenizer = _tokenizer(tokenizer_file)
         self._session = _session(model_file, threads)
-        self._inputs = [one.name for one in self._session.get_inputs()]
+        self._inputs = [item.name for item in self._session.get_inputs()]
         shape = self._session.get_outputs()[0].shape
         unknown = [name for name in self._inputs if name not in INPUTS]
         if unknown or len(shape) != 3 or not isinstance(shape[2], int):

@@ -184,7 +184,9 @@ def _directed(markup: str) -> str:
 
 
 def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
-    heads = [one for one in blocks if isinstance(one, Heading) and one.level == TOP_LEVEL and one.anchor]
+    heads = [
+        heading for heading in blocks if isinstance(heading, Heading) and heading.level == TOP_LEVEL and heading.anchor
+    ]
     return tuple((head.anchor, title_line(plain_text(head.line))) for head in heads)
 
 
@@ -198,9 +200,9 @@ def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 def _sources(findings: RunFindings, suffix: str) -> str:
     """Books and pages as they are cited; a page links to its page of the booklet."""
     found = cited_sources(findings)
-    books = [one for one in found if not one.is_page]
-    pages = [one for one in found if one.is_page]
-    lines = ["<h1>Sources</h1>", "<h2>Books</h2>", "<ul>", *(f"<li>{_book(one)}</li>" for one in books), "</ul>"]
+    books = [source for source in found if not source.is_page]
+    pages = [source for source in found if source.is_page]
+    lines = ["<h1>Sources</h1>", "<h2>Books</h2>", "<ul>", *(f"<li>{_book(source)}</li>" for source in books), "</ul>"]
     if pages:
         lines += ["<h2>Pages</h2>", '<ol class="sources">']
         lines += [f"<li>{_page(number, one, suffix)}</li>" for number, one in enumerate(pages, start=1)]

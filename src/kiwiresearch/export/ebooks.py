@@ -116,7 +116,7 @@ def _package(findings: RunFindings, found: Sequence[BookletPage], name: str) -> 
         f'    <item id="{page.name}" href="{page.name}{EPUB_SUFFIX}" media-type="application/xhtml+xml"/>'
         for page in found
     ]
-    kinds = {one.sha256: one.media_type for one in findings.brief.pictures}
+    kinds = {picture.sha256: picture.media_type for picture in findings.brief.pictures}
     items += [
         f'    <item id="picture-{number}" href="{name}" media-type="{kinds[sha]}"/>'
         for number, (sha, name) in enumerate(findings.picture_names.items(), start=1)
@@ -176,7 +176,7 @@ def zim(findings: RunFindings) -> bytes:
     pages = [_zim_page(page, menu) for page in found]
     look = booklet_style(with_pictures=bool(findings.images))
     pages.append(NewPage("style.css", "", look.encode(), "text/css", is_article=False))
-    kinds = {one.sha256: one.media_type for one in findings.brief.pictures}
+    kinds = {picture.sha256: picture.media_type for picture in findings.brief.pictures}
     for sha, name in findings.picture_names.items():
         pages.append(NewPage(name, "", findings.images[sha], kinds[sha], is_article=False))
     codes = _codes(findings)

@@ -178,7 +178,7 @@ def names_topic(text: str, topic: str) -> bool:
     """Whether a text has all longer words of a topic, or forms of them."""
     words = [word.lower() for word in words_in(text)]
     wanted = [word.lower() for word in words_in(topic) if len(word) > 3] or [word.lower() for word in words_in(topic)]
-    return all(share_root(one, words) or one in words for one in wanted)
+    return all(share_root(item, words) or item in words for item in wanted)
 
 
 def facts_of_page(found: PageClaims, book: str) -> FactSheet:

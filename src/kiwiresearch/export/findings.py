@@ -27,7 +27,9 @@ class RunFindings:
     @property
     def picture_names(self) -> Mapping[str, str]:
         """The file names of the pictures, for formats that contain files."""
-        return {one.sha256: picture_file_name(one.sha256, one.media_type) for one in self.brief.pictures}
+        return {
+            picture.sha256: picture_file_name(picture.sha256, picture.media_type) for picture in self.brief.pictures
+        }
 
     @property
     def topic(self) -> str:

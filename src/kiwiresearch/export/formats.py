@@ -61,8 +61,8 @@ _CSL = "application/vnd.citationstyles.csl+json"
 # in docs/guide/export.md and docs/reference/cli.md; tests/export/test_export_formats.py says what is missing.
 FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        export_format.name: export_format
+        for export_format in (
             ExportFormat(
                 "markdown",
                 "brief",
@@ -122,12 +122,21 @@ def format_named(name: str) -> ExportFormat:
 
 def grouped_formats() -> Mapping[ExportGroup, list[ExportFormat]]:
     """The formats as the desk offers them, grouped by purpose."""
-    in_order = sorted(FORMATS.values(), key=lambda one: one.place_in_group)
-    return {group: [one for one in in_order if one.group == group] for group in EXPORT_GROUPS}
+    in_order = sorted(FORMATS.values(), key=lambda export_format: export_format.place_in_group)
+    return {
+        group: [export_format for export_format in in_order if export_format.group == group] for group in EXPORT_GROUPS
+    }
 
 
 def formats_help() -> str:
     """All names in one sentence, grouped by content."""
-    *first, last = (list(some) for _, some in groupby(FORMATS.values(), key=lambda one: one.content))
-    *names, final = [one.name for one in last]
-    return "; ".join([*(", ".join(one.name for one in some) for some in first), f"{', '.join(names)} or {final}."])
+    *first, last = (
+        list(some) for _, some in groupby(FORMATS.values(), key=lambda export_format: export_format.content)
+    )
+    *names, final = [export_format.name for export_format in last]
+    return "; ".join(
+        [
+            *(", ".join(export_format.name for export_format in some) for some in first),
+            f"{', '.join(names)} or {final}.",
+        ]
+    )

@@ -126,7 +126,7 @@ def _claims(page: RunPage, notes: Mapping[str, Sequence[Note]]) -> Iterator[str]
 
 def _claim(claim: Claim, notes: Sequence[Note]) -> Iterator[str]:
     tags = [tag("claim", claim.type)] + (["hedged"] if claim.hedges else [])
-    yield f"- {escaped_words(claim.text)} {' '.join(f'#{one}' for one in tags)} ^{block_name(claim_hash(claim))}"
+    yield f"- {escaped_words(claim.text)} {' '.join(f'#{item}' for item in tags)} ^{block_name(claim_hash(claim))}"
     for quote in claim.quotes:
         yield f"    > {escaped_words(quote.text)}"
     cues = ", ".join(f"“{escaped_words(cue)}”" for cue in dict.fromkeys(hedge.cue for hedge in claim.hedges))

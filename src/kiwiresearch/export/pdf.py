@@ -128,7 +128,7 @@ def _page_style(topic: str) -> str:
 def _css_text(text: str) -> str:
     """A text for `content`; all but letters and digits is escaped, so that it ends neither the text nor the style."""
     plain = " ".join(printable(text).split())
-    return '"' + "".join(one if one.isalnum() and one.isascii() else f"\\{ord(one):06x}" for one in plain) + '"'
+    return '"' + "".join(item if item.isalnum() and item.isascii() else f"\\{ord(item):06x}" for item in plain) + '"'
 
 
 def _print(program: str, page: str) -> bytes:

@@ -207,7 +207,7 @@ NOT_NUMBERS = ("one", "a", "an", "the", "half", "quarter", "dozen", "single", "d
 
 def date_gap(fact: WorksheetFact, _sheet: FactSheet) -> WorksheetQuestion | None:
     """The sentence with a gap for its only year."""
-    years = [found for one in fact.claim.dates for found in YEAR.finditer(fact.text, one.start, one.end)]
+    years = [found for mention in fact.claim.dates for found in YEAR.finditer(fact.text, mention.start, mention.end)]
     if len(fact.claim.dates) != 1 or len(years) != 1 or len(YEAR.findall(fact.text)) != 1:
         return None
     return _gap("date", fact, years[0].start(), years[0].end(), "year")
@@ -266,11 +266,11 @@ def count_question(fact: WorksheetFact, _sheet: FactSheet) -> WorksheetQuestion 
 def _counts(claim: Claim, start: int) -> bool:
     """Whether a count begins at a place of a claim: no measure with a unit, no range, and more than two."""
     return any(
-        one.quantity.start <= start < one.quantity.end
-        and not one.quantity.unit
-        and not one.quantity.is_range
-        and one.quantity.high > 2
-        for one in claim.measures
+        measure.quantity.start <= start < measure.quantity.end
+        and not measure.quantity.unit
+        and not measure.quantity.is_range
+        and measure.quantity.high > 2
+        for measure in claim.measures
     )
 
 
@@ -307,10 +307,10 @@ def _other_year(year: int, fact: WorksheetFact, sheet: FactSheet) -> str:
     years = {
         int(found[0])
         for other in sheet.facts
-        for one in other.claim.dates
-        for found in YEAR.finditer(other.text, one.start, one.end)
+        for mention in other.claim.dates
+        for found in YEAR.finditer(other.text, mention.start, mention.end)
     }
-    near = sorted(one for one in years if 2 < abs(one - year) <= NEAR_YEARS) or [year - 10]
+    near = sorted(item for item in years if 2 < abs(item - year) <= NEAR_YEARS) or [year - 10]
     return str(near[_digest(fact.text)[1] % len(near)])
 
 
@@ -374,7 +374,7 @@ def name_gap(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """The sentence with a gap for a term that its page links to, or the longest of them."""
     text = fact.text
     shown = [word.lower() for word in words_in(f"{sheet.topic} {fact.claim.page_title}")]
-    linked = sorted(dict.fromkeys(fact.claim.names), key=lambda one: (-len(one), one))
+    linked = sorted(dict.fromkeys(fact.claim.names), key=lambda item: (-len(item), item))
     for name in (*linked, *_proper_names(text), *_key_terms(text, sheet)):
         found = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w'’-])", text)
         if found is None or len(name) < 4 or re.search(r"\d", name):
@@ -481,4 +481,4 @@ def _spelled(term: str, sheet: FactSheet) -> str | None:
 
 
 def _dates_within(claim: Claim, start: int, end: int) -> bool:
-    return any(one.start <= end and start <= one.end for one in claim.dates)
+    return any(mention.start <= end and start <= mention.end for mention in claim.dates)

@@ -41,12 +41,14 @@ class Worksheet:
 
     @property
     def open_questions(self) -> tuple[WorksheetQuestion, ...]:
-        return tuple(one for one in self.questions if one.kind in ENGLISH_RULES and one.is_true is None)
+        return tuple(
+            question for question in self.questions if question.kind in ENGLISH_RULES and question.is_true is None
+        )
 
     @property
     def truths(self) -> tuple[WorksheetQuestion, ...]:
         """Statements that are true or false."""
-        return tuple(one for one in self.questions if one.is_true is not None)
+        return tuple(question for question in self.questions if question.is_true is not None)
 
     @property
     def in_order(self) -> tuple[WorksheetQuestion, ...]:
@@ -60,16 +62,16 @@ class Worksheet:
     @property
     def gaps(self) -> tuple[WorksheetQuestion, ...]:
         """Sentences with a gap for a year or a number."""
-        return tuple(one for one in self.questions if one.kind in ("date", "number"))
+        return tuple(question for question in self.questions if question.kind in ("date", "number"))
 
     @property
     def word_gaps(self) -> tuple[WorksheetQuestion, ...]:
         """Sentences with a gap for a word of the word bank."""
-        return tuple(one for one in self.questions if one.kind == "name")
+        return tuple(question for question in self.questions if question.kind == "name")
 
     @property
     def word_bank(self) -> tuple[str, ...]:
-        return tuple(sorted({one.answer for one in self.word_gaps}, key=lambda word: (word.casefold(), word)))
+        return tuple(sorted({question.answer for question in self.word_gaps}, key=lambda word: (word.casefold(), word)))
 
 
 def make_worksheet(sheet: FactSheet) -> Worksheet:
@@ -97,7 +99,7 @@ def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) 
     for kind in WANTED:
         if kind in rules:
             taken += _of_kind(rules[kind], sheet, best, taken, WANTED[kind])
-    if "what" in rules and all(one.kind != "what" for one in taken[1:]):
+    if "what" in rules and all(question.kind != "what" for question in taken[1:]):
         taken += _of_kind(rules["what"], sheet, beside, taken, 1)
     # Pages beside the topic only help out where its own have too little.
     for some, length in ((main, GOOD_LENGTH), (facts, ENOUGH)):
@@ -107,18 +109,27 @@ def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) 
             taken += _of_kind(rules[kind], sheet, some, taken, min(min(length, room) - len(taken), MOST_MORE))
     # Words are the easiest to do without.
     order = list(WANTED)
-    kept = sorted(taken, key=lambda one: order.index(one.kind))[:room]
+    kept = sorted(taken, key=lambda question: order.index(question.kind))[:room]
     places = {fact.claim.id: number for number, fact in enumerate(sheet.facts)}
-    return sorted(kept, key=lambda one: (order.index(one.kind), places[one.claim.id]))
+    return sorted(kept, key=lambda question: (order.index(question.kind), places[question.claim.id]))
 
 
 def _of_kind(
     rule: Rule, sheet: FactSheet, facts: list[WorksheetFact], taken: list[WorksheetQuestion], count: int
 ) -> Iterator[WorksheetQuestion]:
-    asked = {one.claim.id for one in taken}
-    answers = {one.answer.casefold() for one in taken if one.kind in GAP_RULES}
-    sections = Counter((one.claim.ref, one.claim.section) for one in taken)
-    last_truth = next((one.is_true for one in reversed(taken) if one.is_true is not None), None)
+    asked = {worksheet_question.claim.id for worksheet_question in taken}
+    answers = {
+        worksheet_question.answer.casefold() for worksheet_question in taken if worksheet_question.kind in GAP_RULES
+    }
+    sections = Counter((worksheet_question.claim.ref, worksheet_question.claim.section) for worksheet_question in taken)
+    last_truth = next(
+        (
+            worksheet_question.is_true
+            for worksheet_question in reversed(taken)
+            if worksheet_question.is_true is not None
+        ),
+        None,
+    )
     for fact in facts:
         if count <= 0:
             return
@@ -131,7 +142,7 @@ def _of_kind(
         answer = question.answer.casefold() if question else ""
         # In the word bank, 'Africa' and 'northern Africa' could both be right.
         if question and not any(
-            answer == one or (question.kind == "name" and (one in answer or answer in one)) for one in answers
+            answer == item or (question.kind == "name" and (item in answer or answer in item)) for item in answers
         ):
             answers.add(answer)
             sections[section] += 1

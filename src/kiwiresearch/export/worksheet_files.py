@@ -183,7 +183,7 @@ def _answer_sheet(worksheet: Worksheet, answers: list[Proven]) -> Iterator[Block
         ),
         "origin",
     )
-    yield FactList(tuple(_answer(one) for one in answers))
+    yield FactList(tuple(_answer(proven) for proven in answers))
 
 
 def _answer(one: Proven) -> FactEntry:

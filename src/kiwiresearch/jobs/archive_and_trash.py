@@ -63,7 +63,7 @@ class RemovableWork:
     """Removes a family from the store, for good."""
 
 
-ITEM_FIELDS = tuple(one.name for one in fields(RemovedItem))
+ITEM_FIELDS = tuple(field.name for field in fields(RemovedItem))
 
 
 class RemovedList(Protocol):
@@ -147,7 +147,7 @@ class FileList:
                     raise CannotWrite("The trash is in use by another process.", remedy="Try again.")
                 before = self._rows()
                 kept = [row for row in before if (row.get("kind"), row.get("id")) != (gone.kind, gone.id)]
-                rows = [*kept, *(asdict(one) for one in new)]
+                rows = [*kept, *(asdict(removed_item) for removed_item in new)]
                 write_atomically(self._file, canonical_json({"items": rows}, indent=2))
                 return len(kept) < len(before)
             except OSError as problem:
@@ -189,14 +189,29 @@ class ArchiveAndTrash:
 
     def items(self, state: RemovedState) -> list[RemovedItem]:
         """All that is archived, or deleted; the latest first."""
-        return sorted((one for one in self._list.items() if one.state == state), key=lambda one: one.at, reverse=True)
+        return sorted(
+            (removed_item for removed_item in self._list.items() if removed_item.state == state),
+            key=lambda removed_item: removed_item.at,
+            reverse=True,
+        )
 
     def ids(self, kind: WorkKind, *states: RemovedState) -> frozenset[str]:
         """The ids of what is in one of these states."""
-        return frozenset(one.id for one in self._list.items() if one.kind == kind and one.state in states)
+        return frozenset(
+            removed_item.id
+            for removed_item in self._list.items()
+            if removed_item.kind == kind and removed_item.state in states
+        )
 
     def get(self, kind: WorkKind, item_id: str) -> RemovedItem:
-        found = next((one for one in self._list.items() if (one.kind, one.id) == (kind, item_id)), None)
+        found = next(
+            (
+                removed_item
+                for removed_item in self._list.items()
+                if (removed_item.kind, removed_item.id) == (kind, item_id)
+            ),
+            None,
+        )
         if found is None:
             raise RunNotFound("This is neither archived nor deleted.", remedy="Reload the page.")
         return found
@@ -248,7 +263,13 @@ class ArchiveAndTrash:
         now = _moment(self._now())
         if now == NEVER:
             return
-        self.purge([one for one in self.items("deleted") if now - _moment(one.at) > timedelta(days=KEEP_DAYS)])
+        self.purge(
+            [
+                removed_item
+                for removed_item in self.items("deleted")
+                if now - _moment(removed_item.at) > timedelta(days=KEEP_DAYS)
+            ]
+        )
 
     def _item_for(self, kind: WorkKind, item_id: str, state: RemovedState) -> RemovedItem:
         """What is known of something that is there; an error if it is not, or is being worked on."""

@@ -339,7 +339,7 @@ def job_from_row(row: JobRow) -> Job:
         user=row.user,
         priority=row.priority,
         worker=row.worker,
-        losses=tuple(_text(one, "why") for one in row.losses),
+        losses=tuple(_text(loss, "why") for loss in row.losses),
         browser=str(row.request.get("browser") or ""),
         **(progress or JobProgress())._asdict(),
     )

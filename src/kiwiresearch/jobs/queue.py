@@ -60,9 +60,9 @@ def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
     request = job.request
     if not isinstance(request, FamilyRequest) or not request.upload:
         return
-    waiting = (one.request for one in others if one.id != job.id and one.state != "done")
+    waiting = (item.request for item in others if item.id != job.id and item.state != "done")
     same = (request.case, request.upload)
-    if not any(isinstance(one, FamilyRequest) and (one.case, one.upload) == same for one in waiting):
+    if not any(isinstance(item, FamilyRequest) and (item.case, item.upload) == same for item in waiting):
         with contextlib.suppress(NothingFound):  # the case is gone, and its files with it
             cases.location(request.case).drop_file(request.upload)
 

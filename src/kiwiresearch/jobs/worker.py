@@ -91,9 +91,11 @@ class Worker:
         self._has_reported = False
         """Whether the current problem with the store was already reported."""
         loops = (self._heartbeat, self._poll)
-        self._threads = [threading.Thread(target=self._loop, args=(one,), name="worker", daemon=True) for one in loops]
-        for one in loops:  # once here, so that a store that fails is reported before the threads start
-            one()
+        self._threads = [
+            threading.Thread(target=self._loop, args=(loop,), name="worker", daemon=True) for loop in loops
+        ]
+        for loop in loops:  # once here, so that a store that fails is reported before the threads start
+            loop()
         for thread in self._threads:
             thread.start()
 

@@ -150,10 +150,17 @@ class Conflict:
             person=self.person,
             field=self.field,
             competing_assertions=tuple(
-                CompetingAssertion(one.value, one.source_tier, one.confidence) for one in values
+                CompetingAssertion(competing_value.value, competing_value.source_tier, competing_value.confidence)
+                for competing_value in values
             ),
             competing_claims=tuple(
-                CompetingClaim(one.value, "; ".join(one.sources), one.source_tier, one.evidence_type) for one in values
+                CompetingClaim(
+                    competing_value.value,
+                    "; ".join(competing_value.sources),
+                    competing_value.source_tier,
+                    competing_value.evidence_type,
+                )
+                for competing_value in values
             ),
             llm_analysis=ConflictAnalysis(ranking, value, self.rationale, actions),
             analysis=self.rationale,
@@ -200,20 +207,20 @@ class EvidenceWeight:
 def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
     """The weight of one value."""
     evidence = group.evidence
-    best = min(evidence, key=lambda one: _class_of(tree, one), default=None)
+    best = min(evidence, key=lambda item: _class_of(tree, item), default=None)
     source = _source(tree, best.source) if best else UNKNOWN_SOURCE
     information, form, official = _class_of(tree, best) if best else (2, 2, 1)
-    is_disputed = all(one.is_disputed for one in group.facts)
+    is_disputed = all(statement.is_disputed for statement in group.facts)
     origins = _origins(tree, evidence)
-    support = _support(origins, max((one.confidence for one in group.facts), default=0.0))
+    support = _support(origins, max((statement.confidence for statement in group.facts), default=0.0))
     standing = (int(bool(problem) or is_disputed), information, form, official)
-    method = min((METHOD_RANK[one.method] for one in evidence), default=3)
+    method = min((METHOD_RANK[item.method] for item in evidence), default=3)
     order = (
         *standing,
         -len(origins),
         PRECISION_RANK.get(group.when.precision, 3) if group.when else 0,
         method,
-        -max((one.reliability for one in evidence), default=0.0),
+        -max((item.reliability for item in evidence), default=0.0),
     )
     kind: EvidenceType = (
         "primary" if information == 0 else "authored" if form == 2 and information == 2 else "secondary"
@@ -224,8 +231,8 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
         support,
         len(origins),
         kind,
-        min((_source(tree, one.source).tier for one in evidence), default=0),
-        tuple(sorted({_source(tree, one.source).name for one in evidence})),
+        min((_source(tree, item.source).tier for item in evidence), default=0),
+        tuple(sorted({_source(tree, item.source).name for item in evidence})),
         information == 0 and form == 0,
         _reason(source, best, len(origins), problem, is_disputed=is_disputed),
     )
@@ -252,9 +259,9 @@ def _class_of(tree: Tree, evidence: Evidence) -> tuple[int, int, int]:
 def _origins(tree: Tree, evidence: tuple[Evidence, ...]) -> dict[str, float]:
     """The best evidence from each group of sources that copy from each other."""
     found: dict[str, float] = defaultdict(float)
-    for one in evidence:
-        origin = _source(tree, one.source).origin or one.source
-        found[origin] = max(found[origin], one.reliability)
+    for item in evidence:
+        origin = _source(tree, item.source).origin or item.source
+        found[origin] = max(found[origin], item.reliability)
     return found
 
 

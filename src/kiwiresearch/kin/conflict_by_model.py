@@ -44,7 +44,7 @@ class Analysis(BaseModel):
     preserve_alternatives: Literal[True]
 
     def reasons(self) -> tuple[str, ...]:
-        return (self.analysis, *(one.reason for one in self.evidence_ranking))
+        return (self.analysis, *(ranked_claim.reason for ranked_claim in self.evidence_ranking))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +93,12 @@ def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
     wished = {place.claim_index: place.rank for place in analysis.evidence_ranking}
     if sorted(wished) != list(range(count)) or len(set(wished.values())) != count or not conflict.is_tentative:
         return conflict
-    standings = [one.evidence_class for one in conflict.competing_assertions]
+    standings = [competing_value.evidence_class for competing_value in conflict.competing_assertions]
     order = sorted(range(count), key=lambda at: (standings[at], wished[at]))
     best = order[0]
     if analysis.recommended_index != best or best == conflict.recommended_index:
         return conflict
-    reasons = {one.claim_index: one.reason for one in conflict.evidence_ranking}
+    reasons = {value_rank.claim_index: value_rank.reason for value_rank in conflict.evidence_ranking}
     value = conflict.competing_assertions[best].value
     text = f"{conflict.rationale} Between values with equally good evidence, a model prefers “{value}”."
     return replace(

@@ -158,13 +158,13 @@ class ValueGroup:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple({one.id: one for said in self.facts for one in said.evidence}.values())
+        return tuple({item.id: item for said in self.facts for item in said.evidence}.values())
 
 
 def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
     """The ties to parents by birth, by child, ordered by id."""
     found: dict[PersonId, list[Relationship]] = defaultdict(list)
-    for tie in sorted(tree.relationships, key=lambda one: one.id):
+    for tie in sorted(tree.relationships, key=lambda relationship: relationship.id):
         if tie.kind == "parent_of" and tie.status not in DISCARDED and tie.qualifier not in NOT_BY_BIRTH:
             found[tie.second].append(tie)
     return found
@@ -193,14 +193,14 @@ def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iter
 
 def group_values(field: FieldName, said: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:
     """The competing values; a fact that fits several of them supports none."""
-    exact_first = sorted(said, key=lambda one: (_width(one), one.value, one.id))
+    exact_first = sorted(said, key=lambda statement: (_width(statement), statement.value, statement.id))
     groups: list[list[CompetingStatement]] = []
-    for one in exact_first:
-        fitting = [group for group in groups if _fits(field, one, group[0])]
+    for statement in exact_first:
+        fitting = [group for group in groups if _fits(field, statement, group[0])]
         if not fitting:
-            groups.append([one])
+            groups.append([statement])
         elif len(fitting) == 1:
-            fitting[0].append(one)
+            fitting[0].append(statement)
     return tuple(ValueGroup(tuple(group)) for group in groups)
 
 

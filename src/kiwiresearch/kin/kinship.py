@@ -123,7 +123,7 @@ class KinshipFinder:
         while len(people) <= MAX_PATH and at < len(people) - 1:
             # There is always a word for the next neighbour, so each iteration advances.
             ends = range(len(people) - 1, at, -1)
-            end = next(one for one in ends if one == at + 1 or self.relation_words(people[at], people[one]))
+            end = next(item for item in ends if item == at + 1 or self.relation_words(people[at], people[item]))
             legs.insert(0, (self.relation_words(people[at], people[end]) or [steps[end].kind])[0])
             at = end
         return " of the ".join(legs) if 0 < len(legs) <= MAX_LEGS else _distant_relation_words(len(people) - 2)
@@ -145,7 +145,7 @@ class KinshipFinder:
     def _blood_relations(self, first: PersonId, second: PersonId) -> list[BloodRelation]:
         """How two people descend from their nearest common ancestors, and from the nearest of the others."""
         ups, downs = self._ancestors(first), self._ancestors(second)
-        shared = sorted((ups[one] + downs[one], ups[one], one) for one in ups.keys() & downs.keys())
+        shared = sorted((ups[person] + downs[person], ups[person], person) for person in ups.keys() & downs.keys())
         # A descendant is never called a cousin, even if another line is shorter.
         shared.sort(key=lambda row: row[2] not in (first, second))
         found: list[BloodRelation] = []
@@ -157,7 +157,7 @@ class KinshipFinder:
             found.append(BloodRelation(up, down, half, len(nearest) >= BOTH_SIDES))
             if not found[0].are_cousins:
                 break
-            behind = {one for top in nearest for one in self._ancestors(top)}
+            behind = {ancestor for top in nearest for ancestor in self._ancestors(top)}
             shared = [row for row in shared if row[2] not in behind]
         return found
 
@@ -211,7 +211,9 @@ class KinshipFinder:
         sex = self._sex(second)
         for spouse in self._tree.spouses(second):
             near_ones = self._blood_relations(first, spouse)[:1]
-            found += [(one.up + one.down, self._spouse_of(one, spouse, second)) for one in near_ones]
+            found += [
+                (relation.up + relation.down, self._spouse_of(relation, spouse, second)) for relation in near_ones
+            ]
         for spouse in self._tree.spouses(first):
             if lines := self._blood_relations(spouse, second):
                 up, down = lines[0].up, lines[0].down

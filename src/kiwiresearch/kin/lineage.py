@@ -136,8 +136,8 @@ def _share_parent(tree: Tree, one: PersonId, other: PersonId) -> bool:
 def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[PersonId, ...]:
     """The nearest common ancestors, which may be one of the two; nobody above another in the result is included."""
     require_person(tree, first, second)
-    ups, others = ({one: 0, **ancestors(tree, one)} for one in (first, second))
-    shared = sorted((ups[one] + others[one], one) for one in ups.keys() & others.keys())
+    ups, others = ({item: 0, **ancestors(tree, item)} for item in (first, second))
+    shared = sorted((ups[person] + others[person], person) for person in ups.keys() & others.keys())
     found: list[PersonId] = []
     covered: set[PersonId] = set()
     for _, one in shared:

@@ -141,7 +141,7 @@ def _person_events(tree: Tree, person: Person, weddings: list[DateRange]) -> Ite
     for fact in tree.facts_of(person.id, "marriage_date"):
         if fact.when is None or fact.status in DISCARDED:
             continue
-        if all(date_relation(one, fact.when) == "apart" for one in weddings):
+        if all(date_relation(date_range, fact.when) == "apart" for date_range in weddings):
             ages = _ages(tree, (person.id,), fact.when)
             place = place_of(tree, person, "marriage_place")
             yield Event("marriage", fact.when, (person.id,), place, ages, fact.status, fact.confidence, (fact.id,))
@@ -151,7 +151,7 @@ def _tie_events(tree: Tree, tie: Relationship) -> Iterator[Event]:
     if tie.kind not in ("spouse_of", "partner_of") or tie.status in DISCARDED:
         return
     people = (tie.first, tie.second)
-    if any(one not in tree.persons for one in people):
+    if any(person not in tree.persons for person in people):
         return
     begins: EventKind = "marriage" if tie.kind == "spouse_of" else "partnership"
     if tie.start:
@@ -199,24 +199,24 @@ def children_by_birth(tree: Tree, parent: PersonId, children: Iterable[PersonId]
 
 
 def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[PersonAge, ...]:
-    births = ((one, birth_of(tree, one)) for one in people)
+    births = ((person, birth_of(tree, person)) for person in people)
     found = (PersonAge(one, age_at(birth, when)) for one, birth in births if birth)
-    return tuple(one for one in found if one.age.words())
+    return tuple(person_age for person_age in found if person_age.age.words())
 
 
 def _own_age(tree: Tree, person: Person, kind: EventKind, when: DateRange) -> tuple[PersonAge, ...]:
     """The person's age. It is left out for an infant's baptism, and for a burial unless it is impossible."""
     found = _ages(tree, (person.id,), when)
     if kind == "burial":
-        return tuple(one for one in found if one.age.is_impossible)
-    return tuple(one for one in found if kind != "baptism" or one.age.most != 0)
+        return tuple(person_age for person_age in found if person_age.age.is_impossible)
+    return tuple(person_age for person_age in found if kind != "baptism" or person_age.age.most != 0)
 
 
 def _parents_ages(tree: Tree, person: Person, when: DateRange) -> tuple[PersonAge, ...]:
-    return _ages(tree, tuple(one for one in tree.parents(person.id) if one in tree.persons), when)
+    return _ages(tree, tuple(parent for parent in tree.parents(person.id) if parent in tree.persons), when)
 
 
 def _ended_by_death(tree: Tree, people: tuple[PersonId, ...], end: DateRange) -> bool:
     """Whether a marriage ended with a death, which is an event of its own."""
-    deaths = (death_of(tree, one) for one in people)
+    deaths = (death_of(tree, person) for person in people)
     return any(death and date_relation(death, end) != "apart" for death in deaths)

@@ -208,7 +208,7 @@ class Tree:
     @cached_property
     def _evidence_positions(self) -> Mapping[tuple[PersonId, PersonId], tuple[SourceId, int]]:
         return {
-            pair: min((one.source, one.start) for one in tie.evidence)
+            pair: min((evidence.source, evidence.start) for evidence in tie.evidence)
             for tie in self.relationships
             if tie.evidence
             for pair in ((tie.first, tie.second), (tie.second, tie.first))
@@ -233,7 +233,7 @@ class Tree:
         """Stated siblings, and people who share a parent."""
         shared = [child for parent in self.parents(person) for child in self.children(parent)]
         found = (*self._ties.get(("sibling_of", person), ()), *shared)
-        return tuple(one for one in dict.fromkeys(found) if one != person)
+        return tuple(item for item in dict.fromkeys(found) if item != person)
 
     @cached_property
     def _facts_by_person(self) -> Mapping[PersonId, tuple[Fact, ...]]:

@@ -34,7 +34,10 @@ class MaskedModel:
 
     def _masked(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         # System messages are our own and name nobody; assistant turns are echoed when the model is corrected.
-        return [one if one.role == "system" else replace(one, text=self._mask(one.text)) for one in messages]
+        return [
+            message if message.role == "system" else replace(message, text=self._mask(message.text))
+            for message in messages
+        ]
 
 
 MAX_FAILURES = 2

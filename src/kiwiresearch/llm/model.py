@@ -259,7 +259,7 @@ class Prompt:
 
 def _written(name: str, value: PromptValue) -> str:
     if isinstance(value, tuple):
-        return "\n".join(fenced(*one) for one in value) or fenced(name, "none")
+        return "\n".join(fenced(*prompt_data) for prompt_data in value) or fenced(name, "none")
     return fenced(name, value) if isinstance(value, str) else str(value)
 
 

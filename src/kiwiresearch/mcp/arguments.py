@@ -92,4 +92,4 @@ def _plain(value: Any) -> Any:
         return shown | {
             key: _plain(inner) for key, inner in value.items() if key == "title" and isinstance(inner, dict)
         }
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+    return [_plain(item) for item in value] if isinstance(value, list) else value

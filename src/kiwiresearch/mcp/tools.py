@@ -87,7 +87,7 @@ def _read_page(context: ToolContext, wanted: PageArguments) -> OpenedPage:
 
 
 def _books(finder: Finder, name: str) -> Sequence[OpenBook]:
-    found = open_books_named(finder.books, name, lambda one: one.book) if name else finder.books
+    found = open_books_named(finder.books, name, lambda open_book: open_book.book) if name else finder.books
     if not found:
         raise BookNotFound(f"No book is named {name!r}.", remedy="The tool 'books' lists all books.")
     return found
@@ -104,7 +104,7 @@ def _chosen_text(page: PageDoc, section: str) -> tuple[str, str, str]:
         return "\n\n".join(page.text[box.start : box.end] for box in page.infoboxes), FACTS_BOX, ""
     found = page.below(section)
     if not found:
-        names = ", ".join(repr(one.heading) for one in page.sections[1:][:MAX_CONTENTS]) or "only the introduction"
+        names = ", ".join(repr(item.heading) for item in page.sections[1:][:MAX_CONTENTS]) or "only the introduction"
         raise PageNotFound(
             f"The page {page.title!r} has no section named {section!r}.", remedy=f"Its sections: {names}."
         )
@@ -298,7 +298,10 @@ def _answer_status(answer: Answer) -> str:
 
 def _left_out(found: SearchResult) -> list[str]:
     """Notes about results that a policy hides and books that could not be searched."""
-    return [*filter(None, [found.hidden.sentence("result")]), *(one.sentence() for one in found.missing)]
+    return [
+        *filter(None, [found.hidden.sentence("result")]),
+        *(missing_books.sentence() for missing_books in found.missing),
+    ]
 
 
 def _hints(found: SearchResult) -> list[str]:
@@ -326,5 +329,5 @@ def _require_words(text: str, name: str) -> None:
 
 def _argument_faults(tool: str, problem: ValidationError) -> str:
     """Which arguments are wrong, and how."""
-    faults = [f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in problem.errors()[:5]]
+    faults = [f"{'.'.join(map(str, error['loc'])) or 'arguments'}: {error['msg']}" for error in problem.errors()[:5]]
     return f"Wrong arguments for the tool {tool!r}: {'; '.join(faults)}."

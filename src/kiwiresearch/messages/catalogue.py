@@ -195,7 +195,7 @@ def catalogue_in(language: str) -> Catalogue:
     """The catalogue of one of the LANGUAGES."""
     folder = files("kiwiresearch.messages") / "languages" / language
     entries: dict[str, Entry] = {}
-    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+    for file in sorted(folder.iterdir(), key=lambda item: item.name):
         area = file.name.removesuffix(".toml")
         entries.update(_flat(area, tomllib.loads(LOCALES[language].with_hard_spaces(file.read_text(encoding="utf-8")))))
     return Catalogue(language, LOCALES[language], MappingProxyType(entries))

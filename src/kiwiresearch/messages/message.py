@@ -66,7 +66,7 @@ def message_record(text: str) -> MessageRecord | None:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return message_record(value) or value
 
 
@@ -108,7 +108,7 @@ def _value(value: object, depth: int) -> Any:
         kind, values = _parts(value, depth)
         return Message("", kind, **values)
     if isinstance(value, list):
-        return tuple(_value(one, depth) for one in value)
+        return tuple(_value(item, depth) for item in value)
     if not isinstance(value, (str, int, float)):
         raise TypeError("a value is a text, a number, a list or a message")
     return value
@@ -135,7 +135,7 @@ class _Writer(Formatter):
 
     def format_field(self, value: Any, spec: str) -> str:
         if isinstance(value, tuple):
-            return self._listed([self.format_field(one, spec if spec == "quote" else "") for one in value], spec)
+            return self._listed([self.format_field(item, spec if spec == "quote" else "") for item in value], spec)
         if isinstance(value, Message):
             written = render(value, self._catalogue, self._show)
             if written is None:

@@ -201,8 +201,8 @@ class _ArticleWriter:
         is_folded = group == "navigation" and name in FOLDABLE
         box = None
         if name == "table":
-            box = " ".join(one for one in classes if one not in TABLE_CLASSES)
-            classes = [one for one in classes if one in TABLE_CLASSES]
+            box = " ".join(class_name for class_name in classes if class_name not in TABLE_CLASSES)
+            classes = [class_name for class_name in classes if class_name in TABLE_CLASSES]
         return _Plan(
             f"<{written}{rest}{_class(classes)}>",
             f"</{written}>",

@@ -315,6 +315,6 @@ def page_from_text(text: str, title: str = "", language: str = "eng") -> PageDoc
     """Make a page of a plain text; a blank line ends a paragraph."""
     name = " ".join(title.split()) or UNTITLED
     paragraphs = BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n"))
-    html = "\n".join(f"<p>{escape(one)}</p>" for one in paragraphs if one.strip())
+    html = "\n".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs if paragraph.strip())
     content = f"<html><body>{html}</body></html>".encode("utf-8", "replace")
     return read_page(Entry(EntryRef(BookId(""), name), name, "text/html", content), language=language)

@@ -143,7 +143,7 @@ class _PictureReader:
         self._open.append(_Open(name, frame, is_box, collects))
 
     def _close(self, name: str) -> None:
-        if any(one.name == name for one in self._open):
+        if any(item.name == name for item in self._open):
             while self._open[-1].name != name:
                 self._end()
             self._end()
@@ -181,7 +181,7 @@ class _PictureReader:
             self.found += frame.images
 
     def _frame(self) -> _Frame | None:
-        return next((one.frame for one in reversed(self._open) if one.frame is not None), None)
+        return next((item.frame for item in reversed(self._open) if item.frame is not None), None)
 
     def _text(self, text: str) -> None:
         if self._collecting:

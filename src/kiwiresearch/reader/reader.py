@@ -70,7 +70,9 @@ class Window:
 
     def tokens_of(self, words: Mention) -> tuple[int, int] | None:
         """The first and last token of some words; None if they are not in the window."""
-        placed = next((one for one in (self.title, *self.units) if one.number == words.unit), None)
+        placed = next(
+            (placed_unit for placed_unit in (self.title, *self.units) if placed_unit.number == words.unit), None
+        )
         if placed is None:
             return None
         inside = [at for at, (a, b) in enumerate(placed.offsets) if a < words.end and b > words.start]
@@ -130,7 +132,7 @@ class InputEncoder:
         room = self._most - len(asked) - len(place) - 1
         tail = tail[: max(room // 2 - len(head.ids), 2)]
         first = 0
-        while first < len(coded) - 1 and sum(len(one.ids) + 1 for one in coded[first:]) + len(tail) > room:
+        while first < len(coded) - 1 and sum(len(item.ids) + 1 for item in coded[first:]) + len(tail) > room:
             first += 1
         ids = [*asked, *place]
         units = []
@@ -233,10 +235,10 @@ class Reader:
         nothing = float(spans[0].sum())
         places = [window.tokens_of(name) for name in names]
         odds = [
-            math.exp(min(_step(float(spans[one[0], 0] + spans[one[1], 1]) - nothing), MAX_LOGIT)) if one else 0.0
-            for one in places
+            math.exp(min(_step(float(spans[place[0], 0] + spans[place[1], 1]) - nothing), MAX_LOGIT)) if place else 0.0
+            for place in places
         ]
-        return [one / (1 + sum(odds)) for one in odds]
+        return [odd / (1 + sum(odds)) for odd in odds]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """A vector of length one for each text; texts of similar meaning have similar vectors."""

@@ -63,10 +63,10 @@ class ClaimCollector:
             row["by_model"] = {
                 "title": page.title,
                 "taken": len(found.claims),
-                "dropped": [[one.reason, one.words] for one in found.dropped],
+                "dropped": [[claim.reason, claim.words] for claim in found.dropped],
                 "note": self._reader.note,
             }
-        lines = b"".join((canonical_json(claim_record(one)) + "\n").encode("utf-8", "replace") for one in claims)
+        lines = b"".join((canonical_json(claim_record(claim)) + "\n").encode("utf-8", "replace") for claim in claims)
         self.claims += claims
         self._restore_row(row)
         return row | append_lines("claims", self._folder.claims, lines)

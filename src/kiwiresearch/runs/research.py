@@ -186,7 +186,8 @@ class Research:
             made["authority"] = self._finder.link_ranks.fingerprints()
         if self.task.missing:
             made["missing"] = [
-                {"host": one.host, "books": [book.id for book in one.books]} for one in self.task.missing
+                {"host": missing_books.host, "books": [book.id for book in missing_books.books]}
+                for missing_books in self.task.missing
             ]
         if self._stopped is not None:
             made["stopped"] = self._stopped
@@ -330,9 +331,10 @@ class Research:
             text = f"{label[:1].upper()}{label[1:]} hid some pages or books from this research."
             name = printable(self._finder.policy.name)
             yield Message(text, "note.policy_of", name=name) if name else Message(text, "note.policy")
-        for one in self.task.missing:
-            text = f"Not searched: {one.titles}. The host {one.host!r} was offline when the research started."
-            yield Message(text, "note.host_away", books=one.titles, host=one.host)
+        for missing_books in self.task.missing:
+            titles, host = missing_books.titles, missing_books.host
+            text = f"Not searched: {titles}. The host {host!r} was offline when the research started."
+            yield Message(text, "note.host_away", books=titles, host=host)
 
     def _address(self, ref: EntryRef) -> str:
         return self._finder.page_url(ref, self.task.kiwix_url)
@@ -348,7 +350,7 @@ def _understanding(state: CrawlState) -> dict[str, str | list[str]]:
         "aspect": started.aspect,
         "senses": list(started.senses),
         "head_pages": [str(ref) for ref in state.visited if ref in started.heads],
-        "read_as": next((one.corrected for one in started.searched if one.corrected), ""),
+        "read_as": next((book.corrected for book in started.searched if book.corrected), ""),
     }
 
 
@@ -356,7 +358,9 @@ def _story(state: CrawlState) -> str:
     begun, ended = state.started, state.ended
     if begun is None or ended is None:
         return ""
-    weak = "" if any(one.naming for one in begun.searched) else " No page names the topic: these only share its words."
+    weak = (
+        "" if any(book.naming for book in begun.searched) else " No page names the topic: these only share its words."
+    )
     return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
 
 

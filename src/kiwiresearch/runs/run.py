@@ -121,7 +121,7 @@ class Run:
         return self.manifest.books
 
     def language_of(self, book: str) -> str:
-        return next((one.language for one in self.books if one.id == book), "")
+        return next((book_edition.language for book_edition in self.books if book_edition.id == book), "")
 
     @property
     def brief(self) -> Brief:

@@ -224,7 +224,7 @@ def has_valid_types(claim: Claim) -> bool:
         and claim.origin in ("rule", "model")
         and all(isinstance(text, str) for text in texts)
         and all(type(place) is int for place in places)
-        and all(type(one) in (int, float) and math.isfinite(one) for one in points)
+        and all(type(point) in (int, float) and math.isfinite(point) for point in points)
     )
 
 

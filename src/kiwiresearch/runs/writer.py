@@ -164,7 +164,7 @@ def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
     try:
         if str(path):
             folder = Path(path)
-            made = [one for one in (folder, *folder.parents) if not one.exists()]
+            made = [item for item in (folder, *folder.parents) if not item.exists()]
             folder.mkdir(parents=True, exist_ok=True)
             return folder, made
     except (FileExistsError, NotADirectoryError):

@@ -50,7 +50,7 @@ def _by_words(titles: TitleLookup, wanted: list[Any], limit: int) -> tuple[Any, 
 
 
 def _correct(titles: TitleLookup, word: str, limit: int) -> tuple[Any, bytes]:
-    return [[one.word, one.distance, one.count] for one in titles.correct(word, limit)], b""
+    return [[correction.word, correction.distance, correction.count] for correction in titles.correct(word, limit)], b""
 
 
 TITLE_CALLS: Mapping[str, CallHandler] = {
@@ -194,11 +194,11 @@ class Prefetcher:
         self._requested: set[tuple[SimpleCall, str]] = set()
 
     def once(self, name: SimpleCall, arguments: Iterable[str]) -> None:
-        new = [one for one in dict.fromkeys(arguments) if (name, one) not in self._requested]
+        new = [argument for argument in dict.fromkeys(arguments) if (name, argument) not in self._requested]
         if len(self._requested) + len(new) > CACHED_PATHS:
             self._requested.clear()
         self.each(name, new)
-        self._requested.update((name, one) for one in new)
+        self._requested.update((name, item) for item in new)
 
     def each(self, name: SimpleCall, arguments: Iterable[str]) -> None:
         self._archive.prefetch_simple(name, arguments)

@@ -76,10 +76,10 @@ def _language_match(book: Book, text: str) -> int:
 
 def worth_merging(ranked: Sequence[BookHits]) -> list[BookHits]:
     """The books whose best page is comparable with the overall best; all of them if nothing scores."""
-    top = max((one.best for one in ranked), default=0.0)
+    top = max((book_hits.best for book_hits in ranked), default=0.0)
     if top <= 0:
         return list(ranked)
-    return [one for one in ranked if one.best >= WORTH_MERGING * top]
+    return [book_hits for book_hits in ranked if book_hits.best >= WORTH_MERGING * top]
 
 
 def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder]:
@@ -89,8 +89,8 @@ def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder
     English question board. So books of one sort are merged by score, and the sorts by rank.
     """
     sorts: dict[tuple[str, str], list[Hit]] = {}
-    for one in ranked:
-        sorts.setdefault((one.book.book.kind, one.book.book.language), []).extend(one.hits)
+    for book_hits in ranked:
+        sorts.setdefault((book_hits.book.book.kind, book_hits.book.book.language), []).extend(book_hits.hits)
     lists = [_without_copies(sorted_hits(hits)) for hits in sorts.values()]
     if len(lists) <= 1:
         return (tuple(lists[0]) if lists else ()), "score"
@@ -204,15 +204,17 @@ class Search:
         limit, read = limit or options.limit, read or options.read
         max_hits = max(limit, MAX_SENSES)
         ranked = [
-            one.by_titles(max_hits) if options.fast else one.by_text(max_hits, read, self._embedder, self._helpers.say)
-            for one in self._searches
+            search.by_titles(max_hits)
+            if options.fast
+            else search.by_text(max_hits, read, self._embedder, self._helpers.say)
+            for search in self._searches
         ]
         chosen = worth_merging(ranked)
         hits, order = merged_hits(chosen)
         books = () if options.focus else self._senses
         senses = tuple(sense for book, paths in books for sense in senses_among(book, paths, hits))
-        sources = tuple(one.book.book.id for one in chosen if one.hits)
-        hidden = sum((hidden_for(one.book, one.query, limit) for one in self._searches), NONE_HIDDEN)
+        sources = tuple(book_hits.book.book.id for book_hits in chosen if book_hits.hits)
+        hidden = sum((hidden_for(search.book, search.query, limit) for search in self._searches), NONE_HIDDEN)
         return SearchResult(self.text, hits[:limit], senses, sources, self.corrected, order, hidden)
 
 
@@ -236,9 +238,9 @@ def _books_to_search(books: Sequence[OpenBook], text: str, options: SearchOption
     quick = [BookSearch(book, _query_for(book, books, text, options)).by_titles(1) for book in ordered]
     place = {id(one.book): number for number, one in enumerate(quick)}
     # A book that the query names is always searched, since its points are lower if it has no index of its own.
-    named = [one for one in quick if one.hits and _naming_words(one.book.book, text) > 0]
-    best = sorted(worth_merging(quick), key=lambda one: (-one.best, place[id(one.book)]))
-    chosen = list({id(one.book): one.book for one in (*named, *best)}.values())[: options.max_books]
+    named = [book_hits for book_hits in quick if book_hits.hits and _naming_words(book_hits.book.book, text) > 0]
+    best = sorted(worth_merging(quick), key=lambda book_hits: (-book_hits.best, place[id(book_hits.book)]))
+    chosen = list({id(book_hits.book): book_hits.book for book_hits in (*named, *best)}.values())[: options.max_books]
     return sorted(chosen, key=lambda book: place[id(book)])
 
 

@@ -54,8 +54,8 @@ class AlphabeticalTitles:
         found = self.ask(f"{ROWS} >= ? AND key < ? ORDER BY key, id LIMIT ?", (start, end, size + 1))
         back = self.ask(f"{ROWS} >= ? AND key < ? ORDER BY key DESC, id DESC LIMIT ?", (first, start, size))
         after = str(found[size][0]) if len(found) > size and found[size][0] > start else None
-        rows = (self.row(one[1:]) for one in found[:size])
-        shown = tuple(one for one in rows if _begins(one.title, within) and not self.hides(one.title, one.path))
+        rows = (self.row(item[1:]) for item in found[:size])
+        shown = tuple(row for row in rows if _begins(row.title, within) and not self.hides(row.title, row.path))
         return TitlePage(shown, str(back[-1][0]) if back else None, after)
 
     def count(self, within: str, limit: int) -> int:
@@ -67,7 +67,7 @@ class AlphabeticalTitles:
     def qualified(self) -> tuple[tuple[str, TitleRow], ...]:
         """Titles that say in parentheses what they are about, such as 'Mercury (planet)', each with those words."""
         found = self.ask(f"{QUALIFIED} ORDER BY key, id LIMIT ?", (MAX_QUALIFIED,))
-        rows = (self.row(one[1:]) for one in found)
+        rows = (self.row(item[1:]) for item in found)
         pairs = ((QUALIFIER.search(row.title), row) for row in rows if not self.hides(row.title, row.path))
         return tuple((match[1], row) for match, row in pairs if match)
 

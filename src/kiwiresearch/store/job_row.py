@@ -168,8 +168,8 @@ def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, m
     if row.stop_wanted:
         values |= {"state": "cancelled", "ended_at": at}
     elif tries >= max_tries:
-        tried = [one for one in losses if _is_try(one)][-tries:]
-        reasons = "; ".join(f"{one.get('at')}: {one['why']}" for one in tried)
+        tried = [loss for loss in losses if _is_try(loss)][-tries:]
+        reasons = "; ".join(f"{item.get('at')}: {item['why']}" for item in tried)
         problem = f"It failed {tries} times ({reasons})."
         remedy = "Check the logs of the workers, then resume it. It continues where it stopped."
         values |= {
@@ -198,7 +198,7 @@ def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
     """End a queued job whose row is damaged, if it has an id; its request stays unchanged."""
     if job.id:
         report = {**job.report, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
-        values = {"state": "failed", "ended_at": at, "report": report, "losses": [dict(one) for one in job.losses]}
+        values = {"state": "failed", "ended_at": at, "report": report, "losses": [dict(loss) for loss in job.losses]}
         update_job(connection, job.id, values)
 
 

@@ -41,8 +41,8 @@ class QuestionRows:
                 return
             values = {
                 "owner": owner,
-                "questions": [{"question": one} for one in after.questions],
-                "deleted": [{"question": one} for one in after.deleted],
+                "questions": [{"question": question} for question in after.questions],
+                "deleted": [{"question": item} for item in after.deleted],
                 "size": len(after.questions),
                 "changed_at": self._db.now(connection),
             }
@@ -71,4 +71,4 @@ def _asked(row: Row[Any] | None) -> AskedQuestions:
 
 
 def _texts(rows: list[dict[str, Any]] | None) -> tuple[str, ...]:
-    return tuple(str(one.get("question", "")) for one in rows or ())
+    return tuple(str(row.get("question", "")) for row in rows or ())

@@ -27,7 +27,7 @@ def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
 
     Hedges and `CuePhrases` have more signs; docs/guide/extending.md compares them.
     """
-    found = [_phrase(one) for one in sorted(phrases, key=lambda one: (-len(one), one))]
+    found = [_phrase(phrase) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))]
     return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
 
 
@@ -152,8 +152,8 @@ def language_words(language: str) -> LanguageWords:
     """The words of a language given by its ISO 639-3 code, or the English ones."""
     name = language if has_words(language) else "eng"
     table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
-    known = (one for one in fields(LanguageWords) if one.name in table)
-    return LanguageWords(**{one.name: one.metadata["read"](table[one.name]) for one in known})
+    known = (item for item in fields(LanguageWords) if item.name in table)
+    return LanguageWords(**{item.name: item.metadata["read"](table[item.name]) for item in known})
 
 
 ARABIC = re.compile("[\u0621-\u064a\u06a9\u06cc]")

@@ -178,7 +178,7 @@ class AspectWords:
     def naming_score(self, stems: Iterable[str]) -> float:
         """How clearly some words name the aspect: the number of its synonyms, and the share of its own words."""
         stems = frozenset(stems)
-        own = sum(any(one == stem or are_related_forms(one, stem) for stem in stems) for one in self.own)
+        own = sum(any(item == stem or are_related_forms(item, stem) for stem in stems) for item in self.own)
         return min(2, len(stems & self.synonyms)) + (own / len(self.own) if self.own else 0.0)
 
     def lacks_required(self, stems: Iterable[str]) -> bool:

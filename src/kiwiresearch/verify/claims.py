@@ -93,7 +93,7 @@ def _differs_by_name(text: str, quote: str, names: Sequence[str]) -> bool:
         return False
     name = POSSESSIVE.sub("", " ".join(put_in).strip(PUNCTUATION))
     name = fold(LEADING_ARTICLE.sub("", name))
-    return bool(name) and any(f" {name} " in f" {fold(one)} " for one in names)
+    return bool(name) and any(f" {name} " in f" {fold(item)} " for item in names)
 
 
 def _labels(claim: Claim, boxes: Sequence[BoxRow]) -> Iterator[str]:
@@ -158,11 +158,11 @@ def read_filed_claims(raw: bytes, ledger: Ledger) -> list[FiledClaim]:
 
 def verify_claims(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, ledger: Ledger) -> None:
     """Check each claim of a page, and then all of them against the rules."""
-    for one in filed_claims:
-        location = one.location(ledger)
+    for claim in filed_claims:
+        location = claim.location(ledger)
         counted = ledger.counting("claims") if evidence.page is not None else nullcontext()
         with counted, location.catching_malformed(NO_CLAIM):
-            for what in _claim_faults(one.claim, evidence, ledger):
+            for what in _claim_faults(claim.claim, evidence, ledger):
                 location.fail(what)
     if evidence.page is not None and evidence.same_version:
         _verify_rules(filed_claims, evidence.page, evidence, ledger)
@@ -212,12 +212,12 @@ def _not_in_text(claim: Claim, language: str) -> Iterable[str]:
     """Numbers, dates and hedges of the record that its text does not have."""
     text = claim.text
     dates = dates_in(text, language)
-    quantities = quantities_in(text, language, not_in=[(one.start, one.end) for one in dates])
-    if any(one not in dates for one in claim.dates):
+    quantities = quantities_in(text, language, not_in=[(mention.start, mention.end) for mention in dates])
+    if any(mention not in dates for mention in claim.dates):
         yield "its dates do not match its text"
     if any(measure.quantity not in quantities for measure in claim.measures):
         yield "its measures do not match its text"
-    if any(measure.when and all(one.when != measure.when for one in dates) for measure in claim.measures):
+    if any(measure.when and all(mention.when != measure.when for mention in dates) for measure in claim.measures):
         yield "a measure has a date that is not in its text"
     if any(hedge not in hedges_in(text, language) for hedge in claim.hedges):
         yield "its hedges do not match its text"
@@ -238,11 +238,11 @@ def _not_completed(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]
 def _verify_rules(filed_claims: Sequence[FiledClaim], page: PageDoc, evidence: PageEvidence, ledger: Ledger) -> None:
     """All claims that the rules find on the page must be filed unchanged, and no others as theirs."""
     made = {claim.id: claim for claim in claims_of(page, evidence.book_name, all_sentences)}
-    for one in filed_claims:
-        row, claim = one
+    for filed_claim in filed_claims:
+        row, claim = filed_claim
         if claim.origin != "rule":
             continue
-        location = one.location(ledger)
+        location = filed_claim.location(ledger)
         expected = made.pop(claim.id, None)
         if expected is None:
             location.fail("the rules do not find this claim on the page")

@@ -72,8 +72,8 @@ def verify_pages(
 ) -> list[VerifiedPage]:
     """Read every page of the corpus again, and check its record and its claims."""
     of_page: dict[EntryRef, list[FiledClaim]] = defaultdict(list)
-    for one in filed:
-        of_page[one.claim.ref].append(one)
+    for filed_claim in filed:
+        of_page[filed_claim.claim.ref].append(filed_claim)
     found = []
     for row in json_lines(CORPUS, files.get(CORPUS, b""), ledger):
         location = ledger.at(CORPUS, row.line)
@@ -115,7 +115,7 @@ def _evidence(row: JsonLine, book: VerifiedBook, page: PageDoc | None, *, same_v
     """The evidence for claims: the page read again, or else its text in the corpus."""
     if page is None or book.archive is None:
         record, same_version = row.value, False
-        rows = [one for box in record["infoboxes"] for one in box["rows"]]
+        rows = [item for box in record["infoboxes"] for item in box["rows"]]
         boxes = [BoxRow(r["start_offset"], r["end_offset"], r["group"], r["key"], r["value"]) for r in rows]
         text, title, language, name = record["plain_text"], record["title"], book.language, book.name
     else:
@@ -195,8 +195,8 @@ def _other_values(node: Mapping[str, Any], page: VerifiedPage) -> Iterator[str]:
 def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger, *, same_version: bool) -> None:
     """Check the text around each quote; for a run of this version, also that none was left out."""
     by_ref = {page.ref: page for page in pages}
-    for one in sorted(brief.context.keys() - brief.claims.keys()):
-        ledger.at(BRIEF, claim=one[:80]).fail("this claim has a context but is missing")
+    for claim_id in sorted(brief.context.keys() - brief.claims.keys()):
+        ledger.at(BRIEF, claim=claim_id[:80]).fail("this claim has a context but is missing")
     for claim in brief.claims.values():
         location = ledger.at(BRIEF, claim=claim.id)
         page = by_ref.get(claim.ref)
@@ -273,7 +273,7 @@ def _picture_faults(picture: BriefPicture, brief: Brief, images: Images) -> Iter
         yield f"is not of the type {picture.media_type}"
     if picture.part is not None and picture.part not in range(len(brief.body)):
         yield f"is placed in part {picture.part}, but there are only {len(brief.body)}"
-    if sum(one.sha256 == picture.sha256 for one in brief.pictures) > 1:
+    if sum(brief_picture.sha256 == picture.sha256 for brief_picture in brief.pictures) > 1:
         yield "is shown more than once"
 
 
@@ -282,6 +282,9 @@ def _not_in_book(picture: BriefPicture, archive: Archive, title: str, *, same_ve
         yield f"does not match {picture.path!r:.80} in the book"
     if same_version:
         page = archive.read(picture.ref.path)
-        there = {(one.path, one.caption, one.alt) for one in pictures_in(page.content, page.ref.path, title)}
+        there = {
+            (page_picture.path, page_picture.caption, page_picture.alt)
+            for page_picture in pictures_in(page.content, page.ref.path, title)
+        }
         if (picture.path, picture.caption, picture.alt) not in there:
             yield f"is not on the page {title!r:.80} like this"

@@ -111,14 +111,14 @@ def verify_brief(
         brief = brief_from_record(json_document(raw))
         if raw != (canonical_json(brief_record(brief), indent=1) + "\n").encode("utf-8", "replace"):
             location.fail("it is not in the form a run writes")
-        known = {one.claim.id: one.row.raw for one in filed}
+        known = {filed_claim.claim.id: filed_claim.row.raw for filed_claim in filed}
         for claim in brief.claims.values():
             if known.get(claim.id) != canonical_bytes(claim_record(claim)):
                 what = "differs from claims.jsonl" if claim.id in known else "is not in claims.jsonl"
                 ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
         verify_statements(brief, languages, ledger)
         if same_version:
-            verify_judgements(brief, [one.claim for one in filed], languages, ledger)
+            verify_judgements(brief, [filed_claim.claim for filed_claim in filed], languages, ledger)
     return brief
 
 

@@ -66,12 +66,12 @@ def _not_confirmed(brief: Brief, claims: Sequence[Claim], languages: Mapping[Boo
     def language(ref: EntryRef) -> str:
         return languages.get(ref.book, "eng")
 
-    several = [one for one in running_text(brief) if one.written == "rule" and len(one.claims) > 1]
-    found = SecondSources(claims, language).find([brief.claims[one.claims[0]] for one in several])
+    several = [item for item in running_text(brief) if item.written == "rule" and len(item.claims) > 1]
+    found = SecondSources(claims, language).find([brief.claims[item.claims[0]] for item in several])
     for statement, seconds in zip(several, found, strict=True):
         confirming = {second.claim.id for second in seconds if second.difference is None}
         first, *others = (
-            without_weight(brief.claims[one], language(brief.claims[one].ref)) for one in statement.claims
+            without_weight(brief.claims[claim], language(brief.claims[claim].ref)) for claim in statement.claims
         )
         for other in others:
             if other.claim.id not in confirming and not says_the_same(first, other):
@@ -106,7 +106,7 @@ def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Led
                 location.fail(f"the statement {shown(statement.text)} {what}")
     around: list[str] = []
     for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
-        around += _of_group(group, [one for each in group.statements for one in _claims(brief, each)])
+        around += _of_group(group, [item for each in group.statements for item in _claims(brief, each)])
     for moment in brief.timeline:
         around += _of_moment(moment, _claims(brief, moment.statement))
     for figure in brief.numbers:
@@ -126,17 +126,17 @@ def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Led
 
 
 def _claims(brief: Brief, statement: Statement) -> list[Claim]:
-    return [brief.claims[one] for one in statement.claims]
+    return [brief.claims[claim] for claim in statement.claims]
 
 
 def _out_of_place(brief: Brief) -> Iterator[str]:
     """Sentences that make sense only after another one, but do not follow it."""
     heads = topic_pages(brief)
     # What continues the introduction has no heading, and is read right after the summary.
-    going_on = tuple(one for group in brief.body if not group.heading for one in group.statements)
+    going_on = tuple(item for group in brief.body if not group.heading for item in group.statements)
     texts = [(*brief.summary, *going_on), *(group.statements for group in brief.body if group.heading)]
     groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
-    texts += [(one,) for group in groups for one in group.statements]
+    texts += [(item,) for group in groups for item in group.statements]
     texts += [(moment.statement,) for moment in brief.timeline]
     for text in texts:
         before: list[Claim] = []

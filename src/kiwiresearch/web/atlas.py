@@ -129,7 +129,7 @@ def router(context: ServerContext) -> APIRouter:
     @routes.get("")
     def list_atlases() -> AtlasesReply:
         """The books that have an atlas here."""
-        return AtlasesReply(tuple(_book_reply(one) for one in atlases.all()[0]))
+        return AtlasesReply(tuple(_book_reply(atlas) for atlas in atlases.all()[0]))
 
     @routes.get("/{book}")
     def get_overview(book: Book) -> AtlasOverviewReply:

@@ -35,7 +35,7 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
     """The books with this name, title or UUID; all if none is named."""
     if not wanted.strip():
         return finder.books
-    found = open_books_named(finder.books, wanted, lambda one: one.book)
+    found = open_books_named(finder.books, wanted, lambda open_book: open_book.book)
     if not found:
         if away := finder.unreachable_book_error(wanted):
             raise away
@@ -47,7 +47,7 @@ def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
     """The page of this title or path, in the first book that has it."""
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Sunset', or its path.")
-    books = {one.archive: one for one in books_named(finder, book)}
+    books = {open_book.archive: open_book for open_book in books_named(finder, book)}
     missing = f"No book in the library has a page named {title!r}."
     archive, path = locate_page(list(books), title, missing, "GET /api/search finds pages.")
     return PageLocation(books[archive], path)
@@ -55,9 +55,9 @@ def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
 
 def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
     """The page at exactly this path, or else the one with this name."""
-    for one in books_named(finder, book) if path.strip() else ():
-        if found := one.archive.resolve(path):
-            return PageLocation(one, found)
+    for open_book in books_named(finder, book) if path.strip() else ():
+        if found := open_book.archive.resolve(path):
+            return PageLocation(open_book, found)
     return page_named(finder, path, book)
 
 

@@ -196,7 +196,7 @@ class ChatWriter:
                     said += text
                     yield self._chunk(ChatDelta(defused(text)))
                 case Done(answer):
-                    new = [one for one in sources_of(answer, self.link) if one.source.id not in sent]
+                    new = [source for source in sources_of(answer, self.link) if source.source.id not in sent]
                     yield from map(self._source_chunk, new)
                     rest = ["" if said else body_markdown(answer), footer_markdown(answer, self.link, self.address)]
                     yield from (self._chunk(ChatDelta(part)) for part in rest if part)
@@ -238,11 +238,11 @@ def sources_of(answer: Answer, link: CitationLink) -> tuple[Source, ...]:
     """
     names: dict[str, int] = {}
     sources = []
-    for one in numbered(answer):
-        name = one.cited.citation.words
+    for source in numbered(answer):
+        name = source.cited.citation.words
         names[name] = names.get(name, 0) + 1
         shown = f"{name} ({names[name]})" if names[name] > 1 else name
-        sources.append(_source(one.cited, shown, link(one.cited)))
+        sources.append(_source(source.cited, shown, link(source.cited)))
     return tuple(sources)
 
 

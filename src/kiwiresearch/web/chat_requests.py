@@ -141,7 +141,7 @@ def _fault_words(fault: Fault, choices: Sequence[Fault]) -> str:
         return "must not be empty" if context["min_length"] == 1 else f"needs {context['min_length']} items or more"
     if kind == "too_long":
         return f"can have at most {context['max_length']:,} items"
-    wanted = dict.fromkeys(words for one in choices for words in (_expected_type(str(one["type"])),) if words)
+    wanted = dict.fromkeys(words for choice in choices for words in (_expected_type(str(choice["type"])),) if words)
     return f"must be {' or '.join(wanted)}" if wanted else "is not valid"
 
 

@@ -126,7 +126,7 @@ class Atlases:
 
     def find(self, book: str) -> Atlas | None:
         """The atlas of a book by its id; None if it has none."""
-        return next((one for one in self.all()[0] if one.book.id == book), None)
+        return next((atlas for atlas in self.all()[0] if atlas.book.id == book), None)
 
     def get(self, book: str) -> Atlas:
         """The atlas of a book by its id."""

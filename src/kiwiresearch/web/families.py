@@ -88,10 +88,12 @@ class Families:
         with self.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
             visible_person(tree, person)
-            seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
+            seed = next((item for item in found.seeds() if item in tree.persons and item != person), None)
             row = records.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
             facts = tuple(records.evidence_records(found, person, None, mode))
-            conflicts = tuple(one for one in records.conflict_records(found, mode) if one.person == person)
+            conflicts = tuple(
+                conflict for conflict in records.conflict_records(found, mode) if conflict.person == person
+            )
             why = living_record(found, person).why if mode == "owner" else ""
         return extend(models.PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
 
@@ -100,7 +102,7 @@ class Families:
         if not self.access.is_owner(request):
             return ""
         with contextlib.suppress(KiwiError), self.cases.reading(case) as found:
-            return ", ".join(found.store.person(one).name for one in found.seeds())
+            return ", ".join(found.store.person(seed).name for seed in found.seeds())
         return ""
 
     def named_record(self, request: Request, case: str) -> JsonDict | None:
@@ -142,7 +144,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
     def list_cases(request: Request, limit: Limit = 100, offset: Offset = 0) -> models.CasesReply:
         """All cases of the server."""
         ids = families.cases.ids()
-        shown = tuple(families.listed_record(request, one) for one in ids[offset : offset + limit])
+        shown = tuple(families.listed_record(request, identifier) for identifier in ids[offset : offset + limit])
         return models.CasesReply(shown, len(ids))
 
     @routes.post("", status_code=201, response_model=models.CaseReply)
@@ -206,7 +208,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     ) -> RelationRecord:
         """How the second person is related to the first, and through whom."""
         with families.open_case(request, case, privacy) as (found, mode):
-            pair = [visible_person(found.tree(mode), one) for one in (first, second)]
+            pair = [visible_person(found.tree(mode), item) for item in (first, second)]
             return records.relation_record(found, pair[0], pair[1], mode)
 
 
@@ -255,14 +257,14 @@ def visible_person(tree: Tree, person: str) -> PersonId:
 def page_of(context: ServerContext, evidence: EvidenceRecord) -> EntryRef | None:
     """The page on the shelf that a quote comes from; None for a withheld quote."""
     book, _, path = evidence.url.removeprefix(SCHEME).partition("/")
-    found = next((one.id for one in context.shelf.books if one.id == book), None)
+    found = next((listed_book.id for listed_book in context.shelf.books if listed_book.id == book), None)
     if found is None or evidence.start < 0 or not evidence.url.startswith(SCHEME):
         return None
     return EntryRef(found, path)
 
 
 def _fact_reply(context: ServerContext, fact: FactRecord) -> models.FactReply:
-    return extend(models.FactReply, fact, evidence=tuple(_evidence_reply(context, one) for one in fact.evidence))
+    return extend(models.FactReply, fact, evidence=tuple(_evidence_reply(context, record) for record in fact.evidence))
 
 
 def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.EvidenceReply:
@@ -287,7 +289,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesRecord:
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
-            require_known(merge, [one.id for one in among(found)])
+            require_known(merge, [item.id for item in among(found)])
             decide(found, merge, why)
             return merges_record(found, found.tree(), found.mask("owner"))
 
@@ -319,7 +321,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         """Undo a merge: everything is as it was before, and the two are not suggested again. Only the owner can."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
-            require_known(merge, [one.id for one in found.store.merges.all()])
+            require_known(merge, [cluster.id for cluster in found.store.merges.all()])
             return models.UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
 
 
@@ -349,7 +351,7 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
         families.access.require_owner(request)
         there = load_plugins(families.cases.plugins)
         with families.cases.changing(case) as found:
-            require_known(plugin, [one.plugin.plugin_id for one in there.known])
+            require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in there.known])
             chosen = there.named(plugin)
             options = {"contact": body.contact, "endpoint": body.endpoint}
             set_plugin(found.store, chosen, on=body.on, terms=body.terms_ok, **options)
@@ -357,7 +359,7 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
 
 
 def _plugins(there: Plugins, store: CaseStore) -> models.PluginsReply:
-    problems = tuple(without_paths(str(one)) for one in there.problems)
+    problems = tuple(without_paths(str(bad_settings)) for bad_settings in there.problems)
     return models.PluginsReply(tuple(source_records(there, store)), problems)
 
 

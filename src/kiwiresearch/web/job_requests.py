@@ -35,7 +35,7 @@ from kiwiresearch.workspace import RANGES
 MAX_BOOKS = 100
 MAX_WORDS = 500
 NO_TOPIC = ResearchRequest("")
-RESEARCH_OPTIONS = tuple(one.name for one in fields(ResearchRequest) if one.name != "read_no_more")
+RESEARCH_OPTIONS = tuple(field.name for field in fields(ResearchRequest) if field.name != "read_no_more")
 
 Text = Annotated[str, Field(max_length=MAX_WORDS), REPLACE_SURROGATES]
 

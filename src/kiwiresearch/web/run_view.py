@@ -107,7 +107,7 @@ class ShelfBookIds:
         self._shelf = shelf
 
     def __contains__(self, book: object) -> bool:
-        return any(one.id == book for one in self._shelf.current_books())
+        return any(listed_book.id == book for listed_book in self._shelf.current_books())
 
 
 class RunViews:
@@ -140,7 +140,7 @@ class RunViews:
 
     def _is_damaged(self, run_id: str) -> bool:
         with contextlib.suppress(OSError, RunNotFound):
-            if run_id in {one.name for one in self._folder.iterdir()}:  # so that no id can lead out of the folder
+            if run_id in {path.name for path in self._folder.iterdir()}:  # so that no id can lead out of the folder
                 try:
                     Run.load(self._folder / run_id)
                 except RunDamaged:

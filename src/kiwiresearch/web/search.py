@@ -117,7 +117,7 @@ def _search_reply(context: ServerContext, words: str, options: SearchOptions, bo
     with context.locked_finder() as finder:
         found = run_search(finder, words, options, book)
         record = search_record(found, finder)
-    hits, senses = (tuple(context.page_url(one.ref) for one in rows) for rows in (found.hits, found.senses))
+    hits, senses = (tuple(context.page_url(row.ref) for row in rows) for rows in (found.hits, found.senses))
     return extend(
         SearchReply,
         record,
@@ -133,9 +133,9 @@ def title_suggestions(context: ServerContext, words: str, limit: int, book: str)
     with context.locked_finder() as finder:
         offered = finder.with_reachable_hosts(
             lambda: [
-                (place, one.book, match)
-                for one in books_named(finder, book)
-                for place, match in enumerate(_completions(one, words, limit))
+                (place, open_book.book, match)
+                for open_book in books_named(finder, book)
+                for place, match in enumerate(_completions(open_book, words, limit))
             ]
         )
     offered.sort(key=lambda row: row[0])

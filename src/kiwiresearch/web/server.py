@@ -278,7 +278,7 @@ def _close(context: ServerContext, exit_code: int) -> None:
     closing = threading.Thread(target=context.close, daemon=True)
     closing.start()
     closing.join(CLOSE_TIMEOUT_S)
-    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
+    others = [item for item in threading.enumerate() if item is not threading.current_thread() and not item.daemon]
     if closing.is_alive() or others:
         exit_now(exit_code)
 

@@ -195,7 +195,7 @@ def _add_users(routes: APIRouter, accounts: Accounts) -> None:
     def users(request: Request) -> UsersReply:
         """List all users, their tokens, their sign-in links and when their passwords were set."""
         register = accounts.require_users(request)
-        return UsersReply(tuple(register.with_tokens(one) for one in register.all()))
+        return UsersReply(tuple(register.with_tokens(user_row) for user_row in register.all()))
 
     @routes.post("/users", status_code=201)
     @allow("owner")

@@ -73,7 +73,7 @@ class Finder:
     def _opened(self, before: Mapping[Archive, OpenBook]) -> list[OpenBook]:
         indexes = TitleIndexes(self._workspace.folders.cache / "titles")
         archives = self._shelf.archives()
-        return [before.get(one) or OpenBook(one, indexes.open(one)) for one in archives]
+        return [before.get(archive) or OpenBook(archive, indexes.open(archive)) for archive in archives]
 
     def refresh(self) -> None:
         """Reopen the books if the shelf has changed, as shelves that hosts share do."""
@@ -118,9 +118,9 @@ class Finder:
     def unreachable_book_error(self, wanted: str) -> HostAway | None:
         """The error for an unavailable book with this title or UUID; None if it is not one of them."""
         folded = wanted.casefold().strip()
-        for one in self.missing:
-            if any(folded in (book.id, book.title.casefold()) for book in one.books):
-                return HostAway(one.sentence(), remedy="Try again when that host is online.")
+        for missing_books in self.missing:
+            if any(folded in (book.id, book.title.casefold()) for book in missing_books.books):
+                return HostAway(missing_books.sentence(), remedy="Try again when that host is online.")
         return None
 
     def with_reachable_hosts(self, work: Callable[[], T]) -> T:
@@ -142,7 +142,8 @@ class Finder:
                 if failures == self._shelf.failures:
                     return found
         raise HostAway(
-            " ".join(one.sentence() for one in self.missing) or "The connection to other hosts is unstable.",
+            " ".join(missing_books.sentence() for missing_books in self.missing)
+            or "The connection to other hosts is unstable.",
             remedy="Check with 'kiwiresearch hosts' which hosts are online, then try again.",
         )
 
@@ -154,7 +155,8 @@ class Finder:
         if failures != self._shelf.failures:
             self.refresh()
             raise HostAway(
-                " ".join(one.sentence() for one in self.missing) or "A host was temporarily offline.",
+                " ".join(missing_books.sentence() for missing_books in self.missing)
+                or "A host was temporarily offline.",
                 remedy="Your progress is saved. Resume when the host is online again.",
             )
 
@@ -188,7 +190,10 @@ class Finder:
     def nothing_found_error(self, text: str) -> NothingFound:
         """The error for a query without results, with similar titles."""
         near = similar_titles([book.archive for book in self.books], text)
-        hidden = sum((hidden_for(one, parse_query(text, one.language), MAX_NEAR) for one in self.books), NONE_HIDDEN)
+        hidden = sum(
+            (hidden_for(open_book, parse_query(text, open_book.language), MAX_NEAR) for open_book in self.books),
+            NONE_HIDDEN,
+        )
         words = f"No results for {text!r} in {shelf_label(self._shelf)}."
         books = self._shelf.books
         nothing = (

@@ -76,12 +76,12 @@ def all_shared_books(workspace: Workspace, own: Sequence[ListedBook]) -> Sequenc
         of_others = connect_hosts(workspace).hosts.books().values()
     except StoreError:
         return own
-    return unique_books([*own, *(listed_book(one.book, one.source) for one in of_others)])
+    return unique_books([*own, *(listed_book(peer_book.book, peer_book.source) for peer_book in of_others)])
 
 
 def chosen_shared_shelf(workspace: Workspace, chosen: Sequence[ListedBook]) -> Shelf:
     """The books a user named, from any host, in the order that all hosts use; BookHidden if one is not allowed."""
-    for book in hidden_books([one for one in chosen if one.source.is_on_peer], workspace.settings.policy):
+    for book in hidden_books([item for item in chosen if item.source.is_on_peer], workspace.settings.policy):
         raise book_hidden_error(book.title or book.name, workspace.settings.policy)
     try:
         own = [book for book in chosen if not book.source.is_on_peer]
@@ -98,8 +98,8 @@ def unreachable_book_error(workspace: Workspace, wanted: str) -> KiwiError | Non
     with contextlib.suppress(StoreError):
         hosts = connect_hosts(workspace).hosts
         for host in hosts.all():
-            for one in host.books.values():
-                book = listed_book(one.book, one.source)
+            for peer_book in host.books.values():
+                book = listed_book(peer_book.book, peer_book.source)
                 if book.matches(wanted):
                     return (
                         book_hidden_error(wanted, policy)
@@ -181,7 +181,7 @@ class HostPresence:
 
     def announce(self) -> None:
         """Announce this host and its books."""
-        announcements = [one | {"since": self._started_at} for one in self.books.announcements()]
+        announcements = [announcement | {"since": self._started_at} for announcement in self.books.announcements()]
         if not self._stopping.is_set():  # opening large books takes a while
             self._store.hosts.announce(self.name, self._url, announcements)
 

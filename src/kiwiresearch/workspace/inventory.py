@@ -88,7 +88,7 @@ class BookStatus:
         )
         if book is None:
             return known
-        values = {one.name: getattr(book, one.name) for one in fields(book) if getattr(known, one.name) is None}
+        values = {item.name: getattr(book, item.name) for item in fields(book) if getattr(known, item.name) is None}
         return replace(known, **values, is_wikipedia=book.is_wikipedia, lead_only=book.lead_only)
 
 

@@ -180,7 +180,7 @@ class Library:
                     name=name,
                 ) from problem
             book = listed_book(*found[0])
-            known = next((one for one in self.books() if one.id == book.id), None)
+            known = next((item for item in self.books() if item.id == book.id), None)
             if known is not None and known.source.location == str(file):  # its file was missing, and is back
                 return known
             if known is not None and not self._can_open(known):  # this upload repairs it

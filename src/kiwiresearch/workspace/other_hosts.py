@@ -185,7 +185,7 @@ class OtherHosts:
             wanted = [(book.id, book.title or book.name) for book in lost if only is None or book.id in only]
             if not host.is_up and wanted:
                 known |= {book for book, _ in wanted}
-                books = tuple(MissingBook(*one) for one in sorted(wanted))
+                books = tuple(MissingBook(*item) for item in sorted(wanted))
                 found.append(MissingBooks(host.name, books, host.problem or OFFLINE))
         return tuple(found)
 

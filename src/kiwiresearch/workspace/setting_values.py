@@ -59,7 +59,7 @@ class UserLimits:
 
 
 NO_LIMITS = UserLimits()
-LIMIT_NAMES = tuple(one.name for one in fields(UserLimits))
+LIMIT_NAMES = tuple(field.name for field in fields(UserLimits))
 
 
 def user_limits(settings: LimitSettings, role: str, own: Mapping[str, Any]) -> UserLimits:

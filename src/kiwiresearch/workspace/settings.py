@@ -322,7 +322,7 @@ def _flat(table: Mapping[str, object], path: Path) -> JsonDict:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             first, dot, _ = key.partition(".")
-            siblings = sorted(one for one in known if one.startswith(f"{first}.") or (not dot and "." not in one))
+            siblings = sorted(item for item in known if item.startswith(f"{first}.") or (not dot and "." not in item))
             raise BadSettings(
                 f"Unknown key {key!r} in the settings file {str(path)!r}.",
                 remedy=f"{hint}The keys are: {', '.join(siblings)}.",

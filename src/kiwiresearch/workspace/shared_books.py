@@ -178,7 +178,7 @@ class OwnBooks:
 def unique_books(books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
     """Each book once, preferring our own file; sorted by UUID, so that all hosts use the same order."""
     found: dict[BookId, ListedBook] = {}
-    for book in sorted(books, key=lambda one: one.source.is_on_peer):
+    for book in sorted(books, key=lambda item: item.source.is_on_peer):
         found.setdefault(book.id, book)
     return tuple(found[book] for book in sorted(found))
 
@@ -230,7 +230,7 @@ class SharedShelf(Shelf):
         has_failed = self._failures != self._hosts.failures
         if has_failed:
             self._failures = self._hosts.failures
-            for book in [one for one in self._archives if one.source.is_on_peer]:
+            for book in [archive for archive in self._archives if archive.source.is_on_peer]:
                 self._archives.pop(book).close()
         has_changed = self._drop_reindexed() or has_failed
         before = self.books
@@ -259,13 +259,17 @@ class SharedShelf(Shelf):
         return self._hosts.host_of(book.id) if book.source.is_on_peer else ""
 
     def currently_missing(self) -> tuple[MissingBooks, ...]:
-        known = [listed_book(one.book, one.source) for host in self._hosts.all() for one in host.books.values()]
+        known = [
+            listed_book(peer_book.book, peer_book.source)
+            for host in self._hosts.all()
+            for peer_book in host.books.values()
+        ]
         hidden = hidden_books(known, self._opener.policy)  # a hidden book is not missing
         return self._hosts.missing([book.id for book in (*self.own, *hidden)], self._only)
 
     def current_books(self) -> tuple[ListedBook, ...]:
         self._hosts.refresh_if_stale()
-        of_others = [listed_book(one.book, one.source) for one in self._hosts.books().values()]
+        of_others = [listed_book(peer_book.book, peer_book.source) for peer_book in self._hosts.books().values()]
         hidden = set(hidden_books(of_others, self._opener.policy))
         books = unique_books([*self.own, *(book for book in of_others if book not in hidden)])
         return tuple(book for book in books if self._only is None or book.id in self._only)

@@ -65,9 +65,9 @@ def _parts_of(path: Path) -> tuple[Path, ...]:
 
 def _split_parts(first: Path) -> tuple[Path, ...]:
     parts = []
-    for one in string.ascii_lowercase:
+    for item in string.ascii_lowercase:
         for two in string.ascii_lowercase:
-            part = first.with_suffix(f".zim{one}{two}")
+            part = first.with_suffix(f".zim{item}{two}")
             if not part.is_file():
                 break
             parts.append(part)

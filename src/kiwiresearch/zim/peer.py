@@ -80,7 +80,7 @@ def missing_from_record(rows: Any) -> tuple[MissingBooks, ...]:
     return tuple(
         MissingBooks(
             checked_text(row["host"]),
-            tuple(MissingBook(BookId(checked_text(one["id"])), checked_text(one["title"])) for one in row["books"]),
+            tuple(MissingBook(BookId(checked_text(item["id"])), checked_text(item["title"])) for item in row["books"]),
             "",
         )
         for row in rows
@@ -251,7 +251,7 @@ def _size(reply: CallReply) -> int:
 
 
 def is_too_long(call: Call[Any]) -> bool:
-    return any(isinstance(one, str) and len(one) > MAX_TEXT_CHARS for one in call.args)
+    return any(isinstance(arg, str) and len(arg) > MAX_TEXT_CHARS for arg in call.args)
 
 
 def _batches(calls: Sequence[Call[Any]]) -> Iterator[list[Call[Any]]]:
@@ -259,7 +259,7 @@ def _batches(calls: Sequence[Call[Any]]) -> Iterator[list[Call[Any]]]:
     batch: list[Call[Any]] = []
     chars = 0
     for call in calls:
-        size = sum(len(one) for one in call.args if isinstance(one, str))
+        size = sum(len(arg) for arg in call.args if isinstance(arg, str))
         if batch and (len(batch) == MAX_CALLS_AT_ONCE or chars + size > MAX_REQUEST_CHARS):
             yield batch
             batch, chars = [], 0

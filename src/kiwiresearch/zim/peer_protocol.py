@@ -93,7 +93,7 @@ def _look(archive: Archive, path: str) -> tuple[Any, bytes]:
 
 
 def _matches(matches: Sequence[Match]) -> tuple[Any, bytes]:
-    return _plain([[one.path, one.title, one.snippet, one.alias] for one in matches])
+    return _plain([[match.path, match.title, match.snippet, match.alias] for match in matches])
 
 
 BOOK_CALLS: Mapping[str, CallHandler] = {
@@ -330,5 +330,5 @@ def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode().replace("\0", " ")
     if isinstance(value, tuple | list):
-        return [_storable(one) for one in value]
+        return [_storable(item) for item in value]
     return value

@@ -232,7 +232,7 @@ class PolicyArchive:
         return (path for path in self.inner.articles() if not self._hides(path))
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
-        return (one for one in self.inner.titles(start) if not self.hides_title(one.title, one.path))
+        return (title for title in self.inner.titles(start) if not self.hides_title(title.title, title.path))
 
     def url(self, path: str) -> str:
         return self.inner.url(path)
@@ -273,7 +273,7 @@ class PolicyArchive:
         if path is None:  # as people type it, without brackets and accents
             folded = fold(name)
             path = next(
-                (one.path for one in self.inner.suggest(name, SPARE_RESULTS) if fold(one.title) == folded), None
+                (match.path for match in self.inner.suggest(name, SPARE_RESULTS) if fold(match.title) == folded), None
             )
         title = self.inner.title(path) if path else ""
         return title if path and (self._hides(path) or self._titles.has(title)) else ""

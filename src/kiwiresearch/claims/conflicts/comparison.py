@@ -161,7 +161,7 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
     """The first kind of value that both sentences have but disagree on in every pair."""
     if a.text == b.text or _overlap(a, b) < MIN_OVERLAP:
         return None
-    dates = {date_relation(one.when, other.when) for one in a.dates for other in b.dates} == {"apart"}
+    dates = {date_relation(mention.when, other.when) for mention in a.dates for other in b.dates} == {"apart"}
     numbers = _numbers_apart(a, b)
     if dates and numbers:
         return None  # a different date explains a different number
@@ -173,9 +173,13 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
 
 def _numbers_apart(a: ComparedSentence, b: ComparedSentence) -> tuple[TextSpan, TextSpan] | None:
     """The first numbers with a shared unit, if no two numbers of that unit agree."""
-    for unit in dict.fromkeys(one.unit for one in a.quantities):
+    for unit in dict.fromkeys(quantity.unit for quantity in a.quantities):
         mine, theirs = _with_unit(a.quantities, unit), _with_unit(b.quantities, unit)
-        if mine and theirs and not any(quantity_relation(one, other) in AGREE for one in mine for other in theirs):
+        if (
+            mine
+            and theirs
+            and not any(quantity_relation(quantity, other) in AGREE for quantity in mine for other in theirs)
+        ):
             return (mine[0].start, mine[0].end), (theirs[0].start, theirs[0].end)
     return None
 
@@ -197,7 +201,7 @@ def compare_own_duration(sentence: ComparedSentence) -> Disagreement | None:
 
 
 def _with_unit(quantities: Sequence[Quantity], unit: str) -> list[Quantity]:
-    return [one for one in quantities if one.unit == unit and not one.converted]
+    return [quantity for quantity in quantities if quantity.unit == unit and not quantity.converted]
 
 
 def _overlap(a: ComparedSentence, b: ComparedSentence) -> float:
@@ -248,7 +252,9 @@ def compare_sentences(a: ComparedSentence, b: ComparedSentence) -> Disagreement 
     found = [
         d for d in (compare_values(one, other), compare_single_values(one, other), compare_denials(one, other)) if d
     ]
-    return max(found, key=lambda one: (one.kind == "contradiction", one.strength), default=None)
+    return max(
+        found, key=lambda disagreement: (disagreement.kind == "contradiction", disagreement.strength), default=None
+    )
 
 
 def reading_of(sentence: ComparedSentence) -> SentenceReading:
@@ -263,16 +269,19 @@ def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> Tex
     """
     ones, others = sentences_to_compare(a, title, language), sentences_to_compare(b, title, language)
     outcomes = [
-        _outcome(one, other, found) for one in ones for other in others if (found := compare_sentences(one, other))
+        _outcome(sentence, other, found)
+        for sentence in ones
+        for other in others
+        if (found := compare_sentences(sentence, other))
     ]
     outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := compare_own_list(reading_of(s)))]
     outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := compare_own_duration(s))]
     if not any(outcome.conflict for outcome in outcomes):
         outcomes += [
-            _outcome(one, other, found)
-            for one in ones
+            _outcome(sentence, other, found)
+            for sentence in ones
             for other in others
-            if compare_sentences(one, other) is None and (found := compare_loosely(one, other))
+            if compare_sentences(sentence, other) is None and (found := compare_loosely(sentence, other))
         ]
     return max(outcomes, key=_clarity, default=TextComparison(conflict=False))
 

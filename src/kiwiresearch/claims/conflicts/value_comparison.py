@@ -124,7 +124,9 @@ NO_COMMON_DAY = Message("Both date the same event, but their dates do not overla
 
 def compare_values(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     """The clearest disagreement between two sentences in a number, rank or date."""
-    matches = [match for one in a.values for other in b.values if (match := _match(a, one, b, other))]
+    matches = [
+        match for sentence_value in a.values for other in b.values if (match := _match(a, sentence_value, b, other))
+    ]
     agreeing = [m for m in matches if m.kind is None and (m.likeness >= SETTLED_LIKENESS or m.one.key == m.other.key)]
     settled = {id(value) for match in agreeing for value in (match.one, match.other)}
     open_ = [m for m in matches if m.kind and id(m.one) not in settled and id(m.other) not in settled]

@@ -36,12 +36,12 @@ def compare_single_values(a: SentenceReading, b: SentenceReading) -> Disagreemen
     theirs = list(single_relations(b))
     if not theirs:
         return None
-    for one in single_relations(a):
+    for relation in single_relations(a):
         for other in theirs:
-            if one.relation == other.relation and _differ(a, one, b, other):
-                kind = one.relation.partition(":")
+            if relation.relation == other.relation and _differ(a, relation, b, other):
+                kind = relation.relation.partition(":")
                 why = Message(f"Both give the {kind[2] or kind[0]}, which can only have one value.")
-                return Disagreement("contradiction", "a name", one.span, other.span, why, 0.6)
+                return Disagreement("contradiction", "a name", relation.span, other.span, why, 0.6)
     return None
 
 

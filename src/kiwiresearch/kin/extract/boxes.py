@@ -191,7 +191,11 @@ def _fact(
 def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) -> Iterator[ExtractedFact]:
     value = page.text[row.start : row.end]
     plain = ENGLISH.aged.sub(lambda found: " " * len(found[0]), value)
-    dates = [one for one in dates_in(DOUBT.sub("", plain), page.language) if not one.when.lasts or one.when.qualifier]
+    dates = [
+        mention
+        for mention in dates_in(DOUBT.sub("", plain), page.language)
+        if not mention.when.lasts or mention.when.qualifier
+    ]
     rest = row.start
     because = f"the row {row.key!r} in the infobox"
     if dates:

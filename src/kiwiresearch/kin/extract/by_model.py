@@ -98,7 +98,11 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
 
 def family_sentences(page: PageDoc) -> list[SentenceSpan]:
     """The first sentences with a word about family, in order."""
-    found = [one for one in sentences_of(page) if ENGLISH.family_cue.search(page.text, one.start, one.end)]
+    found = [
+        sentence_span
+        for sentence_span in sentences_of(page)
+        if ENGLISH.family_cue.search(page.text, sentence_span.start, sentence_span.end)
+    ]
     return found[:MAX_SENTENCES]
 
 

@@ -152,9 +152,9 @@ def _couple_after(text: str, clause: Clause, *, couple: bool, ahead: bool) -> bo
 def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """'Jane died in 1605, but Carter had left by then': the last who does something is the subject."""
     named = [
-        one
-        for one in clause.mentions
-        if text[one.start].isupper() and ENGLISH.new_clause.search(text, clause.start, one.start)
+        span
+        for span in clause.mentions
+        if text[span.start].isupper() and ENGLISH.new_clause.search(text, clause.start, span.start)
     ]
     if not named or not ENGLISH.verb_after.match(text, named[-1].end, clause.end):
         return False

@@ -29,7 +29,8 @@ class _Ancestor:
 
     def with_ancestors(self) -> ExtractedFact:
         return replace(
-            self.fact, relative_facts=(*self.fact.relative_facts, *(one.with_ancestors() for one in self.above))
+            self.fact,
+            relative_facts=(*self.fact.relative_facts, *(ancestor.with_ancestors() for ancestor in self.above)),
         )
 
 
@@ -37,14 +38,14 @@ def ancestor_facts(page: PageDoc) -> Iterator[ExtractedFact]:
     """The father and mother of the page's person, each with the ancestors that a table names."""
     parents: dict[AncestorLine, _Ancestor] = {}
     for table in page.tables:
-        for one in _named(page, table):
-            if one.line in parents:
+        for ancestor in _named(page, table):
+            if ancestor.line in parents:
                 continue
-            below = parents.get(one.line[:-1])
-            if len(one.line) == 1 or below is not None:
-                parents[one.line] = one
+            below = parents.get(ancestor.line[:-1])
+            if len(ancestor.line) == 1 or below is not None:
+                parents[ancestor.line] = ancestor
             if below is not None:
-                below.above.append(one)
+                below.above.append(ancestor)
     yield from (one.with_ancestors() for line, one in parents.items() if len(line) == 1)
 
 

@@ -49,7 +49,7 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
             continue
         if between and not ENGLISH.cap.search(between[1]) and not ENGLISH.others_tell.search(between[1]):
             yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
-        after = next((one for one in clause.mentions if one.start > name.span.end), None)
+        after = next((span for span in clause.mentions if span.start > name.span.end), None)
         opens = found.start() == clause.start
         if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
             yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
@@ -134,7 +134,9 @@ def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator
 def _was_taken(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'In 1825, A married Carter'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
-        behind = [one for one in clause.mentions if one.start > found.end() and text[found.end() : one.start].isspace()]
+        behind = [
+            span for span in clause.mentions if span.start > found.end() and text[found.end() : span.start].isspace()
+        ]
         if not behind or text[behind[0].start : behind[0].end].lower() == subject.pronoun:
             continue
         anchor = behind[0]
@@ -198,7 +200,7 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject], Iterator[Relation]], 
 
 def _name_before(text: str, start: int, end: int) -> Span | None:
     """The name that ends exactly at `end`."""
-    named = [one for one in ENGLISH.name.finditer(text, start, end) if one.end() == end]
+    named = [match for match in ENGLISH.name.finditer(text, start, end) if match.end() == end]
     if not named or not is_name(named[-1][0]) or named[-1][0].isupper():
         return None
     return Span(*named[-1].span())

@@ -36,8 +36,8 @@ SIBLING_COUNT_WITHIN = 4_000
 def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
     """Hypotheses worth a search, most promising first."""
     found = (*_generation(subject), *_maiden(page, subject), *_siblings(page, subject), *_regnal(page, subject, facts))
-    once = {one.text: one for one in found}
-    return tuple(sorted(once.values(), key=lambda one: (-one.priority, one.text)))
+    once = {hypothesis.text: hypothesis for hypothesis in found}
+    return tuple(sorted(once.values(), key=lambda hypothesis: (-hypothesis.priority, hypothesis.text)))
 
 
 def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
@@ -122,7 +122,7 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) 
     wives: set[str] = set()
     for clause in clauses:
         seen: set[tuple[str, int]] = set()
-        found = [one for read in RELATION_READERS for one in read(page.text, clause, subject)]
+        found = [item for read in RELATION_READERS for item in read(page.text, clause, subject)]
         for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives))):
             key = relation.field, relation.name.start
             if key in seen or _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject):

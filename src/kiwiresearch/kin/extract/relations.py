@@ -155,7 +155,7 @@ def read_born_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
 
 def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rule) -> Iterator[Relation]:
     """Parents as father and mother, by their names and titles or by 'and his wife'; quotes begin at `start`."""
-    sexes = [sex_of_name(text[one.span.start : one.span.end]) for one in parents]
+    sexes = [sex_of_name(text[found_name.span.start : found_name.span.end]) for found_name in parents]
     if len(parents) == 2 and parents[1].role in ("wife", "husband"):
         sexes = ["male", "female"] if parents[1].role == "wife" else ["female", "male"]
     if len(parents) == 2:

@@ -130,7 +130,7 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
         if ENGLISH.kin_sex.get(kin["kind"], "") == subject.sex and ENGLISH.owned_fields[kin["kind"]] == "spouse":
             continue
         end = clause.start + opened.start()
-        named = [one for one in ENGLISH.name.finditer(text, clause.start, end) if one.end() == end]
+        named = [match for match in ENGLISH.name.finditer(text, clause.start, end) if match.end() == end]
         if not named or not is_name(named[-1][0]) or kin["kind"].endswith(("s", "ren")):
             continue
         if " " not in named[-1][0] and not sex_of_name(named[-1][0]):

@@ -302,10 +302,12 @@ def statement_violation(quote: SourceQuote, cue: FamilyCue, start: int, end: int
     said = BRACKETS.sub(" ", quote.words[cue.start : cue.end])
     near = f"{clause}{said} {BRACKETS.sub(' ', inner)}"
     find = quote.table.unstated.found_in
-    kinds = {one.kind for one in find(near)}
-    kinds |= {one.kind for one in find(head) if one.kind == "story"}
+    kinds = {family_cue.kind for family_cue in find(near)}
+    kinds |= {family_cue.kind for family_cue in find(head) if family_cue.kind == "story"}
     # The rest of the sentence may take it back: 'but this has been disproved'.
-    kinds |= {one.kind for one in find(_sentence_after(quote.text, last)) if one.kind == "disproved"}
+    kinds |= {
+        family_cue.kind for family_cue in find(_sentence_after(quote.text, last)) if family_cue.kind == "disproved"
+    }
     if kinds & {"denied", "story", "disproved"}:
         return "HF_028"
     return "HF_027" if "hedged" in kinds else None
@@ -314,7 +316,7 @@ def statement_violation(quote: SourceQuote, cue: FamilyCue, start: int, end: int
 def is_denied(quote: SourceQuote, start: int) -> bool:
     """Whether the words at an offset are mentioned only to be denied: 'not to be confused with'."""
     head = _sentence_before(quote.text, quote.start + start)
-    return any(one.kind == "denied" for one in quote.table.unstated.found_in(head[_clause_start(head) :]))
+    return any(cue.kind == "denied" for cue in quote.table.unstated.found_in(head[_clause_start(head) :]))
 
 
 def _sentence_before(text: str, at: int) -> str:

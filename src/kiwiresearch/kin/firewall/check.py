@@ -42,13 +42,13 @@ def check(
         *_confidence_violations(extracted),
         *_address_violations(extracted, text, urls),
     ]
-    if not any(one.check in (1, 2) for one in found):
+    if not any(violation.check in (1, 2) for violation in found):
         snippet = extracted.snippet
         quote = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
         # What a source only supposes is fine as a guess, so a hedge counts only against a sure value.
         codes = [code for code in _content_violations(extracted, quote) if code != "HF_027" or _is_sure(extracted)]
         found += [Violation(code, f"{extracted.field} {extracted.value}") for code in codes]
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: one.code))
+    return tuple(sorted(dict.fromkeys(found), key=lambda violation: violation.code))
 
 
 def quote_violations(extracted: ExtractedFact, text: str) -> Iterator[Violation]:
@@ -180,7 +180,7 @@ def _marriage_date_violations(extracted: ExtractedFact, quote: SourceQuote) -> I
     claimed = [when for when in (extracted.when, extracted.until) if when]
     quoted = quoted_dates(quote.words) if claimed else []
     for when in claimed:
-        if not any(date_fit(one.when, when) in ("same", "coarser") for one in quoted):
+        if not any(date_fit(quoted_date.when, when) in ("same", "coarser") for quoted_date in quoted):
             yield "HF_015"
 
 

@@ -49,11 +49,15 @@ def quoted_dates(text: str) -> list[QuotedDate]:
     """All readings of the dates in a text: as written, cell by cell, and both sides of a dash in brackets."""
     # '21 September? 1327' is read without its question mark; later offsets are one too small, which is harmless.
     plain = text.replace("?", "")
-    found = [one for dated in dates_in(plain) for one in _readings(plain, dated)]
+    found = [quoted_date for dated in dates_in(plain) for quoted_date in _readings(plain, dated)]
     for cell in CELL.finditer(plain) if "\t" in plain else ():
-        found += [_moved(one, cell.start()) for dated in dates_in(cell[0]) for one in _readings(cell[0], dated)]
+        found += [
+            _moved(quoted_date, cell.start())
+            for dated in dates_in(cell[0])
+            for quoted_date in _readings(cell[0], dated)
+        ]
     for bracket in BRACKET.finditer(blank_inner_brackets(plain)):
-        found += [_moved(one, bracket.start()) for one in _sides(bracket[0])]
+        found += [_moved(quoted_date, bracket.start()) for quoted_date in _sides(bracket[0])]
     return list(dict.fromkeys(found))
 
 
@@ -80,8 +84,12 @@ def _sides(bracket: str) -> Iterator[QuotedDate]:
         end = next((at for at, char in enumerate(bracket) if at >= sign.end() and char in ";)"), len(bracket))
         halves = bracket[start : sign.start()], bracket[sign.end() : end]
         first = _with_era(*halves)
-        yield from (QuotedDate(start + one.start, sign.start(), one.when, "first") for one in _dates_of(first)[-1:])
-        yield from (QuotedDate(sign.end() + one.start, end, one.when, "last") for one in _dates_of(halves[1])[:1])
+        yield from (
+            QuotedDate(start + mention.start, sign.start(), mention.when, "first") for mention in _dates_of(first)[-1:]
+        )
+        yield from (
+            QuotedDate(sign.end() + mention.start, end, mention.when, "last") for mention in _dates_of(halves[1])[:1]
+        )
 
 
 def _with_era(first: str, second: str) -> str:
@@ -95,7 +103,7 @@ def _dates_of(half: str) -> list[DateMention]:
     found = dates_in(half)
     year = ENGLISH.few_figures.fullmatch(half)
     return found or (
-        [DateMention(0, len(half), one.when) for one in dates_in(f"{year[1]}AD {year[2]}")] if year else []
+        [DateMention(0, len(half), mention.when) for mention in dates_in(f"{year[1]}AD {year[2]}")] if year else []
     )
 
 
@@ -314,9 +322,11 @@ def _middle(inside: str) -> int:
     """The dash of a lifespan: the first that has a date on each side."""
     dates = quoted_dates(inside)
     for dash in ENGLISH.check_dash.finditer(inside):
-        has_before = any(one.end <= dash.start() + 1 for one in dates)
-        has_behind = any(one.start >= dash.end() - 1 for one in dates)
-        is_open = any(one.when.lasts and one.start < dash.start() < one.end for one in dates)
+        has_before = any(quoted_date.end <= dash.start() + 1 for quoted_date in dates)
+        has_behind = any(quoted_date.start >= dash.end() - 1 for quoted_date in dates)
+        is_open = any(
+            quoted_date.when.lasts and quoted_date.start < dash.start() < quoted_date.end for quoted_date in dates
+        )
         is_near = has_before and (inside[dash.end() :].lstrip() or "0")[0].isdigit()
         if (has_before and has_behind) or is_open or is_near:
             return dash.start()

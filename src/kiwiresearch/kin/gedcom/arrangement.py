@@ -56,7 +56,7 @@ class Couple:
 
     @property
     def members(self) -> tuple[PersonId, ...]:
-        return tuple(one for one in (self.husband, self.wife) if one)
+        return tuple(item for item in (self.husband, self.wife) if item)
 
 
 def build_couples(tree: Tree) -> list[Couple]:
@@ -72,7 +72,7 @@ def build_couples(tree: Tree) -> list[Couple]:
     for tie in ties:
         if tie.kind == "parent_of":
             parents[tie.second].append(tie)
-    for child in sorted(parents, key=lambda one: _by_birth(tree, one)):
+    for child in sorted(parents, key=lambda parent: _by_birth(tree, parent)):
         for group in _groups(tree, parents[child], found):
             members = tuple(tie.first for tie in group)
             known = found[_key(members)]
@@ -105,7 +105,7 @@ def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
 def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:
     """Husband and wife of one or two people, by sex if known."""
     order = {"male": 0, "": 1, "female": 2}
-    first, *second = sorted(members, key=lambda one: (order[tree.persons[one].sex], one))
+    first, *second = sorted(members, key=lambda member: (order[tree.persons[member].sex], member))
     if second:
         return Couple(first, second[0])
     return Couple("", first) if tree.persons[first].sex == "female" else Couple(first, "")
@@ -141,19 +141,22 @@ def _are_partners(
 
 def with_stable_ids(tree: RedactedTree) -> RedactedTree:
     """The same tree, sorted: people by name, facts by value, sources by title; without what GEDCOM cannot express."""
-    people = sorted(tree.persons.values(), key=lambda one: (*_person_key(one), one.id))
-    sources = sorted(tree.sources.values(), key=lambda one: (one.name, one.title, one.url, one.content_hash, one.id))
+    people = sorted(tree.persons.values(), key=lambda person: (*_person_key(person), person.id))
+    sources = sorted(
+        tree.sources.values(),
+        key=lambda source: (source.name, source.title, source.url, source.content_hash, source.id),
+    )
     persons = {one.id: f"P{at:08}" for at, one in enumerate(people)}
     named = {one.id: f"S{at:08}" for at, one in enumerate(sources)}
     facts = (_fact(fact, persons, named) for fact in tree.facts if fact.person in persons)
     ties = (_tie(tie, persons, named) for tie in tree.relationships)
     return replace(
         tree,
-        persons={persons[one.id]: replace(one, id=persons[one.id]) for one in people},
+        persons={persons[person.id]: replace(person, id=persons[person.id]) for person in people},
         relationships=tuple(sorted(ties, key=lambda tie: tie.id)),
         facts=tuple(sorted(facts, key=lambda fact: fact.id)),
-        sources={named[one.id]: replace(one, id=named[one.id]) for one in sources},
-        withheld=tuple(persons[one] for one in tree.withheld),
+        sources={named[source.id]: replace(source, id=named[source.id]) for source in sources},
+        withheld=tuple(persons[item] for item in tree.withheld),
     )
 
 
@@ -181,10 +184,10 @@ def _tie(tie: Relationship, persons: Mapping[PersonId, PersonId], sources: Mappi
 
 
 def _evidence(evidence: tuple[Evidence, ...], sources: Mapping[SourceId, SourceId]) -> tuple[Evidence, ...]:
-    renamed = (replace(one, id="", source=sources.get(one.source, one.source)) for one in evidence)
-    return tuple(sorted(renamed, key=lambda one: (one.source, one.locator, one.snippet, one.rationale)))
+    renamed = (replace(item, id="", source=sources.get(item.source, item.source)) for item in evidence)
+    return tuple(sorted(renamed, key=lambda item: (item.source, item.locator, item.snippet, item.rationale)))
 
 
 def _confidence(evidence: tuple[Evidence, ...]) -> float:
     """The confidence as the file expresses it, in steps of QUAY."""
-    return max((float(quality_mark(one.reliability)) for one in evidence), default=0.0)
+    return max((float(quality_mark(item.reliability)) for item in evidence), default=0.0)

@@ -188,11 +188,11 @@ def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVers
             places.remove(place)
         found.append(EventVersion(date, place))
     found.extend(EventVersion(None, place) for place in places)
-    return [one for one in found if one.date or one.place]
+    return [event_version for event_version in found if event_version.date or event_version.place]
 
 
 def _sources(fact: Fact) -> set[str]:
-    return {one.source for one in fact.evidence}
+    return {evidence.source for evidence in fact.evidence}
 
 
 def write_event(

@@ -168,7 +168,7 @@ class ReadEvent:
     cited: tuple[CitedEvidence, ...]
 
     def evidence(self, part: str) -> tuple[Evidence, ...]:
-        return tuple(one.evidence for one in self.cited if one.speaks_for(part))
+        return tuple(cited_evidence.evidence for cited_evidence in self.cited if cited_evidence.speaks_for(part))
 
 
 @dataclass(slots=True)
@@ -198,7 +198,7 @@ class PersonFacts:
             value,
             when,
             "unverified",
-            max((one.reliability for one in together), default=0.0),
+            max((item.reliability for item in together), default=0.0),
             preferred or (known.preferred if known else not self.all(name)),
             together,
         )
@@ -222,7 +222,11 @@ def read_event(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> ReadEv
     place = " ".join(place_line.value.split()) if place_line else ""
     evidence = citations_below(file, record, [line, *([place_line] if place_line else [])])
     parts = {"date": date, "place": place}
-    missing = {part for part, value in parts.items() if value and not any(one.speaks_for(part) for one in evidence)}
+    missing = {
+        part
+        for part, value in parts.items()
+        if value and not any(cited_evidence.speaks_for(part) for cited_evidence in evidence)
+    }
     if missing or not evidence:
         last = max(line.all("DATE", "PLAC"), key=lambda below: below.start, default=None)
         own = file.quote_lines(record, line, last)

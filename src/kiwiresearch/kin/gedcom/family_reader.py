@@ -54,7 +54,7 @@ class RelationshipBuilder:
         number = row_id("relationship", kind, first, second, qualifier, start.edtf() if start else "")
         known = self.found.get(number)
         together = tuple(dict.fromkeys((*(known.evidence if known else ()), *evidence)))
-        confidence = max((one.reliability for one in together), default=0.0)
+        confidence = max((item.reliability for item in together), default=0.0)
         end = end or (known.end if known else None)
         self.found[number] = Relationship(
             number, kind, first, second, qualifier, start, end, status, confidence, together
@@ -79,7 +79,7 @@ class FamilyRecord:
     cited: tuple[CitedEvidence, ...]
 
     def evidence(self, what: str) -> list[Evidence]:
-        return [one.evidence for one in self.cited if one.speaks_for(what)]
+        return [cited_evidence.evidence for cited_evidence in self.cited if cited_evidence.speaks_for(what)]
 
 
 def partners_scope(one: str, other: str) -> str:
@@ -99,7 +99,7 @@ def read_couple(
     facts: Mapping[PersonId, PersonFacts],
 ) -> None:
     file, record = ties.file, family.record
-    first, second = (file.id_of("person", one.person.xref) for one in couple)
+    first, second = (file.id_of("person", member.person.xref) for member in couple)
     marriages = read_marriages(file, family, (facts[first], facts[second]))
     if any(note.value == NO_UNION for note in record.all("NOTE")):
         return
@@ -110,9 +110,11 @@ def read_couple(
     named = family.evidence(partners_scope(couple[0].person.xref, couple[1].person.xref))
     evidence = [*(began.evidence("marriage") if began else ()), *named]
     if not evidence:
-        evidence = [file.quote_lines(record, record, max((one.line for one in couple), key=lambda line: line.start))]
+        evidence = [
+            file.quote_lines(record, record, max((member.line for member in couple), key=lambda line: line.start))
+        ]
     if not began and not parting:
-        evidence = [replace(one, rationale=f"{MARRIAGE_NOT_STATED} {one.rationale}".strip()) for one in evidence]
+        evidence = [replace(item, rationale=f"{MARRIAGE_NOT_STATED} {item.rationale}".strip()) for item in evidence]
     ties.add(
         _kind(record, marriages, lived),
         first,
@@ -127,9 +129,9 @@ def read_couple(
 def read_marriages(file: GedcomFile, family: FamilyRecord, facts: Iterable[PersonFacts]) -> list[ReadEvent]:
     """The marriages of a family, as facts of the spouses."""
     marriages = [read_event(file, family.record, line) for line in family.record.all("MARR")]
-    for one in facts:
+    for person_facts in facts:
         for at, marriage in enumerate(marriages):
-            one.add_event(MARRIAGE, marriage, preferred=at == 0)
+            person_facts.add_event(MARRIAGE, marriage, preferred=at == 0)
     return marriages
 
 
@@ -141,7 +143,7 @@ def _kind(record: GedcomLine, marriages: list[ReadEvent], lived: list[ReadEvent]
     """Whether a couple was married; assumed if the family record does not say."""
     kinds = [line.get("TYPE").lower() for line in record.all("MARR")] + [record.get("_STAT").lower()]
     denied = any(line.value.strip().upper() == "MARR" for line in record.all("NO"))
-    is_unmarried = not any(one.when for one in marriages) and any(kind in NOT_MARRIED for kind in kinds)
+    is_unmarried = not any(event.when for event in marriages) and any(kind in NOT_MARRIED for kind in kinds)
     return "partner_of" if lived or denied or is_unmarried else "spouse_of"
 
 
@@ -229,7 +231,7 @@ def _common_qualifier(famc: GedcomLine) -> Qualifier:
 
 def _status(famc: GedcomLine) -> Status:
     said = [famc.get("STAT").lower(), *_notes_with(famc, STATUS_NOTE)]
-    return next((STATUSES[one] for one in said if one in STATUSES), "unverified")
+    return next((STATUSES[item] for item in said if item in STATUSES), "unverified")
 
 
 def _notes_with(famc: GedcomLine, lead: str) -> list[str]:
@@ -246,5 +248,7 @@ def read_siblings(ties: RelationshipBuilder, record: GedcomLine) -> None:
         if kind.lower() != SIBLING.lower() or other is None or other is record:
             file.notes.count_unread(line)
             continue
-        evidence = [one.evidence for one in citations_below(file, record, [line])] or [file.quote_lines(record, line)]
+        evidence = [cited_evidence.evidence for cited_evidence in citations_below(file, record, [line])] or [
+            file.quote_lines(record, line)
+        ]
         ties.add("sibling_of", file.id_of("person", record.xref), file.id_of("person", other.xref), evidence)

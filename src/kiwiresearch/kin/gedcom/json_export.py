@@ -37,7 +37,7 @@ def tree_gedcomx(tree: RedactedTree) -> str:
         "persons": [_person(tree, tree.persons[number]) for number in sorted(tree.persons)],
         "relationships": [_relationship(tie) for tie in sorted(ties, key=lambda tie: tie.id)],
         "sourceDescriptions": [
-            *(_source(tree.sources[number]) for number in sorted({one.source for one in evidence.values()})),
+            *(_source(tree.sources[number]) for number in sorted({item.source for item in evidence.values()})),
             *(_quote(evidence[number]) for number in sorted(evidence)),
         ],
     }
@@ -54,8 +54,8 @@ def _evidence(tree: RedactedTree) -> dict[str, Evidence]:
     named = tree.persons.keys() - tree.anonymous
     facts = (fact.evidence for fact in included_facts(tree.facts) if fact.person in named)
     ties = (tie.evidence for tie in tree.relationships if _is_written(tie, tree))
-    every = (one for evidence in (*facts, *ties) for one in evidence if one.source in tree.sources)
-    return {one.id: one for one in every}
+    every = (item for evidence in (*facts, *ties) for item in evidence if item.source in tree.sources)
+    return {item.id: item for item in every}
 
 
 def _person(tree: RedactedTree, person: Person) -> JsonDict:
@@ -167,11 +167,11 @@ def _relationship(tie: Relationship) -> JsonDict:
 
 
 def _references(evidence: Iterable[Evidence]) -> list[JsonDict]:
-    return [{"description": f"#{number}"} for number in dict.fromkeys(one.id for one in evidence)]
+    return [{"description": f"#{number}"} for number in dict.fromkeys(item.id for item in evidence)]
 
 
 def _sources(evidence: Iterable[Evidence], sources: Mapping[str, Source]) -> JsonDict:
-    found = _references(one for one in evidence if one.source in sources)
+    found = _references(item for item in evidence if item.source in sources)
     return {"sources": found} if found else {}
 
 

@@ -53,7 +53,7 @@ def _read_line(file: GedcomFile, record: GedcomLine, line: GedcomLine, facts: Pe
 
 
 def _evidence(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> list[Evidence]:
-    found = [one.evidence for one in citations_below(file, record, [line])]
+    found = [evidence.evidence for evidence in citations_below(file, record, [line])]
     return found or [file.quote_lines(record, line)]
 
 

@@ -28,8 +28,8 @@ NAME_LINE = re.compile(r"^[0-9] (?:NAME|ALIA) (.*/.*/.*?)\r?$", re.MULTILINE)
 
 def slashed_name(name: str, evidence: Iterable[Evidence] = ()) -> str:
     """The name with its surname in slashes: as a GEDCOM file had it, or by the form of the name."""
-    for one in evidence:
-        for found in NAME_LINE.finditer(one.snippet):
+    for item in evidence:
+        for found in NAME_LINE.finditer(item.snippet):
             if plain_name(found[1]) == name:
                 return " ".join(found[1].split())
     words = plain_name(name)
@@ -74,8 +74,8 @@ def write_person(
     out.line(1, "SEX", SEXES[person.sex])
     for tag, fields in EVENTS.items():
         _write_events(out, person, tag, fields, facts, sources)
-    for one in marriages if facts else ():
-        write_event(out, 1, "EVEN", one, sources, kind=MARRIED)
+    for event_version in marriages if facts else ():
+        write_event(out, 1, "EVEN", event_version, sources, kind=MARRIED)
     for tag, name in ATTRIBUTES.items():
         for fact in included_facts(facts):
             if fact.field == name:
@@ -98,8 +98,8 @@ def _write_events(
     out: GedcomWriter, person: Person, tag: str, fields: EventFields, facts: Sequence[Fact], sources: CitedSources
 ) -> None:
     found = event_versions(facts, fields) or _projected(person, tag, fields)
-    for one in found:
-        write_event(out, 1, tag, one, sources)
+    for event_version in found:
+        write_event(out, 1, tag, event_version, sources)
     if tag == "DEAT" and not found and person.is_dead:
         out.line(1, tag, "Y")
 

@@ -129,7 +129,10 @@ def read_gedcom(path: Path) -> ReadGedcom:
 
 def _home(file: GedcomFile, head: GedcomLine) -> PersonId:
     named = (file.records.get(line.points_to) for line in head.all("_ROOT", "_HOME", "_HME"))
-    home = next((one for one in (*named, *file.records.values()) if one and one.tag == "INDI"), None)
+    home = next(
+        (gedcom_line for gedcom_line in (*named, *file.records.values()) if gedcom_line and gedcom_line.tag == "INDI"),
+        None,
+    )
     return file.id_of("person", home.xref) if home else ""
 
 
@@ -195,7 +198,7 @@ def _note_records(found: list[GedcomLine], version: str, notes: ImportNotes) -> 
 
 def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
     read = [read_person(file, record) for record in file.records.values() if record.tag == "INDI"]
-    facts = {one.person.id: one.facts for one in read}
+    facts = {person.person.id: person.facts for person in read}
     ties = RelationshipBuilder(file)
     for record in file.records.values():
         if record.tag == "FAM":
@@ -205,21 +208,21 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
     _note_one_sided(file)
     note_unread(file)
     _note_circles(file, ties)
-    all_facts: list[Fact] = [fact for one in read for fact in one.facts.found.values()]
+    all_facts: list[Fact] = [fact for person in read for fact in person.facts.found.values()]
     tree = Tree(
-        {one.person.id: one.person for one in sorted(read, key=lambda one: one.person.id)},
+        {person.person.id: person.person for person in sorted(read, key=lambda person: person.person.id)},
         tuple(ties.found[number] for number in sorted(ties.found)),
         tuple(sorted(all_facts, key=lambda fact: fact.id)),
         {number: file.sources[number] for number in sorted(file.sources)},
     )
-    return tree, tuple(sorted(one.person.id for one in read if one.restricted))
+    return tree, tuple(sorted(person.person.id for person in read if person.restricted))
 
 
 def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
     """Note people who would be their own ancestors."""
     pairs = {(tie.first, tie.second) for tie in ties.found.values() if tie.kind == "parent_of"}
     turned = _in_or_below_circles({(child, parent) for parent, child in _in_or_below_circles(pairs)})
-    people = {one for pair in turned for one in pair}
+    people = {person_id for pair in turned for person_id in pair}
     for record in file.records.values() if people else ():
         if record.tag == "INDI" and file.id_of("person", record.xref) in people:
             file.notes.add(record.number, f"{record.xref!r} is listed as their own ancestor, which is impossible")
@@ -231,7 +234,7 @@ def _in_or_below_circles(pairs: set[tuple[PersonId, PersonId]]) -> set[tuple[Per
     children: dict[PersonId, list[PersonId]] = {}
     for parent, child in pairs:
         children.setdefault(parent, []).append(child)
-    waiting = [one for one in children if not parents[one]]
+    waiting = [item for item in children if not parents[item]]
     while waiting:
         for child in children[waiting.pop()]:
             parents[child] -= 1

@@ -72,12 +72,15 @@ def _unions(
     about = about or [at for at in ties if own & words[at]]
     about = about or [at for at, tie in ties.items() if own & _words_of_day(tie, facts)]
     about = [at for at in about if own & words[at]] or about or (list(ties) if len(ties) == 1 else [])
-    shares = {at: tuple(one for one in fact.evidence if (one.source, one.snippet) in words[at]) for at in about}
+    shares = {
+        at: tuple(evidence for evidence in fact.evidence if (evidence.source, evidence.snippet) in words[at])
+        for at in about
+    }
     return {at: share if share and len(ties) > 1 else fact.evidence for at, share in shares.items()}
 
 
 def _words(evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
-    return {(one.source, one.snippet) for one in evidence}
+    return {(item.source, item.snippet) for item in evidence}
 
 
 def _words_of_day(tie: Relationship, facts: Sequence[Fact]) -> set[tuple[str, str]]:
@@ -116,7 +119,11 @@ def _write_union(
     out: GedcomWriter, tie: Relationship, marriages: Sequence[EventVersion], sources: CitedSources
 ) -> bool:
     """Write the marriage and its end; returns whether the family itself must cite, since no event of it can."""
-    untold = not marriages and tie.start is None and all(MARRIAGE_NOT_STATED in one.rationale for one in tie.evidence)
+    untold = (
+        not marriages
+        and tie.start is None
+        and all(MARRIAGE_NOT_STATED in evidence.rationale for evidence in tie.evidence)
+    )
     is_untold = untold and bool(tie.evidence) and tie.kind == "spouse_of"
     first, *others = (*marriages, *([] if marriages else [EventVersion()]))
     if tie.kind == "partner_of":

@@ -48,8 +48,8 @@ def verify_by_model(
     messages = prompt("kin_verifier").fill(
         url=url,
         raw_text=_excerpt(text, facts),
-        extracted_fields=_lines((one.field, one.value) for one in facts),
-        existing_citations=_lines((one.field, one.snippet.words) for one in facts),
+        extracted_fields=_lines((extracted_fact.field, extracted_fact.value) for extracted_fact in facts),
+        existing_citations=_lines((extracted_fact.field, extracted_fact.snippet.words) for extracted_fact in facts),
     )
     try:
         reply = ask(model, messages, VerifierOut, extraction(max_tokens=REPLY_TOKENS))
@@ -57,7 +57,14 @@ def verify_by_model(
         return ModelReview(flags=(f"{model_label(model)} could not check the facts: {printable(problem.message)}",))
     confirmed, flags = [], list(map(printable, reply.hallucination_flags))
     for result in reply.verification_results:
-        fact = next((one for one in facts if (one.field, one.value) == (result.field, result.value)), None)
+        fact = next(
+            (
+                extracted_fact
+                for extracted_fact in facts
+                if (extracted_fact.field, extracted_fact.value) == (result.field, result.value)
+            ),
+            None,
+        )
         if fact is None:
             flags.append(f"A value that was not asked about: {result.field}.")
         elif result.status == "Verified":
@@ -71,7 +78,7 @@ def verify_by_model(
 def _excerpt(text: str, facts: Sequence[ExtractedFact]) -> str:
     """The part of the text that a model reads: the beginning, and the quotes further down."""
     parts = [text[:MAX_TEXT]]
-    parts += [one.snippet.words for one in facts if one.snippet.start >= MAX_TEXT]
+    parts += [fact.snippet.words for fact in facts if fact.snippet.start >= MAX_TEXT]
     return "\n".join(dict.fromkeys(parts))
 
 
@@ -93,15 +100,23 @@ def _hypotheses(reply: VerifierOut, text: str) -> tuple[Hypothesis, ...]:
     """The guesses with queries that share a word with the source and look like searches."""
     known = set(fold(text).split())
     found = []
-    for one in reply.hypotheses[:MAX_HYPOTHESES]:
+    for hypothesis in reply.hypotheses[:MAX_HYPOTHESES]:
         queries = tuple(
-            query.strip() for query in one.suggested_queries if is_query(query) and known & set(fold(query).split())
+            query.strip()
+            for query in hypothesis.suggested_queries
+            if is_query(query) and known & set(fold(query).split())
         )
-        label = printable(one.text).removeprefix("HYPOTHESIS:").strip()
+        label = printable(hypothesis.text).removeprefix("HYPOTHESIS:").strip()
         if label and queries:
-            priority = min(one.priority, MAX_CLUE_PRIORITY)
+            priority = min(hypothesis.priority, MAX_CLUE_PRIORITY)
             found.append(
-                Hypothesis(printable(one.type), f"HYPOTHESIS: {label}", printable(one.evidence_hint), priority, queries)
+                Hypothesis(
+                    printable(hypothesis.type),
+                    f"HYPOTHESIS: {label}",
+                    printable(hypothesis.evidence_hint),
+                    priority,
+                    queries,
+                )
             )
     return tuple(found)
 
@@ -114,7 +129,9 @@ def is_long_past(record: CheckedRecord, year: int) -> bool:
 
     A page names children and grandchildren who are not in the tree yet, so no mask could hide them.
     """
-    dates = [(one.fact.field, one.fact.when) for one in record.accepted if one.fact.when]
+    dates = [
+        (checked_fact.fact.field, checked_fact.fact.when) for checked_fact in record.accepted if checked_fact.fact.when
+    ]
     return any(
         (field in DEATH_DATES and when.last_year < year - MAX_AGE)
         or (field == "birth_date" and when.last_year < year - 2 * MAX_AGE)
@@ -129,19 +146,28 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     page = record.fetched.page
     if page is not None:
         from_model = read_missing_fields(page, record.read, model, check)
-        facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in from_model.facts))
-        notes += [f"not taken: {one.reason}" for one in from_model.refused]
+        facts = (
+            *facts,
+            *(check_fact(extracted_fact, record.fetched, record.read) for extracted_fact in from_model.facts),
+        )
+        notes += [f"not taken: {finding.reason}" for finding in from_model.refused]
         notes += [from_model.note] if from_model.note else []
     # A model cannot confirm what it found itself.
-    doubtful = tuple(one.fact for one in facts if one.status == "unverified" and one.fact.method != "model")
+    doubtful = tuple(
+        checked_fact.fact
+        for checked_fact in facts
+        if checked_fact.status == "unverified" and checked_fact.fact.method != "model"
+    )
     text, name, sex = record.fetched.text, record.read.name or record.read.title, record.read.sex
     review = verify_by_model(
         record.fetched.source.url, text, doubtful, model, lambda fact: not check(fact, text, name, sex)
     )
-    confirmed = {(str(one.field), one.value): one for one in review.confirmed}
+    confirmed = {
+        (str(extracted_fact.field), extracted_fact.value): extracted_fact for extracted_fact in review.confirmed
+    }
     return replace(
         record,
-        facts=tuple(_confirmed(one, confirmed) for one in facts),
+        facts=tuple(_confirmed(checked_fact, confirmed) for checked_fact in facts),
         hypotheses=(*record.hypotheses, *review.hypotheses),
         notes=(*notes, *review.flags),
     )

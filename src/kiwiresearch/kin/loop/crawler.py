@@ -102,7 +102,11 @@ class Crawler:
         if isinstance(item, FrontierItem):
             original: FrontierItem | None = item
         else:
-            found = (one for one in frontier_items(self._store) if one.id == original_item_id(item))
+            found = (
+                frontier_item
+                for frontier_item in frontier_items(self._store)
+                if frontier_item.id == original_item_id(item)
+            )
             original = next(found, None)
         if original is None:
             self._store.queues.finish(item, "dropped")
@@ -139,13 +143,17 @@ class Crawler:
 
     def _follow(self, relatives: Sequence[Relative], origin: QueryOrigin) -> None:
         """Queue the relatives that a record names, then the relatives it names for them."""
-        unread = [one for one in relatives if not (one.address and self._store.source_by_url(one.address))]
+        unread = [
+            relative for relative in relatives if not (relative.address and self._store.source_by_url(relative.address))
+        ]
         for item in relative_items(unread, origin, self._settings, known_queries(self._store, self._settings)):
             self._store.queues.push("frontier", item)
-        for one in relatives:
-            position = origin.position.of_relative(one.field)
-            if one.relatives and position.is_within(self._settings):
-                self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=position))
+        for relative in relatives:
+            position = origin.position.of_relative(relative.field)
+            if relative.relatives and position.is_within(self._settings):
+                self._follow(
+                    relative.relatives, replace(origin, person=relative.person, name=relative.name, position=position)
+                )
 
     def _target(
         self, item: FrontierItem | RevisitItem, original: FrontierItem
@@ -165,7 +173,7 @@ class Crawler:
         name = target.query().name
 
         def is_meant(record: CheckedRecord) -> bool:
-            if any(self._fits(record, {**one, "name": name}) for one in contexts):
+            if any(self._fits(record, {**context, "name": name}) for context in contexts):
                 return True
             return person is not None and is_same_life(record, person)
 

@@ -65,7 +65,10 @@ def resolve(
 
 def separated_ids(store: CaseStore) -> frozenset[Pair]:
     """The pairs that were split, by their current ids: either person may have been merged since."""
-    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.merges.separated())
+    pairs = (
+        (store.canonical(separation.first), store.canonical(separation.second))
+        for separation in store.merges.separated()
+    )
     return frozenset(ordered_pair(*pair) for pair in pairs)
 
 
@@ -115,7 +118,7 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
             conflict.conflict_id,
             conflict.person,
             conflict.field,
-            tuple(fact for one in conflict.competing_assertions for fact in one.facts),
+            tuple(fact for value in conflict.competing_assertions for fact in value.facts),
             tuple(
                 {"claim_index": r.claim_index, "rank": r.rank, "reason": r.reason} for r in conflict.evidence_ranking
             ),

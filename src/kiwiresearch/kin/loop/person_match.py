@@ -31,12 +31,12 @@ def is_about(record: CheckedRecord, context: Mapping[str, Any], leads_back: Call
     """
     read = record.read
     name = parse_name(str(context.get("name", "")))
-    names = [parse_name(one) for one in (read.name, read.title) if one]
-    if not read.is_person or not any(is_same_full_name(name, one) for one in names):
+    names = [parse_name(item) for item in (read.name, read.title) if item]
+    if not read.is_person or not any(is_same_full_name(name, person_name) for person_name in names):
         return False
     fields = RECIPROCAL_FIELDS.get(str(context.get("field")), tuple(sorted(RELATION_FIELDS)))
     relative = parse_name(str(context.get("of_name", "")))
-    facts = [one.fact for one in record.accepted if one.fact.field in fields]
+    facts = [checked_fact.fact for checked_fact in record.accepted if checked_fact.fact.field in fields]
     return any(leads_back(fact) or is_same_full_name(relative, parse_name(fact.value)) for fact in facts)
 
 
@@ -61,10 +61,13 @@ def is_same_life(record: CheckedRecord, person: Person) -> bool:
     """Whether name and years of birth and death agree; if the days agree, the first name is enough."""
     if not record.read.is_person:
         return False
-    names = [parse_name(one) for one in (person.name, *person.names)]
-    pairs = list(product(names, [parse_name(one) for one in (record.read.name, record.read.title) if one]))
+    names = [parse_name(item) for item in (person.name, *person.names)]
+    pairs = list(product(names, [parse_name(item) for item in (record.read.name, record.read.title) if item]))
     ends: tuple[tuple[FieldName, DateRange | None], ...] = (("birth_date", person.birth), ("death_date", person.death))
-    dates = [(when, [one.fact.when for one in record.accepted if one.fact.field == field]) for field, when in ends]
+    dates = [
+        (when, [checked_fact.fact.when for checked_fact in record.accepted if checked_fact.fact.field == field])
+        for field, when in ends
+    ]
     if all(any(_is_same_day(when, other) for other in others) for when, others in dates):
         return any(_is_same_first_name(one, other) for one, other in pairs)
     years = all(exact_year(when) in {exact_year(other) for other in others} - {None} for when, others in dates)
@@ -111,7 +114,7 @@ class MentionedPerson:
 
     @property
     def address(self) -> str:
-        return next((one.address for one in self.mentions if one.address), "")
+        return next((mention.address for mention in self.mentions if mention.address), "")
 
     @property
     def name(self) -> str:
@@ -124,7 +127,7 @@ class MentionedPerson:
     @property
     def fields(self) -> tuple[FieldName, ...]:
         """The fields of all mentions: 'parent' in one place is 'mother' in another."""
-        return tuple(one.checked.fact.field for one in self.mentions)
+        return tuple(mention.checked.fact.field for mention in self.mentions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,10 @@ class MentionedPeople:
 
 def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[CheckedFact], str]) -> MentionedPeople:
     """Group mentions by person; a short name that fits several people is unclear."""
-    mentions = [Mention(one, address_of(one), parse_name(one.fact.value)) for one in relations]
+    mentions = [
+        Mention(checked_fact, address_of(checked_fact), parse_name(checked_fact.fact.value))
+        for checked_fact in relations
+    ]
 
     # The fullest names first, so that shorter ones find the person they belong to.
     def fullness(one: Mention) -> tuple[bool, int, int]:

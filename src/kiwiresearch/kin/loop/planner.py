@@ -144,20 +144,27 @@ def plan_by_rules(given: PlannerInput) -> Plan:
     if reason is not None:
         stop = PlannedAction("stop", priority=1.0)
         return Plan(f"Stop condition reached: {reason}.", (stop,), should_stop=True, stop_reason=reason)
-    ordered = sorted(given.pending_queries, key=lambda one: (one.source_tier, -one.priority, one.id))
+    ordered = sorted(
+        given.pending_queries,
+        key=lambda pending_query: (pending_query.source_tier, -pending_query.priority, pending_query.id),
+    )
     actions = [
-        PlannedAction("fetch", one.id, _clamp(one.priority), one.query, one.source_tier)
-        for one in ordered[:MAX_ACTIONS]
+        PlannedAction(
+            "fetch", pending_query.id, _clamp(pending_query.priority), pending_query.query, pending_query.source_tier
+        )
+        for pending_query in ordered[:MAX_ACTIONS]
     ]
     actions += [
-        PlannedAction("revisit", one.search, query=one.improved_query)
-        for one in given.revisits[: MAX_ACTIONS - len(actions)]
+        PlannedAction("revisit", revisit.search, query=revisit.improved_query)
+        for revisit in given.revisits[: MAX_ACTIONS - len(actions)]
     ]
     actions += [
-        PlannedAction("merge", one.id, _clamp(one.score)) for one in given.merges[:1] if len(actions) < MAX_ACTIONS
+        PlannedAction("merge", merge.id, _clamp(merge.score))
+        for merge in given.merges[:1]
+        if len(actions) < MAX_ACTIONS
     ]
-    clues = sorted(given.pending_clues, key=lambda one: (-one.priority, one.id))
-    expansions = [Expansion(one.person, query) for one in clues for query in one.suggested_queries]
+    clues = sorted(given.pending_clues, key=lambda clue: (-clue.priority, clue.id))
+    expansions = [Expansion(clue.person, query) for clue in clues for query in clue.suggested_queries]
     queries, revisits = len(given.pending_queries), len(given.revisits)
     left = f"Waiting: {queries} searches, {len(given.pending_clues)} clues, {revisits} repeat searches."
     return Plan(left, tuple(actions), tuple(expansions[:MAX_EXPANSIONS]), given.revisits)
@@ -178,8 +185,8 @@ def planner_input(
     store: CaseStore, tree: Tree, state: LoopState, failed: Sequence[FailedSearch], proposals: Sequence[MergeProposal]
 ) -> PlannerInput:
     """The case as a planner sees it."""
-    found = [one for one in store.queries() if one.new_assertions]
-    discoveries = [f"{query_label(one.query)}: {one.new_assertions} new statements" for one in found]
+    found = [query for query in store.queries() if query.new_assertions]
+    discoveries = [f"{query_label(row.query)}: {row.new_assertions} new statements" for row in found]
     return PlannerInput(
         CurrentState(
             len(tree.persons),
@@ -191,51 +198,55 @@ def planner_input(
         ),
         tuple(discoveries[-RECENT_DISCOVERIES:]),
         tuple(
-            PendingClue(one.id, one.related_person_id, one.hypothesis_text, one.priority, one.suggested_queries)
-            for one in pending_clues(store)
+            PendingClue(clue.id, clue.related_person_id, clue.hypothesis_text, clue.priority, clue.suggested_queries)
+            for clue in pending_clues(store)
         ),
         {name: holds(state) for name, holds in STOP_CONDITIONS.items()},
-        tuple(_pending_query(one) for one in _frontier(store)[:MAX_CONSIDERED]),
+        tuple(_pending_query(item) for item in _frontier(store)[:MAX_CONSIDERED]),
         tuple(
-            PastSearch(one.item.id, source, str(one.item.context["name"])) for one in failed for source in one.sources
+            PastSearch(failed_search.item.id, source, str(failed_search.item.context["name"]))
+            for failed_search in failed
+            for source in failed_search.sources
         )[-MAX_CONSIDERED:],
         tuple(
-            PendingMerge(" ".join(one.candidate_pair), one.similarity_score)
-            for one in proposals
-            if one.recommended_action != "separate" and not one.vetoes
+            PendingMerge(" ".join(proposal.candidate_pair), proposal.similarity_score)
+            for proposal in proposals
+            if proposal.recommended_action != "separate" and not proposal.vetoes
         ),
         tuple(
-            Revisit(one.original_source_id, one.improved_query, one.revisit_reason, original_item_id(one))
-            for one in store.queues.items("revisit", "pending")
-            if isinstance(one, RevisitItem)
+            Revisit(item.original_source_id, item.improved_query, item.revisit_reason, original_item_id(item))
+            for item in store.queues.items("revisit", "pending")
+            if isinstance(item, RevisitItem)
         ),
     )
 
 
 def pending_clues(store: CaseStore) -> tuple[ClueItem, ...]:
     """The waiting clues, best first."""
-    return tuple(one for one in store.queues.items("clue", "pending") if isinstance(one, ClueItem))
+    return tuple(clue_item for clue_item in store.queues.items("clue", "pending") if isinstance(clue_item, ClueItem))
 
 
 def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mapping[str, list[BetterQuery]]:
     """Revisits that a model asks for, by item; their queries may be sent to other sources."""
     found: dict[str, list[BetterQuery]] = defaultdict(list)
-    for one in (one for one in plan.from_model if isinstance(one, Revisit) and may_be_asked(one.improved_query)):
-        found[one.search].append(BetterQuery(one.improved_query, one.reason or "a model asks for it"))
+    for revisit in (
+        revisit for revisit in plan.from_model if isinstance(revisit, Revisit) and may_be_asked(revisit.improved_query)
+    ):
+        found[revisit.search].append(BetterQuery(revisit.improved_query, revisit.reason or "a model asks for it"))
     return found
 
 
 def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], age: float) -> None:
     """Carry out what a model proposed, within limits; what the rules plan is already in the queues."""
-    frontier = {one.id: one for one in _frontier(store)}
-    for action in (one for one in plan.from_model if isinstance(one, PlannedAction)):
+    frontier = {frontier_item.id: frontier_item for frontier_item in _frontier(store)}
+    for action in (planned_action for planned_action in plan.from_model if isinstance(planned_action, PlannedAction)):
         item = frontier.get(action.target)
         if item is not None:
             store.queues.reprioritise(item, round(min(item.priority + MAX_BOOST * action.priority, 1.0), 4))
-    hints_for = {one.related_person_id: one.evidence_hints for one in pending_clues(store)}
+    hints_for = {clue.related_person_id: clue.evidence_hints for clue in pending_clues(store)}
     by_person: dict[str, list[str]] = defaultdict(list)
-    for one in (one for one in plan.from_model if isinstance(one, Expansion)):
-        by_person[one.person].append(one.query)
+    for expansion in (expansion for expansion in plan.from_model if isinstance(expansion, Expansion)):
+        by_person[expansion.person].append(expansion.query)
     for person, queries in by_person.items():
         hints = hints_for.get(person)
         if hints is None or store.canonical(person) not in tree.persons:
@@ -247,7 +258,7 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
 
 
 def _frontier(store: CaseStore) -> tuple[FrontierItem, ...]:
-    return tuple(one for one in store.queues.items("frontier", "pending") if isinstance(one, FrontierItem))
+    return tuple(item for item in store.queues.items("frontier", "pending") if isinstance(item, FrontierItem))
 
 
 def _pending_query(item: FrontierItem) -> PendingQuery:

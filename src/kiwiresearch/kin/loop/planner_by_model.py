@@ -123,7 +123,11 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
             and _shares_a_name(row.improved_query, search.query)
         )
     )
-    rest = tuple(one for one in rules.next_actions if one.target not in {action.target for action in picked})
+    rest = tuple(
+        planned_action
+        for planned_action in rules.next_actions
+        if planned_action.target not in {action.target for action in picked}
+    )
     stop = f" It would stop: {printable(found.stop_reason or '')!r}." if found.should_stop else ""
     return replace(
         rules,

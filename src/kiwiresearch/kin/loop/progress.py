@@ -96,7 +96,8 @@ OTHER_CONFIDENCE = {"wikidata": RELIABILITY["wikidata"] * 0.65}
 def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
     """The confidence that the sources of a case can reach: that of the best, since agreement does not raise it."""
     reached = [
-        BOOKS_CONFIDENCE if is_local(one) else OTHER_CONFIDENCE.get(one.id, RELIABILITY["plugin"]) for one in sources
+        BOOKS_CONFIDENCE if is_local(source) else OTHER_CONFIDENCE.get(source.id, RELIABILITY["plugin"])
+        for source in sources
     ]
     return max(reached, default=BOOKS_CONFIDENCE)
 

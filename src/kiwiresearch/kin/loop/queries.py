@@ -213,19 +213,19 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: Tre
     """Hypotheses as clues, which lead to queries and never to facts."""
     return [
         ClueItem(
-            priority=one.priority,
-            hypothesis_type=one.type,
-            hypothesis_text=one.text,
+            priority=hypothesis.priority,
+            hypothesis_type=hypothesis.type,
+            hypothesis_text=hypothesis.text,
             related_person_id=person,
-            suggested_queries=one.suggested_queries,
+            suggested_queries=hypothesis.suggested_queries,
             evidence_hints={
-                "hint": one.evidence_hint,
+                "hint": hypothesis.evidence_hint,
                 "is_fact": False,
                 "generation": position.generation,
                 "aside": position.aside,
             },
         )
-        for one in hypotheses
+        for hypothesis in hypotheses
     ]
 
 
@@ -241,7 +241,7 @@ def suggested_items(
     queries: Iterable[str], origin: QueryOrigin, limit: int, known: Sequence[QueryKey], *, clue: ClueItem | None = None
 ) -> list[FrontierItem]:
     """Queries about a person that a clue or a model suggests, if nothing similar was ever asked."""
-    waiting = [replace(one, source=SUGGESTED_SCOPE) for one in known]
+    waiting = [replace(item, source=SUGGESTED_SCOPE) for item in known]
     found: list[FrontierItem] = []
     for query in queries:
         key = query_key(query, SUGGESTED_SCOPE)
@@ -291,7 +291,7 @@ def imported_items(
         key = query_key(name, relatives_scope(home))
         found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
     for person, position, relatives in _within_reach(tree, imported_people, settings):
-        wanted = [one for one in relatives if is_wanted(one.person)]
+        wanted = [relative for relative in relatives if is_wanted(relative.person)]
         origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
         found += relative_items(wanted, origin, settings, known)
     return found

@@ -76,15 +76,18 @@ def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressL
     writer = _RecordWriter(store, record, find_address, source, information)
     writer.store_name(person)
     related = []
-    for one in record.facts:
-        if one.status == "rejected" or one.fact.field not in RELATION_FIELDS:
-            writer.store_fact(person, one)
+    for fact in record.facts:
+        if fact.status == "rejected" or fact.fact.field not in RELATION_FIELDS:
+            writer.store_fact(person, fact)
         else:
-            related.append(one)
+            related.append(fact)
     mentioned = group_mentions(related, writer.address_of)
     for unclear in mentioned.unclear:
         writer.store_fact(person, replace(unclear, status="unverified"))
-    return StoredRecord(person, tuple(writer.store_relative(person, one, (address,)) for one in mentioned.people))
+    return StoredRecord(
+        person,
+        tuple(writer.store_relative(person, mentioned_person, (address,)) for mentioned_person in mentioned.people),
+    )
 
 
 @dataclass(frozen=True, slots=True)

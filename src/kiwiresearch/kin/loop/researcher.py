@@ -131,8 +131,12 @@ class Researcher:
         if not self._store.state("imported"):
             return
         with self._store.step("orchestrator"):
-            imported_people = dict.fromkeys(self._store.canonical(one) for one in self._store.state("imported") or ())
-            taken = {self._store.canonical(one.target_entity_id) for one in frontier_items(self._store)}
+            imported_people = dict.fromkeys(
+                self._store.canonical(entry) for entry in self._store.state("imported") or ()
+            )
+            taken = {
+                self._store.canonical(frontier_item.target_entity_id) for frontier_item in frontier_items(self._store)
+            }
             known = known_queries(self._store, self.settings)
             for item in imported_items(
                 self._store.tree(), tuple(imported_people), self.settings, known, taken, self._age()
@@ -172,7 +176,7 @@ class Researcher:
         given = planner_input(self._store, tree, self.state(), failed, decided.proposals)
         planned = plan_by_model(given, model) if model else plan_by_rules(given)
         with self._store.step("orchestrator"):
-            self._store.set_state("proposals", [one.record() for one in decided.proposals])
+            self._store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
             self._store.set_state("plan", planned.record())
             self._store.set_state("model_notes", list(decided.notes))
             if planned.decided_by != "rules":
@@ -191,7 +195,11 @@ class Researcher:
             tree,
             disputed_fields(self._store),
             pending_clues(self._store),
-            [one for one in self._store.queues.items("revisit") if isinstance(one, RevisitItem)],
+            [
+                revisit_item
+                for revisit_item in self._store.queues.items("revisit")
+                if isinstance(revisit_item, RevisitItem)
+            ],
             self.settings,
             local=self._crawler.local,
             requested=requested,

@@ -94,12 +94,12 @@ def revisit_items(
 
     `requested` are more queries for an item, by its id. Sources that are not `local` are asked later.
     """
-    targets = {one.item.id: one.item.target_entity_id for one in searches}
+    targets = {search.item.id: search.item.target_entity_id for search in searches}
     count: Counter[tuple[str, str]] = Counter(
-        (one.original_source_id, targets.get(original_item_id(one), "")) for one in earlier
+        (item.original_source_id, targets.get(original_item_id(item), "")) for item in earlier
     )
-    known: list[QueryKey] = [query_key(one.improved_query, one.original_source_id) for one in earlier]
-    known += [query_key(str(one.item.context["name"]), source) for one in searches for source in one.sources]
+    known: list[QueryKey] = [query_key(item.improved_query, item.original_source_id) for item in earlier]
+    known += [query_key(str(search.item.context["name"]), source) for search in searches for source in search.sources]
     found: list[RevisitItem] = []
     for failed in searches:
         target = failed.item.target_entity_id
@@ -155,7 +155,7 @@ def roles_of(tree: Tree, person: PersonId) -> Iterator[tuple[FieldName, Person]]
         ("parent", tree.children(person)),
     )
     for field, relatives in roles:
-        yield from ((field, tree.persons[one]) for one in relatives if one in tree.persons)
+        yield from ((field, tree.persons[relative]) for relative in relatives if relative in tree.persons)
 
 
 def _revisit_item(failed: FailedSearch, better: BetterQuery, source: str, hours: int) -> RevisitItem:
@@ -251,7 +251,7 @@ def already_failed(store: CaseStore, item: FrontierItem) -> bool:
             continue
         failed = _failed_search(store, other)
         if failed and store.canonical(other.target_entity_id) == target:
-            known = {store.canonical(one) for one in failed.known.relatives}
+            known = {store.canonical(relative) for relative in failed.known.relatives}
             return set(known_facts(store.tree(), target).relatives) <= known
     return False
 

@@ -84,7 +84,7 @@ class SeedCandidate:
     @property
     def lifespan(self) -> str:
         """The years of a dead person; empty for one who may be alive."""
-        years = [next((one.when for one in self.read.facts if one.field == field), None) for field in LIFE_FIELDS]
+        years = [next((fact.when for fact in self.read.facts if fact.field == field), None) for field in LIFE_FIELDS]
         born, died = (year_phrase(when) if when else "" for when in years)
         return f"{born or '?'}–{died}" if died else ""
 
@@ -104,7 +104,7 @@ def find_seed_page(books: BookSource, name: str) -> Fetched:
     if not fitting:
         raise _not_found(name, candidates)
     if len(fitting) > 1:
-        several = "; ".join(one.label for one in fitting[:MAX_LISTED])
+        several = "; ".join(candidate.label for candidate in fitting[:MAX_LISTED])
         more = f"; and {len(fitting) - MAX_LISTED} more" if len(fitting) > MAX_LISTED else ""
         raise BadUsage(
             f"{name!r} could be {len(fitting)} people: {several}{more}.",
@@ -122,21 +122,23 @@ def candidate_people(books: BookSource, name: str) -> tuple[SeedCandidate, ...]:
 def _candidates_for(books: BookSource, name: str) -> list[SeedCandidate]:
     found = books.search_name(name)
     candidates = _candidates(found.pages, TypedName.parse(name))
-    if found.corrected and not any(one.fit for one in candidates):
+    if found.corrected and not any(candidate.fit for candidate in candidates):
         return _candidates(found.pages, TypedName.parse(found.corrected))
     return candidates
 
 
 def _best_fits(candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
     """The people with the best fit, each title once."""
-    people = [one for one in candidates if one.read.is_person and one.fit != NO_FIT]
-    best = max((one.fit for one in people), default=NO_FIT)
-    return list({fold(one.read.title): one for one in reversed(people) if one.fit == best}.values())[::-1]
+    people = [candidate for candidate in candidates if candidate.read.is_person and candidate.fit != NO_FIT]
+    best = max((candidate.fit for candidate in people), default=NO_FIT)
+    return list(
+        {fold(candidate.read.title): candidate for candidate in reversed(people) if candidate.fit == best}.values()
+    )[::-1]
 
 
 def _near_fits(name: str, candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
     typed = TypedName.parse(name)
-    return [one for one in candidates if one.read.is_person and _is_near(typed, one.read)]
+    return [candidate for candidate in candidates if candidate.read.is_person and _is_near(typed, candidate.read)]
 
 
 def _candidates(pages: Iterable[tuple[Fetched, str]], typed: TypedName) -> list[SeedCandidate]:
@@ -225,7 +227,7 @@ def _is_of_rank(typed: TypedName, read: PersonReading) -> bool:
 
 
 def _not_found(name: str, candidates: Sequence[SeedCandidate]) -> NothingFound:
-    page = next((one for one in candidates if one.fit == EXACT_TITLE), None)
+    page = next((candidate for candidate in candidates if candidate.fit == EXACT_TITLE), None)
     if page:
         return NothingFound(
             f"The page {page.read.title!r} cannot be used: {page.read.why}.",
@@ -236,7 +238,7 @@ def _not_found(name: str, candidates: Sequence[SeedCandidate]) -> NothingFound:
         return NothingFound(what, remedy="Use the name of one person. Research then finds their relatives.")
     near = _near_fits(name, candidates)
     if near:
-        people = ", ".join(one.label for one in near[:MAX_LISTED])
+        people = ", ".join(candidate.label for candidate in near[:MAX_LISTED])
         return NothingFound(what, remedy=f"Did you mean {people}? Use the title of the page.")
     return NothingFound(
         what, remedy="Search for the person with 'kiwiresearch search', then use the title of the page."
@@ -251,7 +253,7 @@ def _is_near(typed: TypedName, read: PersonReading) -> bool:
         return False
     alike = [word for word in names if any(_is_alike(word, other) for other in name)]
     surname = _words(parse_name(read.title.partition(",")[0]).surname)
-    is_other = surname and len(names) > 1 and not any(_is_alike(one, two) for one in names for two in surname)
+    is_other = surname and len(names) > 1 and not any(_is_alike(item, two) for item in names for two in surname)
     return len(alike) * 2 >= len(names) > 0 and not is_other
 
 

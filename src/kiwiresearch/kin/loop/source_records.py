@@ -56,11 +56,11 @@ class CheckedRecord:
 
     @property
     def accepted(self) -> tuple[CheckedFact, ...]:
-        return tuple(one for one in self.facts if one.status != "rejected")
+        return tuple(fact for fact in self.facts if fact.status != "rejected")
 
     @property
     def rejected(self) -> tuple[CheckedFact, ...]:
-        return tuple(one for one in self.facts if one.status == "rejected")
+        return tuple(fact for fact in self.facts if fact.status == "rejected")
 
 
 def check_record(fetched: Fetched) -> CheckedRecord | None:
@@ -70,7 +70,7 @@ def check_record(fetched: Fetched) -> CheckedRecord | None:
         return None
     if not read.is_person:
         return CheckedRecord(fetched, read)
-    return CheckedRecord(fetched, read, tuple(check_fact(one, fetched, read) for one in read.facts), read.hypotheses)
+    return CheckedRecord(fetched, read, tuple(check_fact(fact, fetched, read) for fact in read.facts), read.hypotheses)
 
 
 def check_fact(fact: ExtractedFact, fetched: Fetched, read: PersonReading) -> CheckedFact:
@@ -87,8 +87,10 @@ def _assess(
     if violations:
         return CheckedFact(fact, "rejected", 0.0, reliability, violations)
     details = tuple(
-        _assess(one, check_relative(one, text, line, fact.value), text, (*line, one.field))
-        for one in fact.relative_facts
+        _assess(
+            extracted_fact, check_relative(extracted_fact, text, line, fact.value), text, (*line, extracted_fact.field)
+        )
+        for extracted_fact in fact.relative_facts
     )
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
     status: Status = "verified" if fact.confidence >= SURE else "unverified"
@@ -148,7 +150,7 @@ class SearchResult:
     @property
     def is_known(self) -> bool:
         """Whether a source has the record, but the case has it already."""
-        return any(one.outcome == "known" for one in self.answers)
+        return any(answer.outcome == "known" for answer in self.answers)
 
     def summary(self, new: int) -> str:
         """The result in a sentence that names no person."""
@@ -159,7 +161,7 @@ class SearchResult:
     @property
     def sources_without_hit(self) -> tuple[str, ...]:
         """Sources that searched and found nothing."""
-        return tuple(one.source for one in self.answers if one.outcome == "nothing")
+        return tuple(answer.source for answer in self.answers if answer.outcome == "nothing")
 
 
 def exact_year(when: DateRange | None) -> int | None:
@@ -222,11 +224,11 @@ def _ask_source(
     else:
         fetched = source.search(target.query())
     is_old = False
-    for one in fetched:
-        record = check_record(one)
+    for item in fetched:
+        record = check_record(item)
         if record is None or not record.read.is_person or not (target.address or fits(record)):
             continue
-        if not is_known(one):
+        if not is_known(item):
             return record, False
         is_old = True
     return None, is_old

@@ -329,7 +329,7 @@ def _is_possible_death(death: DateRange, own: OwnDates, year: int) -> bool:
 def _years_since(tree: Tree, person: Person, year: int) -> int | None:
     """Years since the death, if every source dates it."""
     years = [last_year(death) for death in _deaths(tree, person)]
-    known = [one for one in years if one is not None]
+    known = [item for item in years if item is not None]
     return year - max(known) if known and len(known) == len(years) else None
 
 

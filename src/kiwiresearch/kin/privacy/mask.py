@@ -55,7 +55,7 @@ class Mask:
         return text
 
     def _replacements(self, text: str, mark: str) -> list[Replacement]:
-        cuts = [Replacement(one.start, one.end, f"[{one.kind}]") for one in contacts_in(text)]
+        cuts = [Replacement(contact.start, contact.end, f"[{contact.kind}]") for contact in contacts_in(text)]
         for trace in self._withheld.traces.find(text):
             if self._mode == "private" and trace.kind == "name":
                 continue
@@ -68,7 +68,7 @@ class Mask:
 def _without_overlaps(cuts: list[Replacement]) -> list[Replacement]:
     """The cuts with overlapping ones merged into the one that starts first."""
     found: list[Replacement] = []
-    for cut in sorted(cuts, key=lambda one: (one.start, -one.end)):
+    for cut in sorted(cuts, key=lambda replacement: (replacement.start, -replacement.end)):
         if found and cut.start < found[-1].end:
             found[-1] = found[-1]._replace(end=max(found[-1].end, cut.end))
         else:

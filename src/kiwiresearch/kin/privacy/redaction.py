@@ -47,7 +47,9 @@ def decade(when: DateRange | None) -> DateRange | None:
 def _private_tree(withheld: WithheldPeople) -> Tree:
     """The tree with everybody's names and ties, and for the living only decades and states."""
     tree = withheld.tree
-    persons = {one.id: _person(one) if withheld.withholds(one.id) else one for one in tree.persons.values()}
+    persons = {
+        person.id: _person(person) if withheld.withholds(person.id) else person for person in tree.persons.values()
+    }
     ties = tuple(_tie(tie, withheld) for tie in tree.relationships)
     facts = tuple(coarser for fact in tree.facts if (coarser := _fact(fact, withheld)))
     return Tree(persons, ties, facts, tree.sources)
@@ -95,8 +97,10 @@ def _fact(fact: Fact, withheld: WithheldPeople) -> Fact | None:
 
 def _scrubbed(evidence: tuple[Evidence, ...], withheld: WithheldPeople, *people: PersonId) -> tuple[Evidence, ...]:
     return tuple(
-        _without_words(one) if any(_reveals(text, withheld, *people) for text in (one.snippet, one.rationale)) else one
-        for one in evidence
+        _without_words(item)
+        if any(_reveals(text, withheld, *people) for text in (item.snippet, item.rationale))
+        else item
+        for item in evidence
     )
 
 
@@ -127,9 +131,9 @@ class _PublicRedaction:
         self._checked_texts: dict[str, bool] = {}
         people = [person for person in self._tree.persons.values() if withheld.withholds(person.id)]
         self._pages = sorted(
-            {value for one in people for value in one.external.values() if len(value) >= MIN_EXTERNAL_ID}
+            {value for item in people for value in item.external.values() if len(value) >= MIN_EXTERNAL_ID}
         )
-        self._xrefs = {f"@{value.rpartition('#')[2]}@" for one in people if (value := one.external.get("gedcom"))}
+        self._xrefs = {f"@{value.rpartition('#')[2]}@" for item in people if (value := item.external.get("gedcom"))}
         about = sorted(source.id for source in self._tree.sources.values() if self._is_about_withheld(source))
         self._about = {one: f"source-{number}" for number, one in enumerate(about, 1)}
 
@@ -138,11 +142,12 @@ class _PublicRedaction:
         ties = [tie for tie in map(self._tie, self._tree.relationships, count(1)) if tie]
         facts = [fact for fact in map(self._fact, self._tree.facts, count(1)) if fact]
         return Tree(
-            {one.id: one for one in sorted(persons, key=lambda one: one.id)},
-            tuple(sorted(ties, key=lambda one: one.id)),
-            tuple(sorted(facts, key=lambda one: one.id)),
+            {person.id: person for person in sorted(persons, key=lambda person: person.id)},
+            tuple(sorted(ties, key=lambda relationship: relationship.id)),
+            tuple(sorted(facts, key=lambda entry: entry.id)),
             self._sources(
-                [one for item in ties for one in item.evidence] + [one for item in facts for one in item.evidence]
+                [evidence for item in ties for evidence in item.evidence]
+                + [evidence for item in facts for evidence in item.evidence]
             ),
         )
 
@@ -234,9 +239,9 @@ class _PublicRedaction:
 
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
         """The sources that are still cited, and those that were never cited and mention no withheld person."""
-        cited = {one.source for one in shown}
-        before = {one.source for tie in self._tree.relationships for one in tie.evidence}
-        before |= {one.source for fact in self._tree.facts for one in fact.evidence}
+        cited = {evidence.source for evidence in shown}
+        before = {evidence.source for tie in self._tree.relationships for evidence in tie.evidence}
+        before |= {evidence.source for fact in self._tree.facts for evidence in fact.evidence}
         found: dict[SourceId, Source] = {}
         for source in self._tree.sources.values():
             name = self._about.get(source.id, source.id)
@@ -294,7 +299,9 @@ def redact(tree: Tree, mode: PrivacyMode, year: int) -> RedactedTree:
             return tree
         # A redacted tree no longer shows why a person counts as dead, so the earlier verdicts stay.
         why, withheld = Message("as found before"), set(tree.withheld)
-        verdicts = {one: LivingVerdict("living" if one in withheld else "deceased", why) for one in tree.persons}
+        verdicts = {
+            person: LivingVerdict("living" if person in withheld else "deceased", why) for person in tree.persons
+        }
         return redact_withheld(WithheldPeople(tree, year, verdicts), mode)
     return redact_withheld(find_withheld(tree, year), mode)
 
@@ -302,7 +309,7 @@ def redact(tree: Tree, mode: PrivacyMode, year: int) -> RedactedTree:
 def redact_withheld(withheld: WithheldPeople, mode: PrivacyMode) -> RedactedTree:
     """The same for a tree whose withheld people are known."""
     check_mode(mode)
-    tree, ids = withheld.tree, [one for one in sorted(withheld.tree.persons) if withheld.withholds(one)]
+    tree, ids = withheld.tree, [person for person in sorted(withheld.tree.persons) if withheld.withholds(person)]
     if mode == "private":
         tree = _private_tree(withheld)
     elif mode != "owner":

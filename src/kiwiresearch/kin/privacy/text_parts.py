@@ -96,7 +96,7 @@ class Contact(NamedTuple):
 def contacts_in(text: str) -> list[Contact]:
     """The contacts of a text, in order and not overlapping."""
     found: list[Contact] = []
-    for contact in sorted(_all(text), key=lambda one: (one.start, -one.end)):
+    for contact in sorted(_all(text), key=lambda item: (item.start, -item.end)):
         if not found or contact.start >= found[-1].end:
             found.append(contact)
     return found
@@ -117,7 +117,7 @@ def without_contacts(text: str) -> str:
 
 def has_modern_clue(text: str) -> bool:
     """Whether a text about a person can only be from our time."""
-    return bool(CLUES.search(text) or any(one.kind in ("e-mail", "handle") for one in contacts_in(text)))
+    return bool(CLUES.search(text) or any(contact.kind in ("e-mail", "handle") for contact in contacts_in(text)))
 
 
 DATA = Path(__file__).with_name("data") / "regions.toml"

@@ -109,7 +109,7 @@ class TraceFinder:
         """The mentions of withheld people in a text, in order; overlapping ones are merged."""
         found = list(self._found(tokens(text)))
         merged: list[Trace] = []
-        for trace in sorted(found, key=lambda one: (one.start, -one.end, one.kind, one.person)):
+        for trace in sorted(found, key=lambda item: (item.start, -item.end, item.kind, item.person)):
             last = merged[-1] if merged else None
             if last and trace.start < last.end:
                 merged[-1] = Trace(last.start, max(last.end, trace.end), last.person, last.kind)
@@ -125,7 +125,7 @@ class TraceFinder:
         for at, token in enumerate(row):
             for length in sorted(self._lengths.get(token.word, ())):
                 part = row[at : at + length]
-                run = self._runs.get(tuple(one.word for one in part)) if len(part) == length else None
+                run = self._runs.get(tuple(item.word for item in part)) if len(part) == length else None
                 if (
                     run
                     and (length > 1 or run.matches_lowercase or token.is_namelike)

@@ -72,9 +72,9 @@ class WithheldPeople:
     @cached_property
     def traces(self) -> TraceFinder:
         """Finds mentions of withheld people in a text."""
-        withheld = {one: self.traits[one] for one in self.verdicts if self.withholds(one)}
+        withheld = {verdict: self.traits[verdict] for verdict in self.verdicts if self.withholds(verdict)}
         withheld |= {name: KnownTraits(names=(name,)) for name in self.unlisted_relatives}
-        return TraceFinder(withheld, [self.traits[one] for one in self.verdicts if not self.withholds(one)])
+        return TraceFinder(withheld, [self.traits[verdict] for verdict in self.verdicts if not self.withholds(verdict)])
 
     @cached_property
     def traits(self) -> Mapping[PersonId, KnownTraits]:
@@ -83,15 +83,18 @@ class WithheldPeople:
         places: dict[PersonId, list[str]] = defaultdict(list)
         for tie in self.tree.relationships:
             ends = (tie.first, tie.second)
-            for one in [one for one in ends if self.withholds(one)] or ends:
-                dates[one] += [when for when in (tie.start, tie.end) if when]
+            for item in [end for end in ends if self.withholds(end)] or ends:
+                dates[item] += [when for when in (tie.start, tie.end) if when]
         for fact in self.tree.facts:
             if fact.field in MARRIAGE_FIELDS:
-                spouses = [one for one in self.tree.spouses(fact.person) if self.withholds(one)]
-                for one in spouses or [fact.person]:
-                    dates[one] += [fact.when] if fact.when else []
-                    places[one] += [fact.value] if fact.field == "marriage_place" else []
-        return {one.id: self._traits(one, dates[one.id], places[one.id]) for one in self.tree.persons.values()}
+                spouses = [spouse for spouse in self.tree.spouses(fact.person) if self.withholds(spouse)]
+                for spouse in spouses or [fact.person]:
+                    dates[spouse] += [fact.when] if fact.when else []
+                    places[spouse] += [fact.value] if fact.field == "marriage_place" else []
+        return {
+            person.id: self._traits(person, dates[person.id], places[person.id])
+            for person in self.tree.persons.values()
+        }
 
     def _traits(self, person: Person, dates: list[DateRange], places: list[str]) -> KnownTraits:
         facts = self.tree.facts_of(person.id)
@@ -124,9 +127,9 @@ class WithheldPeople:
     def _matching_relatives(self, fact: Fact) -> list[PersonId]:
         """The relatives a fact names: exact matches of the name, or failing that, a shared given name."""
         value = words(fact.value)
-        relatives = [one for one in self._relatives(fact) if one in self.tree.persons]
-        same = [one for one in relatives if any(words(name) == value for name in self.traits[one].names)]
-        return same or [one for one in relatives if self._given_names(one) & set(value)]
+        relatives = [relative for relative in self._relatives(fact) if relative in self.tree.persons]
+        same = [relative for relative in relatives if any(words(name) == value for name in self.traits[relative].names)]
+        return same or [relative for relative in relatives if self._given_names(relative) & set(value)]
 
     def _relatives(self, fact: Fact) -> tuple[PersonId, ...]:
         """The person's relatives of the kind that the fact names."""
@@ -167,8 +170,8 @@ class WithheldPeople:
 
     def reveals_relative(self, text: str, people: tuple[PersonId, ...], *, by_name: bool) -> bool:
         """Whether a text about these people, who are shown, reveals a withheld relative by year or by given name."""
-        revealing = {year for one in people for year in self._revealing_years.get(one, ())}
-        revealing |= {name for one in people for name in self._revealing_names.get(one, ()) if by_name}
+        revealing = {year for person in people for year in self._revealing_years.get(person, ())}
+        revealing |= {name for person in people for name in self._revealing_names.get(person, ()) if by_name}
         return bool(revealing) and any(token.is_namelike and token.word in revealing for token in tokens(text))
 
     @cached_property
@@ -195,15 +198,15 @@ class WithheldPeople:
     @cached_property
     def _withheld_by_person(self) -> Mapping[PersonId, list[PersonId]]:
         """The withheld relatives of each person who is shown, as far as a page about that person would mention them."""
-        shown = [one for one in self.tree.persons if not self.withholds(one)]
-        return {one: found for one in shown if (found := self._withheld_relatives(one))}
+        shown = [person for person in self.tree.persons if not self.withholds(person)]
+        return {item: found for item in shown if (found := self._withheld_relatives(item))}
 
     def _withheld_relatives(self, person: PersonId) -> list[PersonId]:
         tree = self.tree
         children = tree.children(person)
         near = {*tree.parents(person), *children, *tree.spouses(person), *tree.siblings(person)}
-        near |= {one for child in children for one in (*tree.children(child), *tree.spouses(child))}
-        return sorted(one for one in near if one in tree.persons and self.withholds(one))
+        near |= {item for child in children for item in (*tree.children(child), *tree.spouses(child))}
+        return sorted(item for item in near if item in tree.persons and self.withholds(item))
 
 
 def find_withheld(

@@ -57,7 +57,7 @@ def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]
         return "empty"
     if len(text) > MAX_SENTENCE_LENGTH:
         return "too long"
-    mine, theirs = cut_sentence(text, names), [cut_sentence(one.text, names) for one in sources]
+    mine, theirs = cut_sentence(text, names), [cut_sentence(sentence.text, names) for sentence in sources]
     if PRONOUNS & mine.all:
         return "pronoun"
     if mine.all - CONNECTING - {word for said in theirs for word in said.all}:
@@ -100,7 +100,7 @@ def _words(text: str, names: Sequence[str]) -> list[str]:
     found: list[str] = []
     at = 0
     while at < len(words):
-        name = next((one for one in whole if tuple(words[at : at + len(one)]) == one), None)
+        name = next((item for item in whole if tuple(words[at : at + len(item)]) == item), None)
         found.append(NAME_PREFIX + " ".join(name) if name else words[at])
         at += len(name) if name else 1
     return found
@@ -123,7 +123,7 @@ def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool
         return True
     for said in theirs:
         if cue in said.words and mine.words[cue] in ((), said.words[cue]):
-            return all(any(_covers(when, one) for one in said.dates[cue]) for when in mine.dates[cue])
+            return all(any(_covers(when, date_range) for date_range in said.dates[cue]) for when in mine.dates[cue])
     return False
 
 
@@ -183,10 +183,14 @@ def summary_prompt() -> Prompt:
 def write_summary(case: ReportInput, model: Model) -> WordedSummary:
     """The summary with sentences of the model in place of those they are based on; the others stay unchanged."""
     rules = summary(case)
-    given = {_key(case, one): one for one in rules[:MAX_FACTS] if one.people and _is_about_the_dead(case, one)}
+    given = {
+        _key(case, sentence): sentence
+        for sentence in rules[:MAX_FACTS]
+        if sentence.people and _is_about_the_dead(case, sentence)
+    }
     if not given:
         return WordedSummary(rules)
-    family = join_names([display_name(case.tree, one) for one in case.seeds]) or "nobody"
+    family = join_names([display_name(case.tree, seed) for seed in case.seeds]) or "nobody"
     facts = "\n".join(f"{key} {one.text}" for key, one in given.items())
     messages = summary_prompt().fill(family=family, facts=facts, most=MAX_SENTENCES)
     options = write_up(TEMPERATURE, max_tokens=MAX_SENTENCES * PER_SENTENCE)
@@ -202,7 +206,7 @@ def write_summary(case: ReportInput, model: Model) -> WordedSummary:
 
 def _is_about_the_dead(case: ReportInput, said: SummarySentence) -> bool:
     """Whether everybody the sentence is about is dead; other sentences are never given to a model."""
-    return all(case.tree.persons[one].living == "deceased" for one in said.people if one in case.tree.persons)
+    return all(case.tree.persons[person].living == "deceased" for person in said.people if person in case.tree.persons)
 
 
 def _key(case: ReportInput, said: SummarySentence) -> str:
@@ -220,12 +224,12 @@ def _merge_sentences(
     dropped: list[DroppedSentence] = []
     instead: dict[SummarySentence, SummarySentence] = {}
     covered: set[SummarySentence] = set()
-    for one in proposed:
-        if one is None:
+    for sentence in proposed:
+        if sentence is None:
             dropped.append(DroppedSentence("", "wrong form"))
             continue
-        text = " ".join(printable(one.text).split())
-        keys = tuple(dict.fromkeys(key.strip().strip("[]()") for key in one.keys))
+        text = " ".join(printable(sentence.text).split())
+        keys = tuple(dict.fromkeys(key.strip().strip("[]()") for key in sentence.keys))
         sources = [given[key] for key in keys if key in given]
         reason = _refusal(case, text, keys, sources, covered)
         if reason:
@@ -235,7 +239,7 @@ def _merge_sentences(
         people = tuple(dict.fromkeys(person for said in sources for person in said.people))
         instead[min(sources, key=rules.index)] = SummarySentence(text, rests_on, people, "model")
         covered.update(sources)
-    said = [instead.get(one, one) for one in rules if one in instead or one not in covered]
+    said = [instead.get(sentence, sentence) for sentence in rules if sentence in instead or sentence not in covered]
     return WordedSummary(tuple(said), tuple(dropped))
 
 

@@ -103,7 +103,7 @@ def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> l
     for node in nodes:
         for union in _unions(tree, node.person, couples):
             known = children_of_couple(tree, node.person, union.partner)
-            children = [one for one in known if one not in placed]
+            children = [item for item in known if item not in placed]
             union.elsewhere = len(known) - len(children)
             if generations and node.depth >= generations:
                 union.left_out, children = len(children), []
@@ -112,7 +112,9 @@ def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> l
                 union.partner, children = "", []
             placed.update(children)
             count += len(children) + bool(union.partner)
-            union.children = [DescendantNode(one, node.depth + 1, ties.get((node.person, one))) for one in children]
+            union.children = [
+                DescendantNode(child, node.depth + 1, ties.get((node.person, child))) for child in children
+            ]
             nodes.extend(union.children)
             node.unions.append(union)
     _mark_repeats(nodes, placed)
@@ -131,7 +133,7 @@ def _unions(tree: Tree, person: PersonId, ties: Couples) -> list[Union]:
     """Children without a known other parent first, then partners in order of time."""
     alone = [Union("", None)] if children_of_couple(tree, person, "") else []
     order = partners_in_order(tree, person, ties)
-    return alone + [Union(one, ties.get(frozenset((person, one)))) for one in order]
+    return alone + [Union(item, ties.get(frozenset((person, item)))) for item in order]
 
 
 def couple_ties(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
@@ -148,9 +150,9 @@ def couple_ties(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
 def partners_in_order(tree: Tree, person: PersonId, ties: Couples) -> list[PersonId]:
     """Spouses and other parents of a person's children, in order of time, or in the order of the source."""
     parents = (other for child in tree.children(person) for other in tree.parents(child))
-    found = dict.fromkeys(one for one in (*tree.spouses(person), *parents) if one in tree.persons and one != person)
+    found = dict.fromkeys(item for item in (*tree.spouses(person), *parents) if item in tree.persons and item != person)
     return sorted(
-        found, key=lambda one: (_start_of_union(tree, person, one, ties), tree.evidence_position(person, one), one)
+        found, key=lambda item: (_start_of_union(tree, person, item, ties), tree.evidence_position(person, item), item)
     )
 
 
@@ -167,7 +169,7 @@ def children_of_couple(tree: Tree, person: PersonId, partner: PersonId) -> list[
     """The children of two people, or of one person whose other parent is unknown, the eldest first."""
     found = []
     for child in tree.children(person):
-        others = [one for one in tree.parents(child) if one != person and one in tree.persons]
+        others = [parent for parent in tree.parents(child) if parent != person and parent in tree.persons]
         if child in tree.persons and child != person and (others[:1] == [partner] or not (others or partner)):
             found.append(child)
     return children_by_birth(tree, person, found)

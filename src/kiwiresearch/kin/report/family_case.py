@@ -89,8 +89,8 @@ class ReportInput:
 def shown_conflict(conflict: Conflict) -> ShownConflict:
     """A conflict as the report shows it; it must have been found in the tree that is shown."""
     competing = conflict.competing_assertions
-    in_order = sorted(conflict.evidence_ranking, key=lambda one: one.rank)
-    ranking = tuple(ShownValue(competing[one.claim_index].facts, one.reason) for one in in_order)
+    in_order = sorted(conflict.evidence_ranking, key=lambda value_rank: value_rank.rank)
+    ranking = tuple(ShownValue(competing[value_rank.claim_index].facts, value_rank.reason) for value_rank in in_order)
     best = conflict.recommended_index
     return ShownConflict(
         conflict.person,

@@ -24,11 +24,11 @@ def people_in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ..
     found = dict.fromkeys(seed for seed in seeds if seed in tree.persons)
     line = list(found)
     for person in line:
-        for one in _relatives(tree, person, couples):
-            if one in tree.persons and one not in found:
-                found[one] = None
-                line.append(one)
-    rest = sorted(set(tree.persons) - found.keys(), key=lambda one: (display_name(tree, one), one))
+        for relative in _relatives(tree, person, couples):
+            if relative in tree.persons and relative not in found:
+                found[relative] = None
+                line.append(relative)
+    rest = sorted(set(tree.persons) - found.keys(), key=lambda item: (display_name(tree, item), item))
     return (*found, *rest)
 
 
@@ -71,7 +71,7 @@ def ancestors_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
         found.append(Branch(depth, _line(tree, person, note, again=again)))
         seen.add(person)
         parents = () if again else parents_in_order(tree, person)
-        waiting += [(one, depth + 1, tie_note(ties.get((one, person)))) for one in reversed(parents)]
+        waiting += [(parent, depth + 1, tie_note(ties.get((parent, person)))) for parent in reversed(parents)]
     return (*found, *_left_out_note(len(waiting)))
 
 
@@ -123,7 +123,7 @@ def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
                 below.append(DescendantRow(other, row.depth + 1, began, row.person))
             children = children_of_couple(tree, row.person, other)
             below += [
-                DescendantRow(one, row.depth + 1 + own, tie_note(ties.get((row.person, one)))) for one in children
+                DescendantRow(child, row.depth + 1 + own, tie_note(ties.get((row.person, child)))) for child in children
             ]
         waiting += reversed(below)
     return found

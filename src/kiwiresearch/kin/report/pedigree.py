@@ -74,8 +74,8 @@ def pedigree(
 def parents_in_order(tree: Tree, person: PersonId) -> tuple[PersonId, ...]:
     """Fathers, then mothers, then parents of unknown sex."""
     sexes = {"male": 0, "female": 1, "": 2}
-    found = [one for one in tree.parents(person) if one in tree.persons and one != person]
-    return tuple(sorted(found, key=lambda one: sexes[tree.persons[one].sex]))
+    found = [parent for parent in tree.parents(person) if parent in tree.persons and parent != person]
+    return tuple(sorted(found, key=lambda item: sexes[tree.persons[item].sex]))
 
 
 def parent_ties(tree: Tree) -> dict[tuple[PersonId, PersonId], Relationship]:
@@ -103,11 +103,11 @@ def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: i
     nodes[0].middle = TOP - min(reach.top for reach in nodes[0].reaches)
     bottom = nodes[0].middle + max(reach.bottom for reach in nodes[0].reaches)
     for node in nodes:
-        for one in node.parents:
-            one.middle = node.middle + one.offset
+        for ancestor_node in node.parents:
+            ancestor_node.middle = node.middle + ancestor_node.offset
     depth = max(node.depth for node in nodes)
     boxes = tuple(_box(node) for node in nodes)
-    ties = tuple(_tie(node, one) for node in nodes for one in node.parents)
+    ties = tuple(_tie(node, ancestor_node) for node in nodes for ancestor_node in node.parents)
     heads = tuple(Label(_x(n), TOP - 14, _generation(n), "head") for n in range(1, depth + 1))
     more = tuple(_more(node) for node in nodes if node.left_out)
     width = _x(depth) + BOX_WIDTH + (GUTTER if more else EDGE)

@@ -50,7 +50,7 @@ def source_title(source: Source) -> str:
 
 def source_numbers(sources: Mapping[SourceId, Source]) -> dict[SourceId, int]:
     """The numbers by which a report cites its sources, in the order of the source list."""
-    order = sorted(sources.values(), key=lambda one: (one.name, one.title, one.id))
+    order = sorted(sources.values(), key=lambda item: (item.name, item.title, item.id))
     return {source.id: number for number, source in enumerate(order, start=1)}
 
 
@@ -77,27 +77,27 @@ class QuoteBuilder:
     def class_of(self, evidence: Iterable[Evidence]) -> str:
         """The class of evidence, if several quotes share one; otherwise each quote shows its own."""
         some = _distinct(evidence)
-        classes = {evidence_phrase(one, self._sources.get(one.source)) for one in some}
+        classes = {evidence_phrase(item, self._sources.get(item.source)) for item in some}
         return classes.pop() if len(some) > 1 and len(classes) == 1 else ""
 
     def quotes(self, evidence: Iterable[Evidence], says: str = "", shared: str = "") -> tuple[Quotation, ...]:
         """The quotes, each with its location, its class unless `shared`, and its value if different."""
         found = []
-        for one in _distinct(evidence):
-            kind = evidence_phrase(one, self._sources.get(one.source))
-            rule = one_line(one.rationale)
-            method = "" if rule and one.method in RULE_METHODS else METHOD_LABELS[one.method]
+        for item in _distinct(evidence):
+            kind = evidence_phrase(item, self._sources.get(item.source))
+            rule = one_line(item.rationale)
+            method = "" if rule and item.method in RULE_METHODS else METHOD_LABELS[item.method]
             notes = (says, "" if kind == shared else kind, method, rule)
-            found.append(Quotation(one.snippet, self.cite(one), tuple(filter(None, notes))))
+            found.append(Quotation(item.snippet, self.cite(item), tuple(filter(None, notes))))
         return tuple(found)
 
 
 def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
     """Evidence without repetitions of the same words at the same place, in the order of the source."""
     met: dict[tuple[str, str, str], Evidence] = {}
-    for one in evidence:
-        met.setdefault((one.source, " ".join(one.snippet.split()), one.locator), replace(one, id=""))
-    return sorted(met.values(), key=lambda one: (one.source, one.start))
+    for item in evidence:
+        met.setdefault((item.source, " ".join(item.snippet.split()), item.locator), replace(item, id=""))
+    return sorted(met.values(), key=lambda item: (item.source, item.start))
 
 
 MIN_ORIGINS = 2
@@ -113,7 +113,7 @@ class Support:
 
 def origins(tree: Tree, evidence: Iterable[Evidence]) -> frozenset[str]:
     """The independent origins of evidence: sources that copy from each other count as one."""
-    sources = (tree.sources.get(one.source) for one in evidence)
+    sources = (tree.sources.get(item.source) for item in evidence)
     return frozenset(source.origin for source in sources if source)
 
 
@@ -131,13 +131,13 @@ def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_
         return Support("no evidence to show", "bad")
     groups = origins(tree, evidence)
     unverified = "" if status == "verified" else ", not verified"
-    forms = {source.form for one in evidence if (source := tree.sources.get(one.source))}
-    is_primary = any(one.information == "primary" for one in evidence)
+    forms = {source.form for item in evidence if (source := tree.sources.get(item.source))}
+    is_primary = any(item.information == "primary" for item in evidence)
     if len(groups) >= MIN_ORIGINS and "original" in forms and is_primary and not unverified:
         return Support("proved", "good")
     if len(groups) >= MIN_ORIGINS:
         return Support(f"{len(groups)} independent sources{unverified}", "weak" if unverified else "fair")
-    several = len({one.source for one in evidence}) > 1
+    several = len({item.source for item in evidence}) > 1
     return Support(f"{'several sources with the same origin' if several else 'one source'}{unverified}", "weak")
 
 
@@ -148,10 +148,10 @@ class Proofs:
         self.case, self.tree, self.anchors = case, case.tree, anchors
         self.quoting = QuoteBuilder(case.tree)
         self._order = {person: at for at, person in enumerate(anchors)}
-        self._against = {(one.person, one.field): one for one in case.conflicts}
+        self._against = {(conflict.person, conflict.field): conflict for conflict in case.conflicts}
         self.facts = {fact.id: fact for fact in case.tree.facts}
         self.ties = {tie.id: tie for tie in case.tree.relationships}
-        self._sides = {one: found for found in case.conflicts for side in found.ranking for one in side.facts}
+        self._sides = {item: found for found in case.conflicts for side in found.ranking for item in side.facts}
         self._shown_of: dict[PersonId, tuple[FactEntry, ...]] = {}
         self._ties: dict[PersonId, list[Relationship]] = {}
         for tie in case.tree.relationships:
@@ -209,7 +209,7 @@ class Proofs:
     def _shown(self, fact: Fact, others: Sequence[Fact]) -> FactEntry:
         level = self.support_of_fact(fact)
         notes = [*self._why(fact, others), *map(self._other, others)]
-        shared = self.quoting.class_of(one for given in (fact, *others) for one in given.evidence)
+        shared = self.quoting.class_of(evidence for given in (fact, *others) for evidence in given.evidence)
         shown = self.quoting.quotes(fact.evidence, shared=shared)
         for other in others:
             shown += self.quoting.quotes(other.evidence, f"says {value_phrase(other)}", shared)
@@ -227,7 +227,7 @@ class Proofs:
 
     def _other(self, fact: Fact) -> Line:
         kept = STATUS_LABELS[fact.status] if fact.status in DISCARDED else "kept as an alternative"
-        cites = [plain_text(self.quoting.cite(one)) for one in fact.evidence]
+        cites = [plain_text(self.quoting.cite(evidence)) for evidence in fact.evidence]
         said = f" ({'; '.join(cites)})" if cites else ""
         value = Span(value_phrase(fact), foreign=True)
         return line_of(Span("Another value: ", emphasis=True), value, f", {kept}{said}")
@@ -274,9 +274,9 @@ class Proofs:
 
     def _evidence(self, tie: Relationship) -> list[Evidence]:
         """The evidence of a tie, including that of facts which state it."""
-        facts = [fact for one in (tie.first, tie.second) for fact in self.tree.facts_of(one)]
+        facts = [fact for item in (tie.first, tie.second) for fact in self.tree.facts_of(item)]
         stating = [fact for fact in facts if fact.field in RELATION_FIELDS and self._tie_states(tie, fact)]
-        return [*tie.evidence, *(one for fact in stating for one in fact.evidence)]
+        return [*tie.evidence, *(evidence for fact in stating for evidence in fact.evidence)]
 
     def _tie(self, person: PersonId, tie: Relationship) -> FactEntry:
         """A tie; its proof is shown with the first of the two people only."""
@@ -304,7 +304,7 @@ class Proofs:
         return FactEntry(line, level.words, level.tone, shown, (*notes, *_class(shared)), bool(notes))
 
     def _comes_first(self, tie: Relationship) -> PersonId:
-        return min((tie.first, tie.second), key=lambda one: self._order.get(one, len(self._order)))
+        return min((tie.first, tie.second), key=lambda item: self._order.get(item, len(self._order)))
 
 
 def _is_contested(found: ShownConflict | None) -> bool:

@@ -79,9 +79,9 @@ def conflicts_section(proofs: Proofs) -> Iterator[Block]:
         yield Paragraph(line_of("No conflicts: the sources do not contradict each other."))
         return
     yield Paragraph(line_of("Values that cannot all be right, side by side. All of them are kept."))
-    for one in proofs.case.conflicts:
-        if one.person in proofs.tree.persons:
-            yield from _conflict(proofs, one)
+    for conflict in proofs.case.conflicts:
+        if conflict.person in proofs.tree.persons:
+            yield from _conflict(proofs, conflict)
 
 
 def _conflict(proofs: Proofs, one: ShownConflict) -> Iterator[Block]:
@@ -100,13 +100,13 @@ def _conflict(proofs: Proofs, one: ShownConflict) -> Iterator[Block]:
 
 def _value(proofs: Proofs, ranked: ShownValue, *, is_held: bool) -> tuple[Line, ...]:
     """One side of a conflict; empty if the tree that is shown does not contain it."""
-    facts = [fact for one in ranked.facts if (fact := proofs.facts.get(one))]
-    ties = [tie for one in ranked.facts if (tie := proofs.ties.get(one))]
+    facts = [fact for item in ranked.facts if (fact := proofs.facts.get(item))]
+    ties = [tie for item in ranked.facts if (tie := proofs.ties.get(item))]
     if not facts and not ties:
         return ()
     value = Span(value_phrase(facts[0]), foreign=True) if facts else proofs.person_link(ties[0].first)
     places: list[str | Span] = []
-    evidences = [*(one for fact in facts for one in fact.evidence), *(one for tie in ties for one in tie.evidence)]
+    evidences = [*(item for fact in facts for item in fact.evidence), *(item for tie in ties for item in tie.evidence)]
     for evidence in dict.fromkeys(evidences):
         place = proofs.quoting.cite(evidence)
         places += ["; " if places else "", *place] if not set(place) <= set(places) else []
@@ -126,17 +126,19 @@ def merges_section(proofs: Proofs) -> Iterator[Block]:
         return
     yield Heading(line_of("Merged records"), anchor="merges")
     yield Paragraph(line_of("Each merge can be undone."))
-    for one in proofs.case.merges:
-        shown = proofs.person_link(one.person) if one.person in proofs.tree.persons else Span("A person")
+    for merge in proofs.case.merges:
+        shown = proofs.person_link(merge.person) if merge.person in proofs.tree.persons else Span("A person")
         spans: list[str | Span] = [shown]
-        names = [name for name in dict.fromkeys(map(one_line, one.names)) if name and name != shown.text]
+        names = [name for name in dict.fromkeys(map(one_line, merge.names)) if name and name != shown.text]
         for number, name in enumerate(names):
             spans += [", also known as " if not number else ", ", Span(f"“{name}”", foreign=True)]
-        decided = f"score {one.score:.2f}" + (f", decided by {one_line(one.decided_by)}" if one.decided_by else "")
-        state = "; later undone" if one.reverted else ""
+        decided = f"score {merge.score:.2f}" + (
+            f", decided by {one_line(merge.decided_by)}" if merge.decided_by else ""
+        )
+        state = "; later undone" if merge.reverted else ""
         yield Paragraph(line_of(*spans, f" ({decided}{state})"))
-        lines = [line_of(Span("For: ", emphasis=True), one_line(one.why))]
-        lines.append(line_of(Span("Against: ", emphasis=True), one_line(one.why_not) or "nothing noted."))
+        lines = [line_of(Span("For: ", emphasis=True), one_line(merge.why))]
+        lines.append(line_of(Span("Against: ", emphasis=True), one_line(merge.why_not) or "nothing noted."))
         yield LineList(tuple(lines))
 
 
@@ -145,18 +147,18 @@ def log_section(case: ReportInput) -> Iterator[Block]:
     if not case.searches:
         yield Paragraph(line_of("No searches yet."))
         return
-    vain = sum(one.negative for one in case.searches)
+    vain = sum(search.negative for search in case.searches)
     yield Paragraph(
         line_of(f"{count_of(len(case.searches), 'search', 'searches')}, {vain:,} without results. {ABSENCE}")
     )
     rows = tuple(
         (
-            line_of(Span(one_line(one.query), foreign=True)),
-            line_of(one_line(one.source)),
-            line_of("no results" if one.negative else f"{one.hits:,} found"),
-            line_of(f"{one.new_facts:,}"),
+            line_of(Span(one_line(search.query), foreign=True)),
+            line_of(one_line(search.source)),
+            line_of("no results" if search.negative else f"{search.hits:,} found"),
+            line_of(f"{search.new_facts:,}"),
         )
-        for one in case.searches
+        for search in case.searches
     )
     yield _table(("Search", "Source", "Result", "New facts"), rows, "All searches in order", "log")
 
@@ -167,7 +169,7 @@ def sources_section(case: ReportInput) -> Iterator[Block]:
         yield Paragraph(line_of("No sources have been read yet."))
         return
     lines = []
-    for source in (case.tree.sources[one] for one in source_numbers(case.tree.sources)):
+    for source in (case.tree.sources[number] for number in source_numbers(case.tree.sources)):
         parts = [one_line(source.name) if source.title else "", f"tier {source.tier}", f"{source.form} source"]
         parts += ["official"] if source.official else []
         parts += ["written by contributors"] if source.user_contributed else []
@@ -218,7 +220,7 @@ def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = 
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
     seeds = [seed for seed in case.seeds if seed in case.tree.persons]
-    whose = one_line(case.title) or join_names([display_name(case.tree, one) for one in seeds]) or "no one yet"
+    whose = one_line(case.title) or join_names([display_name(case.tree, item) for item in seeds]) or "no one yet"
     blocks = (
         *_opening(case),
         *_summary(summary(case, proofs) if said is None else said, note),
@@ -244,10 +246,12 @@ def _opening(case: ReportInput) -> Iterator[Block]:
 
 def _summary(said: Sequence[SummarySentence], note: str) -> Iterator[Block]:
     yield Heading(line_of("Summary"), anchor="summary")
-    with_people = [one for one in said if one.people]
+    with_people = [sentence for sentence in said if sentence.people]
     if with_people:
-        yield Paragraph(line_of(Span(" ".join(f"{one.text}{_mark(one)}" for one in with_people), foreign=True)))
-    rest = [one.text for one in said if not one.people]
+        yield Paragraph(
+            line_of(Span(" ".join(f"{sentence.text}{_mark(sentence)}" for sentence in with_people), foreign=True))
+        )
+    rest = [sentence.text for sentence in said if not sentence.people]
     if rest:
         yield Paragraph(line_of(Span(" ".join(rest), foreign=True)))
     if any(map(_mark, said)):
@@ -289,24 +293,24 @@ def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:
     if len(people) > 1:
         yield Paragraph(line_of(WHERE_PROOFS_ARE), "origin")
         yield _people_table(proofs, people)
-    for one in people:
-        yield from _person(proofs, one)
+    for person in people:
+        yield from _person(proofs, person)
 
 
 def _people_table(proofs: Proofs, people: Sequence[PersonId]) -> Table:
     case = proofs.case
     rows = [
         (
-            line_of(proofs.person_link(one)),
-            line_of(lifespan(case.tree, one)),
-            line_of(one_line(case.kinship.get(one, ""))),
+            line_of(proofs.person_link(person)),
+            line_of(lifespan(case.tree, person)),
+            line_of(one_line(case.kinship.get(person, ""))),
         )
-        for one in people
+        for person in people
     ]
     label = "Everyone in this report"
     if not case.kinship:
         return _table(("Name", "Lived"), tuple(row[:2] for row in rows), label)
-    seed = next((display_name(case.tree, one) for one in case.seeds if one in case.tree.persons), "")
+    seed = next((display_name(case.tree, item) for item in case.seeds if item in case.tree.persons), "")
     return _table(("Name", "Lived", f"Relationship to {seed}" if seed else "Relationship"), tuple(rows), label)
 
 
@@ -345,11 +349,11 @@ def _events(proofs: Proofs) -> Iterator[Block]:
 
 def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:
     ages: list[str | Span] = []
-    for one in event.ages:
+    for age in event.ages:
         ages += [", " if ages else ""]
-        ages += [proofs.person_link(one.person), " "] if len(event.people) > 1 or event.kind == "birth" else []
-        impossible = one.age.is_impossible
-        ages.append(Span(one.age.words(), tone="bad" if impossible else ""))
+        ages += [proofs.person_link(age.person), " "] if len(event.people) > 1 or event.kind == "birth" else []
+        impossible = age.age.is_impossible
+        ages.append(Span(age.age.words(), tone="bad" if impossible else ""))
     who: list[str | Span] = []
     for person in event.people:
         who += [" and " if who else "", proofs.person_link(person)]

@@ -57,8 +57,8 @@ def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySente
     parents = parents_in_order(tree, seed)
     if parents:
         ties = [tie for tie in tree.relationships if tie.kind == "parent_of" and tie.second == seed and _counts(tie)]
-        for qualifier in dict.fromkeys(_qualifier(ties, one) for one in parents):
-            alike = [one for one in parents if _qualifier(ties, one) == qualifier]
+        for qualifier in dict.fromkeys(_qualifier(ties, parent) for parent in parents):
+            alike = [parent for parent in parents if _qualifier(ties, parent) == qualifier]
             yield _parents(tree, seed, alike, qualifier, ties)
     yield from _partners(tree, seed)
     alone = children_of_couple(tree, seed, "")
@@ -83,7 +83,7 @@ def _parents(
     verb = "were the" if len(parents) > 1 else "was a" if qualifier else "was the"
     verb = "was an" if verb == "was a" and qualifier[:1] in "aeiou" else verb
     called = f"step{role}" if qualifier == "step" else f"{qualifier} {role}".strip()
-    names = join_names([display_name(tree, one) for one in parents])
+    names = join_names([display_name(tree, parent) for parent in parents])
     text = f"{names} {verb} {called} of {display_name(tree, seed)}."
     return SummarySentence(text, tuple(tie.id for tie in ties if tie.first in parents), (*parents, seed))
 
@@ -104,7 +104,11 @@ def _life(case: ReportInput, person: Person) -> SummarySentence:
         parts.append("has died")
     fields: tuple[FieldName, ...] = ("birth_date", "birth_place", "death_date", "death_place")
     facts = tuple(fact.id for field in fields if (fact := accepted_fact(tree, person.id, field)))
-    contested = [field_noun(one.field) for one in case.conflicts if one.person == person.id and _is_open(one.status)]
+    contested = [
+        field_noun(conflict.field)
+        for conflict in case.conflicts
+        if conflict.person == person.id and _is_open(conflict.status)
+    ]
     sentence = f"{name} {join_names(parts)}" if parts else f"No dates are known for the life of {name}"
     text = f"{sentence}; sources disagree on the {join_names(contested)}." if contested else f"{sentence}."
     return SummarySentence(text, facts, (person.id,))
@@ -141,11 +145,11 @@ def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
             for tie in tree.relationships
             if tie.kind in ("spouse_of", "partner_of") and {tie.first, tie.second} == {seed, other} and _counts(tie)
         ]
-        tie = next((one for one in ties if one.start), ties[0])
+        tie = next((relationship for relationship in ties if relationship.start), ties[0])
         verb = "married" if tie.kind == "spouse_of" else "was the partner of"
         when = date_phrase(tie.start) if tie.start else ""
         verb = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
-        yield SummarySentence(verb, tuple(one.id for one in ties), (seed, other))
+        yield SummarySentence(verb, tuple(relationship.id for relationship in ties), (seed, other))
         children = children_of_couple(tree, seed, other)
         if children:
             yield _children(tree, (seed, other), children)
@@ -160,13 +164,13 @@ def _children(
         for tie in tree.relationships
         if tie.kind == "parent_of" and tie.first in parents and tie.second in children and _counts(tie)
     )
-    names = [display_name(tree, one) for one in children if display_name(tree, one) != UNNAMED]
+    names = [display_name(tree, child) for child in children if display_name(tree, child) != UNNAMED]
     shown = names[:MAX_NAMES]
     if len(names) > MAX_NAMES:
         shown.append(f"{len(names) - MAX_NAMES} more")
     if shown and len(names) < len(children):
         shown.append(f"{len(children) - len(names)} without a name")
-    who = join_names([display_name(tree, one) for one in parents])
+    who = join_names([display_name(tree, parent) for parent in parents])
     listed = f": {join_names(shown)}" if shown else ""
     more = "more " if besides else ""
     unknown = " whose other parent is not known" if besides else ""
@@ -187,7 +191,7 @@ def _depth(tree: Tree, seed: PersonId) -> int:
     """How many generations of ancestors are known."""
     seen, line, depth = {seed}, [seed], 0
     while line:
-        line = sorted({one for child in line for one in tree.parents(child) if one in tree.persons} - seen)
+        line = sorted({parent for child in line for parent in tree.parents(child) if parent in tree.persons} - seen)
         seen.update(line)
         depth += bool(line)
     return depth
@@ -199,8 +203,8 @@ def _evidence_sentences(case: ReportInput, proofs: Proofs) -> Iterator[str]:
     if not total:
         yield "No facts have been found yet."
         return
-    evidence = [one for fact in case.tree.facts for one in fact.evidence]
-    evidence += [one for tie in case.tree.relationships for one in tie.evidence]
+    evidence = [item for fact in case.tree.facts for item in fact.evidence]
+    evidence += [item for tie in case.tree.relationships for item in tie.evidence]
     groups = origins(case.tree, evidence)
     if len(groups) != 1 or found["weak"] < total:
         yield f"Of the {total:,} facts and relationships below, {join_names(tone_phrases(found))}."
@@ -216,7 +220,7 @@ def _evidence_sentences(case: ReportInput, proofs: Proofs) -> Iterator[str]:
 
 
 def _conflict_sentences(case: ReportInput) -> Iterator[str]:
-    settled = sum(one.status == "resolved" for one in case.conflicts)
+    settled = sum(conflict.status == "resolved" for conflict in case.conflicts)
     unsettled = len(case.conflicts) - settled
     if unsettled:
         yield f"{count_of(unsettled, 'conflict')} {'is' if unsettled == 1 else 'are'} not settled. All values are kept."
@@ -227,14 +231,14 @@ def _conflict_sentences(case: ReportInput) -> Iterator[str]:
 def _gap_sentences(case: ReportInput) -> Iterator[str]:
     """What is missing about the closest relatives of the seeds."""
     tree = case.tree
-    near = [one for seed in case.seeds if seed in tree.persons for one in (seed, *parents_in_order(tree, seed))]
+    near = [item for seed in case.seeds if seed in tree.persons for item in (seed, *parents_in_order(tree, seed))]
     missing = []
-    for one in dict.fromkeys(near):
-        if not _is_dead(tree, one) and one not in case.seeds:
+    for item in dict.fromkeys(near):
+        if not _is_dead(tree, item) and item not in case.seeds:
             continue
-        lacks = [word for word in _lacking(tree, one) if word != "death"]
+        lacks = [word for word in _lacking(tree, item) if word != "death"]
         if lacks:
-            missing.append(f"{join_names(lacks)} of {display_name(tree, one)}")
+            missing.append(f"{join_names(lacks)} of {display_name(tree, item)}")
     if missing:
         more = f" and {len(missing) - MAX_GAPS} more" if len(missing) > MAX_GAPS else ""
         yield f"Not found so far: {'; '.join(missing[:MAX_GAPS])}{more}."

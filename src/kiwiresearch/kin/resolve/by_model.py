@@ -54,7 +54,7 @@ class Opinion(BaseModel):
     confidence: Share
 
     def reasons(self) -> tuple[str, ...]:
-        return (*(one.reason for one in self.feature_scores.values()), self.merge_rationale, self.why_not_merge)
+        return (*(opinion.reason for opinion in self.feature_scores.values()), self.merge_rationale, self.why_not_merge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,14 @@ def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
         person_a=a,
         person_b=b,
         shared_assertions="\n".join(
-            one.reason for one in proposal.features if one.points > 0 and _names_no_relative(one.feature)
+            feature.reason
+            for feature in proposal.features
+            if feature.points > 0 and _names_no_relative(feature.feature)
         ),
         conflicting_assertions="\n".join(
-            one.reason for one in proposal.features if one.points < 0 and _names_no_relative(one.feature)
+            feature.reason
+            for feature in proposal.features
+            if feature.points < 0 and _names_no_relative(feature.feature)
         ),
     )
     return ask(model, messages, Opinion, extraction(max_tokens=REPLY_TOKENS))
@@ -105,7 +109,7 @@ def apply_opinion(proposal: MergeProposal, opinion: Opinion, by: str) -> MergePr
     step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
     at = ACTIONS.index(proposal.recommended_action)
     action: MergeAction = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
-    kinds = sum(one.points >= MIN_SUPPORT for one in proposal.features)
+    kinds = sum(feature.points >= MIN_SUPPORT for feature in proposal.features)
     if action == proposal.recommended_action or (action == "merge" and kinds < DEFAULT_SETTINGS.min_groups):
         return proposal
     return replace(proposal, recommended_action=action, decided_by=f"model {by}")
@@ -116,7 +120,7 @@ def _records(proposal: MergeProposal, tree: Tree) -> list[str]:
 
 
 def _shown(proposal: MergeProposal, tree: Tree) -> str:
-    return "\n".join((*_records(proposal, tree), *(one.reason for one in proposal.features)))
+    return "\n".join((*_records(proposal, tree), *(feature.reason for feature in proposal.features)))
 
 
 def _is_doubtful(proposal: MergeProposal) -> bool:
@@ -148,5 +152,5 @@ def _person_record(tree: Tree, person: Person) -> str:
 
 
 def _names(tree: Tree, ids: Sequence[PersonId]) -> str:
-    known = [tree.persons[one] for one in ids if one in tree.persons]
-    return "; ".join(one.name for one in known if one.living == "deceased")[: 60 * MAX_RELATIVES]
+    known = [tree.persons[identifier] for identifier in ids if identifier in tree.persons]
+    return "; ".join(person.name for person in known if person.living == "deceased")[: 60 * MAX_RELATIVES]

@@ -55,9 +55,9 @@ class Rarity:
         self._people = 0
         self._count: Counter[str] = Counter()
         self._compared: dict[tuple[NameParts, NameParts, bool], FeaturePoints] = {}
-        for one in profiles:
+        for profile in profiles:
             self._people += 1
-            self._count.update({token for name in one.names for token in name.tokens})
+            self._count.update({token for name in profile.names for token in name.tokens})
 
     def weight(self, token: str) -> float:
         share = (self._count[token] + SMOOTHING * TYPICAL_SHARE) / (self._people + SMOOTHING)
@@ -89,7 +89,7 @@ class Rarity:
 def name_points(a: Profile, b: Profile, rarity: Rarity) -> FeaturePoints:
     """The points of the best-matching pair of their names."""
     is_woman = "female" in (a.sex, b.sex)
-    found = [rarity.compare(one, other, is_woman=is_woman) for one in a.names for other in b.names]
+    found = [rarity.compare(name, other, is_woman=is_woman) for name in a.names for other in b.names]
     return found[0] if len(found) == 1 else max(found, key=lambda points: points.value)
 
 

@@ -77,7 +77,7 @@ class Vetoes:
             yield f"{self._called(min(a.sources & b.sources))} mentions both as two people"
         if are_different_pages(a.external.get("record", ""), b.external.get("record", "")):
             yield "each has their own page in the same book"
-        items = [one.external.get("wikidata", "") for one in (a, b)]
+        items = [profile.external.get("wikidata", "") for profile in (a, b)]
         if all(items) and items[0] != items[1]:
             yield f"Wikidata has them as {items[0]!r} and {items[1]!r}"
 
@@ -128,7 +128,9 @@ def _died_young(one: Profile) -> bool:
 
 def _is_name_reused(dead: Profile, other: Profile) -> bool:
     """Whether a later child got the name of a dead sibling; the same day in another year is a clerical error."""
-    births = [one.birth.first_day[1:] for one in (dead, other) if one.birth and one.birth.precision == "day"]
+    births = [
+        profile.birth.first_day[1:] for profile in (dead, other) if profile.birth and profile.birth.precision == "day"
+    ]
     return bool(dead.names[0].given) and not (len(births) == 2 and births[0] == births[1])
 
 
@@ -136,7 +138,7 @@ def _by_names(a: Profile, b: Profile) -> Iterator[str]:
     if a.sex and b.sex and a.sex != b.sex:
         yield f"one is {a.sex}, the other {b.sex}"
     if a.numerals and b.numerals and a.numerals.isdisjoint(b.numerals):
-        numerals = " and ".join("/".join(map(str, sorted(one.numerals))) for one in (a, b))
+        numerals = " and ".join("/".join(map(str, sorted(profile.numerals))) for profile in (a, b))
         yield f"their numbers differ ({numerals})"
     if a.generations and b.generations and a.generations.isdisjoint(b.generations):
         yield f"one is called {min(a.generations)}, the other {min(b.generations)}"
@@ -212,8 +214,8 @@ def _keys(
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
     """The pairs of a block that can be the same person; two people of one source cannot."""
     groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
-    for one in block:
-        groups[profiles[one].sources].append(profiles[one])
+    for item in block:
+        groups[profiles[item].sources].append(profiles[item])
     for (sources, ours), (others, theirs) in combinations(groups.items(), 2):
         if sources.isdisjoint(others):
             yield from (ordered_pair(a.id, b.id) for a in ours for b in theirs if _may_match(a, b))

@@ -138,7 +138,7 @@ def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
     """Ordered by id."""
     sources = _sources(tree)
     eras = _eras(tree)
-    return {one: _profile(tree.persons[one], sources[one], eras[one]) for one in sorted(tree.persons)}
+    return {person: _profile(tree.persons[person], sources[person], eras[person]) for person in sorted(tree.persons)}
 
 
 def _profile(person: Person, sources: frozenset[str], era: Years) -> Profile:
@@ -193,14 +193,14 @@ def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
         file = person.external.get("gedcom", "").partition("#")[0]
         if file:
             found[person.id].add(f"{FILE_PREFIX}{file}")
-    return {one: frozenset(found.get(one, ())) for one in tree.persons}
+    return {item: frozenset(found.get(item, ())) for item in tree.persons}
 
 
 def _eras(tree: Tree) -> dict[PersonId, Years]:
     """When each person can have been born: by own dates, narrowed by those of parents, children and spouses."""
     eras = {one: _own_era(person) for one, person in tree.persons.items()}
     for _ in range(ERA_ROUNDS):
-        eras = {one: _narrowed(tree, one, eras) for one in eras}
+        eras = {era: _narrowed(tree, era, eras) for era in eras}
     return eras
 
 
@@ -214,9 +214,13 @@ def _own_era(person: Person) -> Years:
 def _narrowed(tree: Tree, person: PersonId, eras: Mapping[PersonId, Years]) -> Years:
     youngest, oldest = PARENT_AGES
     bounds = [
-        *((eras[one][0] - oldest, eras[one][1] - youngest) for one in tree.children(person) if one in eras),
-        *((eras[one][0] + youngest, eras[one][1] + oldest) for one in tree.parents(person) if one in eras),
-        *((eras[one][0] - SPOUSE_GAP, eras[one][1] + SPOUSE_GAP) for one in tree.spouses(person) if one in eras),
+        *((eras[child][0] - oldest, eras[child][1] - youngest) for child in tree.children(person) if child in eras),
+        *((eras[parent][0] + youngest, eras[parent][1] + oldest) for parent in tree.parents(person) if parent in eras),
+        *(
+            (eras[spouse][0] - SPOUSE_GAP, eras[spouse][1] + SPOUSE_GAP)
+            for spouse in tree.spouses(person)
+            if spouse in eras
+        ),
     ]
     low, high = eras[person]
     for first, last in bounds:

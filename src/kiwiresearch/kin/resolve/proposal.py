@@ -89,7 +89,7 @@ class MergeProposal:
 
     @property
     def matching_features(self) -> dict[Feature, float]:
-        scores = {one.feature: one.score for one in self.features}
+        scores = {feature_score.feature: feature_score.score for feature_score in self.features}
         return {feature: scores.get(feature, 0.5) for feature in FEATURES}
 
     @property
@@ -110,7 +110,8 @@ class MergeProposal:
             "similarity_score": self.similarity_score,
             "matching_features": dict(self.matching_features),
             "feature_scores": {
-                PROMPT_KEYS[one.feature]: {"score": one.score, "reason": one.reason} for one in self.features
+                PROMPT_KEYS[feature.feature]: {"score": feature.score, "reason": feature.reason}
+                for feature in self.features
             },
             "merge_rationale": self.merge_rationale,
             "why_not_merge": self.why_not_merge,

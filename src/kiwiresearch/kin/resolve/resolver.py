@@ -41,11 +41,11 @@ def propose(
     groups = PersonGroups(scores)
     shown: Counter[PersonId] = Counter()
     proposals: list[MergeProposal] = []
-    for pair in sorted(scores.beliefs, key=lambda one: (-scores.beliefs[one], -scores.scores[one], one)):
+    for pair in sorted(scores.beliefs, key=lambda belief: (-scores.beliefs[belief], -scores.scores[belief], belief)):
         score = probability(scores.beliefs[pair])
         if score < settings.shown_at:
             break
-        if score < settings.merge_at and max(shown[one] for one in pair) >= MAX_SHOWN:
+        if score < settings.merge_at and max(shown[person_id] for person_id in pair) >= MAX_SHOWN:
             continue
         shown.update(pair)
         against = groups.objections(pair) if score >= settings.review_at else ()
@@ -53,7 +53,7 @@ def propose(
         if score >= settings.review_at and not against:
             groups.join(pair)
     proposals += _ruled_out(scores)
-    return tuple(sorted(proposals, key=lambda one: (-one.similarity_score, one.candidate_pair)))
+    return tuple(sorted(proposals, key=lambda proposal: (-proposal.similarity_score, proposal.candidate_pair)))
 
 
 class PersonGroups:
@@ -78,13 +78,13 @@ class PersonGroups:
         if self.head(pair[0]) == self.head(pair[1]):
             return ()
         first, second = (self.members(person) for person in pair)
-        for one in first:
+        for item in first:
             for other in second:
-                if one == other or ordered_pair(one, other) == pair:
+                if item == other or ordered_pair(item, other) == pair:
                     continue
-                reasons = self._scores.vetoes_of(ordered_pair(one, other))
+                reasons = self._scores.vetoes_of(ordered_pair(item, other))
                 if reasons:
-                    kept = one if one not in pair else other
+                    kept = item if item not in pair else other
                     name = self._scores.tree.persons[kept].name
                     return (f"one of them matches {name!r} better, and {reasons[0]}",)
         if self._would_loop(pair):
@@ -120,7 +120,7 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
     found = []
     shown: Counter[PersonId] = Counter()
     for pair, base in scores.vetoed_lookalikes(STRIKING_SCORE):
-        reasons = scores.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
+        reasons = scores.vetoes_of(pair) if max(shown[person_id] for person_id in pair) < MAX_SHOWN else ()
         if reasons:
             shown.update(pair)
             found.append(proposal_for(scores, pair, min(probability(base.total), RULED_OUT), reasons))
@@ -130,17 +130,19 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
 def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
     base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
     features = _features(scores, pair, base, kin)
-    supporting = [one for one in features if one.points >= MIN_SUPPORT]
+    supporting = [feature for feature in features if feature.points >= MIN_SUPPORT]
     action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
-    against = [*vetoes, *(one.reason for one in features if one.points < 0)]
+    against = [*vetoes, *(feature.reason for feature in features if feature.points < 0)]
     if not vetoes and len(supporting) < scores.settings.min_groups:
         against.append("only one kind of evidence supports it" if supporting else "no evidence supports it")
-    if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
+    if kin.unmatched and not any(
+        feature.feature == "relationship_consistency" and feature.points < 0 for feature in features
+    ):
         against.append(f"no match among their {_listed(kin.unmatched)}")
     if scores.may_be_siblings(pair) and any(role in ORIGIN_ROLES for role, _ in kin.matched):
-        are_twins = is_same_day(*(scores.profiles[one].birth for one in pair))
+        are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
         against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
-    reasons = [one.reason for one in features if one.points > 0]
+    reasons = [feature.reason for feature in features if feature.points > 0]
     return MergeProposal(
         pair,
         round(score, 4),
@@ -153,7 +155,7 @@ def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str
 
 
 def _features(scores: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
-    dates = date_points(*(scores.profiles[one] for one in pair))
+    dates = date_points(*(scores.profiles[person_id] for person_id in pair))
     found = [
         FeatureScore("name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason),
         FeatureScore("date_overlap", dates.value, round(probability(dates.value), 3), dates.reason),

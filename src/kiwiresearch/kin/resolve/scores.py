@@ -54,18 +54,18 @@ class KinPoints:
 
 def relatives_of(tree: Tree, profiles: Mapping[PersonId, Profile]) -> dict[PersonId, Relatives]:
     """The relatives of each person by role."""
-    return {one: _by_role(tree, one, profiles) for one in profiles}
+    return {profile: _by_role(tree, profile, profiles) for profile in profiles}
 
 
 def _by_role(tree: Tree, person: PersonId, profiles: Mapping[PersonId, Profile]) -> Relatives:
     def known(ids: Iterable[PersonId]) -> tuple[PersonId, ...]:
-        return tuple(sorted(one for one in ids if one in profiles))
+        return tuple(sorted(identifier for identifier in ids if identifier in profiles))
 
     parents = known(tree.parents(person))
     roles: dict[Role, tuple[PersonId, ...]] = {
-        "father": tuple(one for one in parents if profiles[one].sex == "male"),
-        "mother": tuple(one for one in parents if profiles[one].sex == "female"),
-        "parent": tuple(one for one in parents if not profiles[one].sex),
+        "father": tuple(parent for parent in parents if profiles[parent].sex == "male"),
+        "mother": tuple(parent for parent in parents if profiles[parent].sex == "female"),
+        "parent": tuple(parent for parent in parents if not profiles[parent].sex),
         "sibling": known(tree.siblings(person)),
         "spouse": known({*tree.spouses(person), *_other_parents(tree, person)}),
         "child": known(tree.children(person)),
@@ -76,7 +76,7 @@ def _by_role(tree: Tree, person: PersonId, profiles: Mapping[PersonId, Profile])
 def _other_parents(tree: Tree, person: PersonId) -> Iterator[PersonId]:
     """The other parents of a person's children, who count as spouses here."""
     for child in tree.children(person):
-        yield from (one for one in tree.parents(child) if one != person)
+        yield from (parent for parent in tree.parents(child) if parent != person)
 
 
 def kin_points(
@@ -211,7 +211,7 @@ class PairScores:
 
     def vetoes_of(self, pair: Pair) -> tuple[str, ...]:
         """All vetoes of a pair."""
-        return tuple(self._vetoes.reasons(*(self.profiles[one] for one in pair)))
+        return tuple(self._vetoes.reasons(*(self.profiles[person_id] for person_id in pair)))
 
     def vetoed_lookalikes(self, least: float) -> list[tuple[Pair, BaseScore]]:
         """Pairs that are ruled out although name and dates agree, and that are not from one source."""
@@ -225,7 +225,7 @@ class PairScores:
         ]
 
     def _base(self, pair: Pair) -> BaseScore:
-        a, b = (self.profiles[one] for one in pair)
+        a, b = (self.profiles[person_id] for person_id in pair)
         name, places = name_points(a, b, self.rarity), place_points(a, b)
         dates = date_points(a, b, with_reason=False)
         shared = [kind for kind in SHARED_IDS if a.external.get(kind) and a.external[kind] == b.external.get(kind)]

@@ -53,7 +53,7 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
         document = json.loads(content)
     except (ValueError, RecursionError) as problem:
         raise SourceUnreachable(f"The record of {person!r} is not valid GEDCOM X.") from problem
-    people = {str(one.get("id")): one for one in _rows(document, "persons")}
+    people = {str(row.get("id")): row for row in _rows(document, "persons")}
     subject = people.get(person)
     if subject is None:
         raise SourceUnreachable(f"The record does not mention {person!r}.")
@@ -241,4 +241,4 @@ def _entries(page: FetchedPage) -> list[str]:
         ids = [str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []
-    return [one for one in ids if PERSON.fullmatch(one)][:MAX_PEOPLE]
+    return [identifier for identifier in ids if PERSON.fullmatch(identifier)][:MAX_PEOPLE]

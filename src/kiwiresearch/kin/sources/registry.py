@@ -122,10 +122,10 @@ class Plugins:
     problems: tuple[BadSettings, ...] = ()
 
     def named(self, plugin_id: str) -> KnownPlugin:
-        for one in self.known:
-            if one.plugin.plugin_id == plugin_id:
-                return one
-        names = ", ".join(one.plugin.plugin_id for one in self.known)
+        for plugin in self.known:
+            if plugin.plugin.plugin_id == plugin_id:
+                return plugin
+        names = ", ".join(plugin.plugin.plugin_id for plugin in self.known)
         raise BadSettings(f"The plugin {plugin_id!r} was not found.", remedy=f"Available plugins: {names}.")
 
 
@@ -144,7 +144,7 @@ def load_plugins(own: Path | None = None) -> Plugins:
             problems.append(BadSettings(what, remedy="Choose another 'plugin_id'."))
         else:
             known.append(KnownPlugin(plugin, file))
-    ordered = sorted(known, key=lambda one: (one.plugin.tier, one.plugin.plugin_id))
+    ordered = sorted(known, key=lambda known_plugin: (known_plugin.plugin.tier, known_plugin.plugin.plugin_id))
     return Plugins(tuple(ordered), tuple(problems))
 
 

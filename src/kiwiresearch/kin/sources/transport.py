@@ -79,7 +79,7 @@ class AllowedHosts:
             raise SourceUnreachable(
                 f"The host {host!r} was not found.", remedy="Check your connection, then try again."
             ) from problem
-        numbers = [ip_address(one.partition("%")[0]) for one in found]
+        numbers = [ip_address(item.partition("%")[0]) for item in found]
         if not numbers:
             raise SourceUnreachable(f"The host {host!r} has no address.")
         # One private address among public ones is an attack.

@@ -197,7 +197,7 @@ class WikidataSource(PluginSource):
 def _fits(query: PersonQuery, rows: Sequence[Row]) -> bool:
     for year, key in ((query.birth_year, "birth"), (query.death_year, "death")):
         found = [int(match[0]) for row in rows if (match := re.match(r"-?\d{4}", row.get(key, "")))]
-        if year is not None and found and all(abs(year - one) > YEARS_APART for one in found):
+        if year is not None and found and all(abs(year - index) > YEARS_APART for index in found):
             return False
     return True
 

@@ -80,12 +80,12 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
     for row in db.run(select(PERSON.c.id)).all():
         members[follow_merges(db, row.id)].append(row.id)
     found = db.rows(select(ASSERTION).order_by(ASSERTION.c.id))
-    for one in found:
-        if not _id_matches(one, members.get(one.entity_id, [one.entity_id])):
-            yield f"statement {one.id}: it was changed."
-        elif one.id not in logged:
-            yield f"statement {one.id}: it is not in the log."
-    for missing in sorted(logged - {one.id for one in found}):
+    for item in found:
+        if not _id_matches(item, members.get(item.entity_id, [item.entity_id])):
+            yield f"statement {item.id}: it was changed."
+        elif item.id not in logged:
+            yield f"statement {item.id}: it is not in the log."
+    for missing in sorted(logged - {item.id for item in found}):
         yield f"statement {missing}: it was removed."
 
 
@@ -96,7 +96,7 @@ def _id_matches(row: Row[Any], entities: list[str]) -> bool:
     if any((when := date_from_json(date)) is None or when.edtf() != date["edtf"] for date in dates):
         return False
     key = value_key(field, value)
-    return key == row.value_key and row.id in {row_id("assertion", one, field, key) for one in entities}
+    return key == row.value_key and row.id in {row_id("assertion", entity, field, key) for entity in entities}
 
 
 def _quotes(db: CaseDatabase) -> Iterator[str]:

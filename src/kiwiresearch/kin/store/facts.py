@@ -333,7 +333,7 @@ class FactStore(StorePart):
                 "rationale": conflict.rationale,
                 "next_actions": list(conflict.next_actions),
             }
-            before = [one._asdict() for one in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))]
+            before = [item._asdict() for item in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))]
             if before != [row]:
                 self._db.put(CONFLICT, row)
                 shown, was = _audit_state(row), _audit_state(before[0]) if before else None

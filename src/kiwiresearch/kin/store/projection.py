@@ -98,8 +98,8 @@ class MergedPeople:
         found = {row.told_name: "title" for row in self.people[person]}
         asserted = (row for row in said if row.field_name == "name" and row.status not in DISCARDED)
         found |= {row.field_value["value"]: "asserted" for row in asserted}
-        for one in self.people[person]:
-            found |= {row.value: row.kind for row in self.names.get(one.id, ())}
+        for item in self.people[person]:
+            found |= {row.value: row.kind for row in self.names.get(item.id, ())}
         return [{"value": value, "type": kind} for value, kind in sorted(found.items()) if value != name]
 
     def sex(self, person: str, best: Row[Any] | None) -> str:
@@ -112,8 +112,8 @@ class MergedPeople:
     def external(self, person: str) -> dict[str, str]:
         """One id for each external key, the person's own before those of merged people."""
         found: dict[str, str] = {}
-        for one in self.people[person]:
-            for row in self.externals.get(one.id, ()):
+        for item in self.people[person]:
+            for row in self.externals.get(item.id, ()):
                 found.setdefault(row.key, row.value)
         return found
 

@@ -44,7 +44,7 @@ def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
 
 def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
     """The columns of a table, labelled with the names of a dataclass's fields."""
-    return [table.c[names.get(one.name, one.name)].label(one.name) for one in fields(kind)]
+    return [table.c[names.get(field.name, field.name)].label(field.name) for field in fields(kind)]
 
 
 def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
@@ -75,8 +75,8 @@ def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> 
 
 
 def _evidence_of_group(group: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:
-    found = [one for row in group for one in evidence.get(row.id, ())]
-    return tuple(sorted(found, key=lambda one: one.id))
+    found = [item for row in group for item in evidence.get(row.id, ())]
+    return tuple(sorted(found, key=lambda item: item.id))
 
 
 def _ties(
@@ -157,7 +157,7 @@ class TreeReader(StorePart):
             fallen = [
                 select(table.c.id).where(table.c.status.in_(sorted(DISCARDED))) for table in (ASSERTION, RELATIONSHIP)
             ]
-            return all(self._db.run(one.limit(1)).first() is None for one in fallen)
+            return all(self._db.run(item.limit(1)).first() is None for item in fallen)
 
     def assertion_count(self) -> int:
         """The number of statements, rejected ones included."""

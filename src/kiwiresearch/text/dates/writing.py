@@ -167,7 +167,7 @@ class _DateWriter:
             return Phrase(self._led("from", start, end), "led")
         starts_with_ad = first.year > 0 and first.year not in ALWAYS_A_YEAR
         if starts_with_ad and (when.precision == "year" or last.year in ALWAYS_A_YEAR):
-            years = "–".join(self._locale.number(one.year) for one in (first, last))
+            years = "–".join(self._locale.number(item.year) for item in (first, last))
             return Phrase(self._forms["ad"].format(years), "led")
         begun = start.text
         is_one_year = has_whole_years or when.first_year == when.last_year

@@ -222,18 +222,18 @@ def _worth_showing(
         def share(ref: EntryRef, *texts: str) -> float:
             return _share_of_question(answer.asked, texts, books[ref.book]) if ref.book in books else 0.0
 
-        cited = [(one, one.citation) for one in answer.closest]
+        cited = [(citation, citation.citation) for citation in answer.closest]
         closest = tuple(
             one for one, at in cited if share(at.quote.ref, at.quote.text, at.title) >= MIN_SHARE_OF_PASSAGE
         )
-        shown = {one.citation.quote.ref for one in closest}
+        shown = {citation.citation.quote.ref for citation in closest}
         others = (page for page in near if page.ref not in shown)
         pages = tuple(page for page in others if share(page.ref, page.title) >= MIN_SHARE_OF_TITLE)
         shown |= {page.ref for page in pages}
         return (
             closest,
             pages,
-            _older_book(answer.asked, [book.book for book in finder.books], {one.book for one in shown}),
+            _older_book(answer.asked, [book.book for book in finder.books], {entry_ref.book for entry_ref in shown}),
         )
 
 
@@ -367,7 +367,7 @@ def further_reading(context: ServerContext, source: SourceView) -> FurtherReadin
             return None
     address = page_address(source.ref)
     found = [section for section in _worth_reading(page) if section.heading != source.section][:MAX_SECTIONS]
-    links = tuple((one.heading, f"{address}?section={quote(one.anchor, errors='replace')}") for one in found)
+    links = tuple((item.heading, f"{address}?section={quote(item.anchor, errors='replace')}") for item in found)
     return FurtherReading(page.title, source.language, links) if links else None
 
 

@@ -48,8 +48,12 @@ class ArchivePages:
         return self._pages.show(
             request,
             "archive.html",
-            archived=[one for one in self._removed.items("archived") if self._may(request, one)],
-            deleted=[one for one in self._removed.items("deleted") if self._may(request, one)],
+            archived=[
+                removed_item for removed_item in self._removed.items("archived") if self._may(request, removed_item)
+            ],
+            deleted=[
+                removed_item for removed_item in self._removed.items("deleted") if self._may(request, removed_item)
+            ],
             days=KEEP_DAYS,
             may_empty=self._access.is_owner(request),
             is_purged=purged,

@@ -158,7 +158,7 @@ class BookPages:
 
     def cover(self, book_id: BookUuid) -> Response:
         """The cover of a book."""
-        listed = next((one for one in self._context.shelf.books if one.id == book_id), None)
+        listed = next((book for book in self._context.shelf.books if book.id == book_id), None)
         found = self._covers.of(listed) if listed else None
         if found is None:
             raise BookNotFound("This book has no cover.")
@@ -340,10 +340,14 @@ class BookPages:
             except KiwiError:  # one book that cannot be opened must not hide the others
                 opened = {}
         listed = self._library.books()
-        found = [self._book(one, opened.get(one.listed.id), is_own=one.listed in listed) for one in statuses]
+        found = [
+            self._book(status, opened.get(status.listed.id), is_own=status.listed in listed) for status in statuses
+        ]
         if is_owner:
             hidden = hidden_books(listed, self._context.workspace.settings.policy)
-            found += [LibraryBook(book_key(one), one, is_own=True, is_hidden=True) for one in hidden]
+            found += [
+                LibraryBook(book_key(listed_book), listed_book, is_own=True, is_hidden=True) for listed_book in hidden
+            ]
         return tuple(found)
 
     def _book(self, row: BookStatus, opened: OpenBook | None, *, is_own: bool) -> LibraryBook:
@@ -389,7 +393,7 @@ async def _write_parts(parts: Any, upload: Upload) -> None:
 def _is_missing(what: str, problems: Sequence[KiwiError]) -> bool:
     """Whether there is nothing at the path that was typed; a list of books may name files that are missing."""
     is_path = not is_address(what) and not what.endswith(".xml")
-    return is_path and [(type(one), one.__cause__) for one in problems] == [(BookNotFound, None)]
+    return is_path and [(type(kiwi_error), kiwi_error.__cause__) for kiwi_error in problems] == [(BookNotFound, None)]
 
 
 def _problem(error: Exception) -> Problem:

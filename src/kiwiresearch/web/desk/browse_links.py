@@ -88,7 +88,7 @@ def qualifier_groups(opened: OpenBook) -> dict[str, list[NamedLink]]:
         if noun.isalpha() and len(noun) > 2:
             found.setdefault(noun, []).append(NamedLink(row.title, page_address(opened.ref(row.path))))
     large = {noun: links for noun, links in found.items() if len(links) >= MIN_QUALIFIED}
-    return dict(sorted(large.items(), key=lambda one: (-len(one[1]), one[0])))
+    return dict(sorted(large.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 def start_links(opened: OpenBook) -> tuple[NamedLink, ...]:

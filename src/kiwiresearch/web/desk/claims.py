@@ -156,11 +156,17 @@ class ClaimDetails:
 def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
     """Everything that the files of a run say about a claim."""
     brief, text = run.brief, run.text_of(claim.ref)
-    statements = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
-    others = dict.fromkeys(other for one in statements for other in one.statement.claims if other != claim.id)
-    disputes = [one for one in brief.disputes if any(claim.id in view.statement.claims for view in one.views)]
-    against = {other for one in disputes for view in one.views for other in view.statement.claims}
-    figures = [one.difference for one in brief.numbers if claim.id in one.statement.claims and one.difference]
+    statements = tuple(statement for statement in statements_by_part(brief) if claim.id in statement.statement.claims)
+    others = dict.fromkeys(
+        other for statement in statements for other in statement.statement.claims if other != claim.id
+    )
+    disputes = [
+        dispute for dispute in brief.disputes if any(claim.id in view.statement.claims for view in dispute.views)
+    ]
+    against = {other for dispute in disputes for view in dispute.views for other in view.statement.claims}
+    figures = [
+        figure.difference for figure in brief.numbers if claim.id in figure.statement.claims and figure.difference
+    ]
     return ClaimDetails(
         claim=claim,
         contexts=tuple(_context(quote, text) for quote in claim.quotes),
@@ -176,11 +182,11 @@ def statements_by_part(brief: Brief) -> Iterator[SupportedStatement]:
     for statement in brief.summary:
         yield SupportedStatement("summary", statement)
     groups: tuple[tuple[PartKey, Sequence[Statement]], ...] = (
-        ("body", [one for group in brief.body for one in group.statements]),
-        ("definitions", [one for group in brief.definitions for one in group.statements]),
+        ("body", [item for group in brief.body for item in group.statements]),
+        ("definitions", [item for group in brief.definitions for item in group.statements]),
         ("timeline", [moment.statement for moment in brief.timeline]),
-        ("mechanisms", [one for group in brief.mechanisms for one in group.statements]),
-        ("actors", [one for group in brief.actors for one in group.statements]),
+        ("mechanisms", [item for group in brief.mechanisms for item in group.statements]),
+        ("actors", [item for group in brief.actors for item in group.statements]),
         ("disputes", [view.statement for dispute in brief.disputes for view in dispute.views]),
         ("numbers", [figure.statement for figure in brief.numbers]),
     )

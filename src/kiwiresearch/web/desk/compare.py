@@ -76,7 +76,7 @@ def _values(found: Comparison, old: RunView, new: RunView, kind: str, page: int)
         "found": found,
         "shown": list_page(differences(found, kind), page, place, DIFFERENCES_PER_PAGE),
         "kinds": [(name, count) for name, count in difference_counts(found).items() if name in DIFFERENCE_KINDS],
-        "elsewhere": [sum(not one.page_in_both for one in some) for some in (found.new, found.gone)],
+        "elsewhere": [sum(not claim.page_in_both for claim in some) for some in (found.new, found.gone)],
         "kind": kind,
         "address": lambda **more: "/compare?" + urlencode(base | {name: it for name, it in more.items() if it}),
         "turned": "/compare?" + urlencode({"old": new.id, "new": old.id}),

@@ -70,7 +70,7 @@ class Covers:
 
     def address(self, book_id: str) -> str:
         """Where the cover of a book is; empty if it has none."""
-        book = next((one for one in self._context.shelf.books if one.id == book_id), None)
+        book = next((listed_book for listed_book in self._context.shelf.books if listed_book.id == book_id), None)
         return f"/books/{book_id}/cover" if book and self.of(book) else ""
 
     def _read(self, book: ListedBook) -> Cover | None:
@@ -165,8 +165,10 @@ class LeadPictures:
                 raise BooksBusy
             content, title = _page(finder, ref)
         # Parsed without the lock, so that a list with twenty pictures does not keep others from searching.
-        found = sorted(pictures_in(content[:LOOKED_AT_BYTES], ref.path, title), key=lambda one: not one.in_box)
-        return next((one for one in found[:CANDIDATES] if self._content(EntryRef(ref.book, one.path))), None)
+        found = sorted(pictures_in(content[:LOOKED_AT_BYTES], ref.path, title), key=lambda picture: not picture.in_box)
+        return next(
+            (picture for picture in found[:CANDIDATES] if self._content(EntryRef(ref.book, picture.path))), None
+        )
 
     def _content(self, ref: EntryRef) -> bytes:
         """The bytes of a picture; none if it is missing, too small or too large, or no picture."""
@@ -184,7 +186,7 @@ class LeadPictures:
 
 def _archive(finder: Finder, ref: EntryRef) -> Archive:
     """The book of a page, as the policy shows it; the address may name any book."""
-    found = next((one for one in finder.books if one.book.id == ref.book), None)
+    found = next((book for book in finder.books if book.book.id == ref.book), None)
     if found is None:
         raise BookNotFound("The library does not have this book.")
     return found.archive

@@ -65,7 +65,7 @@ class Examples:
     def _find(self) -> tuple[Example, ...]:
         with self._context.locked_finder() as finder:
             by_book = [examples_in(book) for book in finder.books[:MAX_BOOKS]]
-        mixed = (one for row in zip_longest(*by_book) for one in row if one)
+        mixed = (item for row in zip_longest(*by_book) for item in row if item)
         return tuple(islice(mixed, MAX_EXAMPLES))
 
 
@@ -92,7 +92,7 @@ def examples_in(book: OpenBook) -> tuple[Example, ...]:
     topics = (page for page in pages if page.chars >= MIN_TOPIC_CHARS and page not in asked[:2])
     questions = [Example("ask", page.question, book.language) for page in asked]
     researched = [Example("research", page.title, book.language) for page in islice(topics, MAX_EXAMPLES)]
-    return tuple(one for pair in zip_longest(questions, researched) for one in pair if one)
+    return tuple(item for pair in zip_longest(questions, researched) for item in pair if item)
 
 
 def _in_turn(pages: list[_Page]) -> Iterator[_Page]:

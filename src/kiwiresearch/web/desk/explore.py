@@ -226,7 +226,9 @@ class ExplorePages:
                 found += self._events_of(atlas, chosen, year)
             except AtlasNotReady:
                 is_working = True
-        return sorted(found, key=lambda one: (one.row["year"], one.book, one.row["path"])), is_working
+        return sorted(
+            found, key=lambda day_event: (day_event.row["year"], day_event.book, day_event.row["path"])
+        ), is_working
 
     def today_on_home(self) -> list[DayEvent]:
         """Some events of today, as far as they can be shown at once."""
@@ -258,11 +260,11 @@ class ExplorePages:
             address = list_address("/browse/subject", {"book": opened.book.id, "name": one.name})
             return NamedLink(one.name, address, one.pages)
 
-        by_area = {area: tuple(link(one) for one in found if one.area == area) for area in AREAS}
+        by_area = {area: tuple(link(subject) for subject in found if subject.area == area) for area in AREAS}
         return {area: links for area, links in by_area.items() if links}
 
     def _show(self, request: Request, template: str, opened: OpenBook | None, tab: str, **values: Any) -> Response:
-        listed = next((one for one in self._context.shelf.books if opened and one.id == opened.book.id), None)
+        listed = next((book for book in self._context.shelf.books if opened and book.id == opened.book.id), None)
         is_file = listed is not None and not (listed.source.is_served or listed.source.is_on_peer)
         return self._pages.show(
             request,

@@ -75,7 +75,7 @@ def add_start_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 def _names(written: str) -> list[str]:
-    return [one.strip() for one in written.split(NAME_SEPARATOR) if one.strip()]
+    return [item.strip() for item in written.split(NAME_SEPARATOR) if item.strip()]
 
 
 def _start_case(pages: FamilyPages, names: list[str], limits: dict[str, int | None]) -> str:
@@ -108,10 +108,10 @@ def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
                 found = candidate_people(books, name)
             except KiwiError:
                 continue
-            if [one.read.title for one in found] == [name] or (len(found) == 1 and found[0].fit):
+            if [candidate.read.title for candidate in found] == [name] or (len(found) == 1 and found[0].fit):
                 continue
             if found:
-                return [_choice(one.read.title, one.lifespan, names, place) for one in found]
+                return [_choice(candidate.read.title, candidate.lifespan, names, place) for candidate in found]
     return []
 
 
@@ -130,13 +130,13 @@ def _page(
     choices: list[PersonChoice] | None = None,
 ) -> Response:
     archived = pages.families.jobs.removed.ids("family", "archived")
-    ids = tuple(one for one in pages.families.cases.ids() if one not in archived)
+    ids = tuple(identifier for identifier in pages.families.cases.ids() if identifier not in archived)
     shown = ids[offset : offset + CASES_A_PAGE]
     return pages.pages.show(
         request,
         "family.html",
         status=problem.status if problem else 200,
-        cases=[_case_row(pages, request, one) for one in shown],
+        cases=[_case_row(pages, request, item) for item in shown],
         total=len(ids),
         offset=offset,
         step=CASES_A_PAGE,

@@ -129,7 +129,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
             if wanted:
                 ids = tuple(filter(people_with_field(found.tree(mode, with_discarded=True), wanted).__contains__, ids))
             some = ids[offset : offset + PEOPLE_A_PAGE]
-            facts = [(tree.persons[one], records.evidence_records(found, one, wanted, mode)) for one in some]
+            facts = [(tree.persons[item], records.evidence_records(found, item, wanted, mode)) for item in some]
             conflicts = records.conflict_records(found, mode)
             people = person_options(found, mode, person)
         rows = [
@@ -137,7 +137,8 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
                 who,
                 relatives_by_birth(
                     among_conflicts(
-                        map(pages.fact_with_links, said), [one for one in conflicts if one.person == who.id]
+                        map(pages.fact_with_links, said),
+                        [conflict for conflict in conflicts if conflict.person == who.id],
                     ),
                     tree,
                 ),
@@ -191,11 +192,11 @@ def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
         there = all_plugins(pages.families.cases.plugins)
         with pages.families.cases.reading(case) as found:
             there_are = source_records(there, found.store)
-        own = {one.plugin.plugin_id for one in there.known if one.plugin.kind == "sparql"}
+        own = {plugin.plugin.plugin_id for plugin in there.known if plugin.plugin.kind == "sparql"}
         rows = sorted(
             ({**plain(row), "own_endpoint": row.id in own} for row in there_are), key=lambda row: bool(row["network"])
         )
-        problems = [without_paths(str(one)) for one in there.problems]
+        problems = [without_paths(str(bad_settings)) for bad_settings in there.problems]
         return pages.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
 
     @routes.post("/family/{case}/sources/{plugin}")
@@ -212,7 +213,7 @@ def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
         pages.families.access.require_owner(request)
         there = all_plugins(pages.families.cases.plugins)
         with pages.families.cases.changing(case) as found:
-            require_known(plugin, [one.plugin.plugin_id for one in there.known])
+            require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in there.known])
             wish = {"contact": contact.strip(), "endpoint": endpoint.strip()}
             set_plugin(found.store, there.named(plugin), on=on == "yes", terms=terms_ok == "yes", **wish)
         return redirect(f"/family/{case}/sources")

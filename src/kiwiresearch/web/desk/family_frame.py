@@ -76,8 +76,8 @@ def person_options(found: CachedCase, mode: PrivacyMode, chosen: PersonId = "") 
     """The people of a case as far as the mode allows; the chosen person is always included."""
     tree = found.tree(mode)
     ids = person_ids_by_distance(found, tree)
-    kept = list(dict.fromkeys([*ids[:MAX_CHOICES], *(one for one in (chosen,) if one in tree.persons)]))
-    shown = (PersonOption(one, tree.persons[one].name, lifespan(tree, one)) for one in kept)
+    kept = list(dict.fromkeys([*ids[:MAX_CHOICES], *(item for item in (chosen,) if item in tree.persons)]))
+    shown = (PersonOption(item, tree.persons[item].name, lifespan(tree, item)) for item in kept)
     return PersonOptions(tuple(shown), len(ids) - len(kept))
 
 
@@ -101,7 +101,10 @@ def found_people(found: CachedCase, mode: PrivacyMode) -> FoundPeople:
     tree = found.tree(mode)
     ids = person_ids_by_distance(found, tree)
     rows = records.people_records(found, mode, ids[:MAX_FOUND])
-    shown = tuple(FoundPerson(one.id, one.name, lifespan(tree, one.id), one.relation) for one in rows)
+    shown = tuple(
+        FoundPerson(person_record.id, person_record.name, lifespan(tree, person_record.id), person_record.relation)
+        for person_record in rows
+    )
     return FoundPeople(shown, len(ids) - len(shown))
 
 
@@ -134,9 +137,9 @@ def value_standing(conflict: ConflictRecord, value: str) -> str:
 def among_conflicts(facts: Iterable[LinkedFact], conflicts: Sequence[ConflictRecord]) -> list[LinkedFact]:
     """Facts with the status and the confidence that their values have in a conflict."""
     found = {
-        (one.field, side.value): (value_standing(one, side.value), side.confidence)
-        for one in conflicts
-        for side in one.competing_assertions
+        (conflict.field, side.value): (value_standing(conflict, side.value), side.confidence)
+        for conflict in conflicts
+        for side in conflict.competing_assertions
     }
     usual = ((fact, (fact.standing, fact.confidence)) for fact in facts)
     shown = (
@@ -160,7 +163,9 @@ def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFa
     found = list(facts)
     for field in BY_BIRTH:
         places = [place for place, one in enumerate(found) if one.field == field]
-        ordered = sorted((found[place] for place in places), key=lambda one: birth_day(tree, one.person or ""))
+        ordered = sorted(
+            (found[place] for place in places), key=lambda linked_fact: birth_day(tree, linked_fact.person or "")
+        )
         for place, one in zip(places, ordered, strict=True):
             found[place] = one
     return found
@@ -168,8 +173,12 @@ def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFa
 
 def sexes_in(tree: Tree, facts: Iterable[LinkedFact], relatives: Iterable[NamedPerson] = ()) -> dict[PersonId, str]:
     """The sex of the people in facts and of relatives, as far as it is known: a child is then a son or a daughter."""
-    ids = {one.person for one in facts if one.person} | {one.id for one in relatives}
-    return {one: tree.persons[one].sex for one in ids if one in tree.persons and tree.persons[one].sex}
+    ids = {fact.person for fact in facts if fact.person} | {person.id for person in relatives}
+    return {
+        identifier: tree.persons[identifier].sex
+        for identifier in ids
+        if identifier in tree.persons and tree.persons[identifier].sex
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +194,8 @@ def sources_of(facts: Iterable[LinkedFact]) -> list[SourceOfFacts]:
     """The sources of facts, in the order in which they are first quoted."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for fact in facts:
-        for one in fact.evidence:
-            found.setdefault((one.source, one.book), {})[one.class_] = None
+        for evidence in fact.evidence:
+            found.setdefault((evidence.source, evidence.book), {})[evidence.class_] = None
     return [SourceOfFacts(name, book, tuple(classes)) for (name, book), classes in found.items()]
 
 
@@ -201,7 +210,7 @@ class FamilyPages:
     def show(self, request: Request, template: str, case: str, part: str, **values: Any) -> Response:
         """A page of a case, with its tabs."""
         known = plain(self.families.record(request, case))
-        tab = next(one for one in TABS if part in dict(one.parts))
+        tab = next(item for item in TABS if part in dict(item.parts))
         shared = {"case": known, "tab": tab, "part": part, "tabs": TABS, "owner": known["owner"]}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 
@@ -217,11 +226,11 @@ class FamilyPages:
 
     def job_of(self, case: str) -> Job | None:
         """The queued or running job of a case."""
-        return next((one for one in self.jobs_of(case) if one.is_open), None)
+        return next((job for job in self.jobs_of(case) if job.is_open), None)
 
     def jobs_of(self, case: str) -> list[Job]:
         """All jobs of a case, the newest first."""
-        wished = ((one, one.request) for one in self.families.jobs.all())
+        wished = ((item, item.request) for item in self.families.jobs.all())
         return [job for job, wish in wished if isinstance(wish, FamilyRequest) and wish.case == case]
 
     def fact_with_links(self, fact: FactRecord) -> LinkedFact:
@@ -238,4 +247,4 @@ class FamilyPages:
     @cached_property
     def _languages(self) -> dict[str, str]:
         with self.context.locked_finder() as finder:
-            return {str(one.book.id): one.book.language for one in finder.books}
+            return {str(book.book.id): book.book.language for book in finder.books}

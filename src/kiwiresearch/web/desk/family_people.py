@@ -55,7 +55,7 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     def relation(request: Request, case: CaseId, first: PersonQuery = "", second: PersonQuery = "") -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
             tree, people = found.tree(mode), person_options(found, mode, second)
-            pair = [visible_person(tree, one) for one in (first, second) if one]
+            pair = [visible_person(tree, item) for item in (first, second) if item]
             kin = records.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
         values = {"people": people, "kin": kin, "first": first, "second": second}
         return pages.show(request, "family_relation.html", case, "people", **values)
@@ -69,13 +69,13 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             events = records.timeline_records(found, mode, person)
             people = person_options(found, mode)
             tree = found.tree(mode)
-        row = replace(row, siblings=tuple(sorted(row.siblings, key=lambda one: birth_day(tree, one.id))))
+        row = replace(row, siblings=tuple(sorted(row.siblings, key=lambda record: birth_day(tree, record.id))))
         facts = relatives_by_birth([pages.fact_with_links(fact) for fact in row.facts], tree)
         values: dict[str, Any] = {
             "person": row,
             "sexes": sexes_in(tree, facts, [*row.parents, *row.children, *row.siblings]),
             "sources": sources_of(facts),
-            "groups": by_field(facts, [side_by_side(one, facts) for one in row.conflicts]),
+            "groups": by_field(facts, [side_by_side(conflict, facts) for conflict in row.conflicts]),
             "events": events,
             "people": people,
         }
@@ -114,17 +114,22 @@ class ConflictView(NamedConflict):
 
 def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictView:
     """A conflict with its values in the order of their ranks, each with its quotes."""
-    ranks = {one.claim_index: one for one in conflict.evidence_ranking}
+    ranks = {value_rank.claim_index: value_rank for value_rank in conflict.evidence_ranking}
     sides = []
     for index, (assertion, claim) in enumerate(
         zip(conflict.competing_assertions, conflict.competing_claims, strict=True)
     ):
         value, rank = assertion.value, ranks.get(index, ValueRank(index, index + 1, ""))
-        quotes = [one for fact in facts if (fact.field, fact.value) == (conflict.field, value) for one in fact.evidence]
+        quotes = [
+            evidence
+            for fact in facts
+            if (fact.field, fact.value) == (conflict.field, value)
+            for evidence in fact.evidence
+        ]
         standing = value_standing(conflict, value)
         side = ConflictSide(value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), standing)
         sides.append(side)
-    return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda one: one.rank)))
+    return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda item: item.rank)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +143,8 @@ class FieldView:
 
 def by_field(facts: list[LinkedFact], conflicts: list[ConflictView]) -> list[FieldView]:
     """Facts grouped by field, preferred ones first; values of a conflict are only in the conflict."""
-    conflict_of = {one.field: one for one in conflicts}
-    values = {(one.field, side.value) for one in conflicts for side in one.values}
+    conflict_of = {conflict.field: conflict for conflict in conflicts}
+    values = {(conflict.field, side.value) for conflict in conflicts for side in conflict.values}
     found: dict[FieldName, list[LinkedFact]] = {}
     for fact in facts:
         found.setdefault(fact.field, []).append(fact)
@@ -149,7 +154,7 @@ def by_field(facts: list[LinkedFact], conflicts: list[ConflictView]) -> list[Fie
             conflict_of.get(field),
             tuple(
                 fact
-                for fact in sorted(some, key=lambda one: not one.preferred)
+                for fact in sorted(some, key=lambda linked_fact: not linked_fact.preferred)
                 if (field, fact.value) not in values or fact.status in DISCARDED
             ),
         )
@@ -171,8 +176,11 @@ def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
     def conflicts(request: Request, case: CaseId) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
             rows = records.conflict_records(found, mode)
-            facts = {one.person: records.evidence_records(found, one.person, None, mode) for one in rows}
-        shown = [side_by_side(one, [pages.fact_with_links(fact) for fact in facts[one.person]]) for one in rows]
+            facts = {conflict.person: records.evidence_records(found, conflict.person, None, mode) for conflict in rows}
+        shown = [
+            side_by_side(conflict, [pages.fact_with_links(fact) for fact in facts[conflict.person]])
+            for conflict in rows
+        ]
         return pages.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
 
     @routes.get("/family/{case}/merges")
@@ -180,9 +188,15 @@ def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
         with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             record = review.merges_record(found, tree, found.mask(mode))
-            waiting = [replace(one, members=_compared_members(tree, one.members)) for one in record.to_review]
+            waiting = [
+                replace(proposed_merge_record, members=_compared_members(tree, proposed_merge_record.members))
+                for proposed_merge_record in record.to_review
+            ]
             reasons = review.user_reasons(found) if mode == "owner" else {}
-            apart = [replace(one, members=_compared_members(tree, one.members)) for one in record.kept_apart]
+            apart = [
+                replace(separated_record, members=_compared_members(tree, separated_record.members))
+                for separated_record in record.kept_apart
+            ]
         values = {"waiting": waiting, "made": record.merges, "apart": apart, "reasons": reasons}
         return pages.show(request, "family_merges.html", case, "merges", **values)
 
@@ -197,10 +211,10 @@ class ComparedMember(NamedPerson):
 
 def _compared_members(tree: Tree, members: tuple[NamedPerson, ...]) -> tuple[ComparedMember, ...]:
     return tuple(
-        extend(ComparedMember, one, known=records.person_record(tree, one.id), lived=lifespan(tree, one.id))
-        if one.id in tree.persons
-        else extend(ComparedMember, one, known=None, lived="")
-        for one in members
+        extend(ComparedMember, person, known=records.person_record(tree, person.id), lived=lifespan(tree, person.id))
+        if person.id in tree.persons
+        else extend(ComparedMember, person, known=None, lived="")
+        for person in members
     )
 
 
@@ -225,7 +239,7 @@ def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
         pages.families.access.require_owner(request)
         with pages.families.cases.changing(case) as found:
-            require_known(merge, [one.id for one in found.store.merges.all()])
+            require_known(merge, [cluster.id for cluster in found.store.merges.all()])
             review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
 
@@ -236,6 +250,6 @@ def _decide(
     """Apply a decision about a pair, which must be among the given ones. Only the owner may."""
     pages.families.access.require_owner(request)
     with pages.families.cases.changing(case) as found:
-        require_known(merge, [one.id for one in among(found)])
+        require_known(merge, [item.id for item in among(found)])
         decide(found, merge, why.strip())
     return redirect(f"/family/{case}/merges")

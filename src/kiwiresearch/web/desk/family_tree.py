@@ -176,7 +176,7 @@ def add_tree_pages(routes: APIRouter, pages: FamilyPages) -> None:
             "family_tree.html",
             case,
             "tree",
-            root=next((one for one in people.shown if one.id == chosen), None),
+            root=next((person_option for person_option in people.shown if person_option.id == chosen), None),
             of=of,
             generations=generations,
             most_generations=MAX_GENERATIONS,

@@ -94,11 +94,17 @@ class LinkGraph:
     def record(self) -> JsonDict:
         """The data that the script draws: pages, and links, each with whether it was the first to lead to its page."""
         led = self._first_links()
-        ranked = sorted(self.links, key=lambda one: ((one[0], one[1]) not in led, -one[2].weight, one[0], one[1]))
+        ranked = sorted(self.links, key=lambda link: ((link[0], link[1]) not in led, -link[2].weight, link[0], link[1]))
         return {
             "pages": [
-                {"n": one.number, "title": one.title, "depth": one.depth, "read": one.was_read, "claims": one.claims}
-                for one in self.pages
+                {
+                    "n": page.number,
+                    "title": page.title,
+                    "depth": page.depth,
+                    "read": page.was_read,
+                    "claims": page.claims,
+                }
+                for page in self.pages
             ],
             "links": [[one, to, (one, to) in led] for one, to, _ in ranked[:MAX_LINKS]],
         }

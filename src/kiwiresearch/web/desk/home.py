@@ -90,7 +90,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             request,
             "home.html",
             choices=_choices(),
-            examples=[one for one in examples.latest() if one.kind in allowed_actions()],
+            examples=[example for example in examples.latest() if example.kind in allowed_actions()],
             max_books=MAX_BOOKS,
             left_out=len(hidden_books(context.workspace.shelf_file.books(), policy)) if policy.books else 0,
             recent=recent_work(families, request, jobs_of_visitor(jobs, browser_of(request)), all_runs),

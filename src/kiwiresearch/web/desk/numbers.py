@@ -87,7 +87,7 @@ def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
 
 def _of_brief(brief: Brief) -> Iterator[FigureRow]:
     for figure in brief.numbers:
-        claims = tuple(brief.claims[one] for one in figure.statement.claims)
+        claims = tuple(brief.claims[claim] for claim in figure.statement.claims)
         when = date_of_figure(figure, claims)
         yield FigureRow(figure.of, figure.what, figure.value, when, claims, figure.difference)
 
@@ -99,7 +99,7 @@ def date_of_figure(figure: Figure, claims: Iterable[Claim]) -> DateRange | str:
 
 
 def _of_claims(run: RunView) -> Iterator[FigureRow]:
-    differing = {one: figure.difference for figure in run.brief.numbers for one in figure.statement.claims}
+    differing = {claim_id: figure.difference for figure in run.brief.numbers for claim_id in figure.statement.claims}
     for claim in run.claims:
         for measure in claim.measures:
             # A number that measures nothing is often a page number or part of a name.
@@ -121,7 +121,7 @@ def disagreements(run: RunView) -> list[NumberDisagreement]:
         sides = [brief.claims[view.statement.claims[0]] for view in dispute.views]
         if dispute.difference and len(sides) == TWO:
             found.setdefault(
-                frozenset(one.id for one in sides), _disagreement(run, sides[0], sides[1], dispute.difference)
+                frozenset(side.id for side in sides), _disagreement(run, sides[0], sides[1], dispute.difference)
             )
     for figure in brief.numbers:
         claim = brief.claims[figure.statement.claims[0]]

@@ -71,7 +71,7 @@ class QuestionHistory:
             return
 
         def added(asked: AskedQuestions) -> AskedQuestions:
-            others = (one for one in asked.questions if one.casefold() != question.casefold())
+            others = (item for item in asked.questions if item.casefold() != question.casefold())
             return AskedQuestions((question, *others)[:MAX_QUESTIONS], asked.deleted)
 
         with contextlib.suppress(KiwiError, UnicodeError):
@@ -93,7 +93,7 @@ class QuestionHistory:
         """Delete one question, which `restore` undoes."""
 
         def without(asked: AskedQuestions) -> AskedQuestions:
-            others = tuple(one for one in asked.questions if one != question)
+            others = tuple(item for item in asked.questions if item != question)
             return AskedQuestions(others, asked.questions) if len(others) < len(asked.questions) else asked
 
         self._change(browser, without)
@@ -102,7 +102,7 @@ class QuestionHistory:
         """Put back what was deleted last, below what was asked since."""
 
         def restored(asked: AskedQuestions) -> AskedQuestions:
-            back = (one for one in asked.deleted if one not in asked.questions)
+            back = (item for item in asked.deleted if item not in asked.questions)
             return AskedQuestions((*asked.questions, *back)[:MAX_QUESTIONS])
 
         self._change(browser, restored)
@@ -198,7 +198,7 @@ class QuestionFiles:
         lists = list(self._folder.glob("*.jsonl"))
         if len(lists) < MAX_LISTS:
             return
-        lists.sort(key=lambda one: (one.read_bytes().count(b"\n") > 1, one.stat().st_mtime_ns), reverse=True)
+        lists.sort(key=lambda path: (path.read_bytes().count(b"\n") > 1, path.stat().st_mtime_ns), reverse=True)
         for old in lists[MAX_LISTS - 1 :]:
             old.unlink(missing_ok=True)
             _deleted(old).unlink(missing_ok=True)

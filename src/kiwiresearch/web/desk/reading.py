@@ -245,7 +245,10 @@ class ReadingPages:
         return RedirectResponse(page_address(ref) + asked + place, 302)
 
     def _no_book(self, request: Request, book: str) -> Response:
-        books = [(one.title or one.name, page_address(EntryRef(one.id, ""))) for one in self._context.shelf.books]
+        books = [
+            (listed_book.title or listed_book.name, page_address(EntryRef(listed_book.id, "")))
+            for listed_book in self._context.shelf.books
+        ]
         return self._pages.show(request, "book_missing.html", status=404, wanted=book[:200], books=books)
 
     def _no_page(self, request: Request, named: str, path: str) -> Response:

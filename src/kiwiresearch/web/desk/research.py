@@ -178,7 +178,9 @@ class JobViews:
             return ""
         with contextlib.suppress(KiwiError):  # another server works on it
             events = self._jobs.events_after(job.id).events
-            return next((str(one.data["text"]) for one in reversed(events) if one.data.get("event") == "note"), "")
+            return next(
+                (str(event.data["text"]) for event in reversed(events) if event.data.get("event") == "note"), ""
+            )
         return ""
 
 

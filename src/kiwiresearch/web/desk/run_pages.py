@@ -135,7 +135,7 @@ class BriefView:
 
     def evidence(self, claims: Iterable[ClaimId]) -> tuple[ClaimEvidence, ...]:
         """The evidence of a statement or a gap, claim by claim."""
-        known = [self.brief.claims[one] for one in claims if one in self.brief.claims]
+        known = [self.brief.claims[claim_id] for claim_id in claims if claim_id in self.brief.claims]
         return tuple(
             map(self._evidence, known, without_overlaps(quote_in_context(claim, self.brief.context) for claim in known))
         )
@@ -146,21 +146,23 @@ class BriefView:
 
     def when(self, moment: TimelineMoment, words: Catalogue) -> DateRange | str:
         """The date of a moment for `date_text`."""
-        return date_of_moment(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
+        return date_of_moment(moment, [self.brief.claims[claim] for claim in moment.statement.claims], words)
 
     def date_of(self, figure: Figure) -> DateRange | str:
         """The date of a number for `date_text`."""
-        return date_of_figure(figure, [self.brief.claims[one] for one in figure.statement.claims])
+        return date_of_figure(figure, [self.brief.claims[claim] for claim in figure.statement.claims])
 
     def numbers(self, cited: Statement | CitedGroup | Gap) -> tuple[int, ...]:
         """The numbers in the bibliography of the pages that support a statement, several, or a gap."""
-        known = (self.brief.claims[one] for one in cited.claims if one in self.brief.claims)
+        known = (self.brief.claims[claim_id] for claim_id in cited.claims if claim_id in self.brief.claims)
         found = {self._numbers.get(claim.ref, 0) for claim in known}
         return tuple(sorted(found - {0}))
 
     def hedges(self, statement: Statement) -> tuple[str, ...]:
         """The words of the pages that hedge a statement, without repetitions."""
-        return tuple(dict.fromkeys(hedge.cue for one in statement.claims for hedge in self.brief.claims[one].hedges))
+        return tuple(
+            dict.fromkeys(hedge.cue for claim in statement.claims for hedge in self.brief.claims[claim].hedges)
+        )
 
     def dispute_of(self, statement: Statement) -> str:
         """The id of the dispute that a statement is part of, or of the section of disputes; empty if there is none."""
@@ -177,7 +179,7 @@ class BriefView:
 
     def pictures(self, part: int | None) -> tuple[PictureView, ...]:
         """The pictures of the summary, or of a part of the body by its number."""
-        return tuple(self._picture(one) for one in self.brief.pictures if one.part == part)
+        return tuple(self._picture(picture) for picture in self.brief.pictures if picture.part == part)
 
     def _picture(self, one: BriefPicture) -> PictureView:
         title = next((page.title for page in self.brief.sources.pages if page.ref == one.ref), one.ref.path)
@@ -189,14 +191,23 @@ class BriefView:
 
     def book(self, ref: EntryRef) -> str:
         """The title of a page's book."""
-        return next((one.title or one.name for one in self._frame.books if one.id == ref.book), "")
+        return next(
+            (
+                book_edition.title or book_edition.name
+                for book_edition in self._frame.books
+                if book_edition.id == ref.book
+            ),
+            "",
+        )
 
     def language_of(self, ref: EntryRef) -> str:
         return self._frame.language_of(ref.book)
 
     def _evidence(self, claim: Claim, placed: QuoteInContext) -> ClaimEvidence:
         frame = self._frame
-        first, *others = (QuoteView(one.text, frame.page_url(one.ref, one.start, one.end)) for one in claim.quotes)
+        first, *others = (
+            QuoteView(quote.text, frame.page_url(quote.ref, quote.start, quote.end)) for quote in claim.quotes
+        )
         beside = frame_address(self._context, claim.quotes[0].ref, PageQuery(marks=(claim_span(claim),)))
         return ClaimEvidence(
             claim=claim,

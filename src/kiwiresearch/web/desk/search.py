@@ -122,7 +122,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  
     def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "", most: Most = LIMIT) -> Response:
         values = _values(context, q, book, SearchOptions(limit=most))
         led = other_actions(q, excluding="find", person=person_in(context, q)) if via and q else ()
-        books = [(one.id, one.title or one.name) for one in context.shelf.books]
+        books = [(listed_book.id, listed_book.title or listed_book.name) for listed_book in context.shelf.books]
         return pages.show(request, "search.html", status=_status(values["shown"]), books=books, offers=led, **values)
 
     @routes.get("/find/results")
@@ -160,7 +160,7 @@ def _results(context: ServerContext, q: str, options: SearchOptions, book: str) 
 
 
 def _results_view(finder: Finder, found: SearchResult, limit: int, book: str) -> ResultsView:
-    books = {one.book.id: one.book for one in finder.books}
+    books = {open_book.book.id: open_book.book for open_book in finder.books}
     words = found.corrected or found.query
     is_more = len(found.hits) > limit
     return ResultsView(
@@ -223,5 +223,7 @@ def _language(book: Book) -> str:
 
 def _near(finder: Finder, q: str, book: str) -> tuple[tuple[str, str], ...]:
     """Titles that the reader may have meant, with the addresses that search for them."""
-    titles = dict.fromkeys(title for one in books_named(finder, book) for title in near_titles(one.archive, q))
+    titles = dict.fromkeys(
+        title for open_book in books_named(finder, book) for title in near_titles(open_book.archive, q)
+    )
     return tuple((title, list_address("/find", {"q": title, "book": book})) for title in titles)[:MAX_NEAR]

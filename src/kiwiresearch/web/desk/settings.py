@@ -175,17 +175,21 @@ class SettingPages:
         changes: dict[str, Any] = {}
         faults: dict[str, SettingFault] = {}
         typed: dict[str, str] = {}
-        for one in self._groups().get(str(form.get("group", "")), ()):
-            if origins[one.key] == "environment":
+        for setting_field in self._groups().get(str(form.get("group", "")), ()):
+            if origins[setting_field.key] == "environment":
                 continue
-            typed[one.key] = str(form.get(one.key, ""))[:MAX_CHARS]
-            if one.control == "secret" and not typed[one.key] and not form.get(f"{one.key}.remove"):
+            typed[setting_field.key] = str(form.get(setting_field.key, ""))[:MAX_CHARS]
+            if (
+                setting_field.control == "secret"
+                and not typed[setting_field.key]
+                and not form.get(f"{setting_field.key}.remove")
+            ):
                 continue
-            found = checked_text(one, typed[one.key])
+            found = checked_text(setting_field, typed[setting_field.key])
             if isinstance(found, SettingFault):
-                faults[one.key] = found
-            elif found != setting_value(workspace.settings, one.key) or one.key in self._pending:
-                changes[one.key] = found
+                faults[setting_field.key] = found
+            elif found != setting_value(workspace.settings, setting_field.key) or setting_field.key in self._pending:
+                changes[setting_field.key] = found
         if faults:
             return self._show(request, typed=typed, faults=faults)
         try:
@@ -257,7 +261,7 @@ class SettingPages:
                 faults.get(one.key),
             )
 
-        return [(name, [row(one) for one in fields]) for name, fields in self._groups().items()]
+        return [(name, [row(setting_field) for setting_field in fields]) for name, fields in self._groups().items()]
 
     def _hosts(self) -> list[HostStatus]:
         if not self._context.workspace.settings.has_store:

@@ -46,11 +46,11 @@ class BookChoices:
 
     def language(self, book: str) -> str:
         """The language of a book; empty if it is not known."""
-        return next((one.language for one in self.all() if one.id == book), "")
+        return next((book_choice.language for book_choice in self.all() if book_choice.id == book), "")
 
     def languages(self) -> tuple[str, ...]:
         """The languages of the books, each once."""
-        return tuple(dict.fromkeys(one.language for one in self.all() if one.language))
+        return tuple(dict.fromkeys(book_choice.language for book_choice in self.all() if book_choice.language))
 
     def _one(self, listed: ListedBook) -> BookChoice:
         title = listed.title or listed.name

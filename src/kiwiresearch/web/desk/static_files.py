@@ -57,12 +57,12 @@ def static_files() -> Mapping[str, StaticFile]:
 
 
 def _found(folder: Traversable, before: str = "") -> Iterator[tuple[str, StaticFile]]:
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        name = before + one.name
-        if one.is_dir():
-            yield from _found(one, f"{name}/")
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        name = before + item.name
+        if item.is_dir():
+            yield from _found(item, f"{name}/")
         elif kind := TYPES.get(name.rpartition(".")[2]):
-            content = one.read_bytes()
+            content = item.read_bytes()
             if name.endswith(".css"):
                 content = DARK_COLOURS.sub(DARK_BY_CHOICE, content)
             yield name, StaticFile(content, kind, hashlib.sha256(content).hexdigest()[:12])

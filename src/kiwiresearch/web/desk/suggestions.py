@@ -56,10 +56,12 @@ class BoxSuggestions:
     def pages(self, query: str, book: str) -> Iterator[BoxSuggestion]:
         """Pages whose titles match; the book is named if there are several."""
         has_many = len(self._context.shelf.books) > 1
-        for one in title_suggestions(self._context, query, MAX_PAGES, book):
-            alias = one.alias if one.alias != one.title else ""
-            detail = " · ".join(filter(None, (alias, one.book_title if has_many else "")))
-            yield BoxSuggestion(one.title, page_address(EntryRef(BookId(one.book_id), one.path)), detail)
+        for suggestion in title_suggestions(self._context, query, MAX_PAGES, book):
+            alias = suggestion.alias if suggestion.alias != suggestion.title else ""
+            detail = " · ".join(filter(None, (alias, suggestion.book_title if has_many else "")))
+            yield BoxSuggestion(
+                suggestion.title, page_address(EntryRef(BookId(suggestion.book_id), suggestion.path)), detail
+            )
 
     def own_work(self, request: Request, query: str, words: Catalogue) -> Iterator[BoxSuggestion]:
         """Questions, research, families and notes that contain all words of the query."""

@@ -130,7 +130,7 @@ def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catal
     if words.language == "en":
         return moment.when
     days = (moment.earliest, moment.latest)
-    dates = (one.when for claim in claims for one in claim.dates)
+    dates = (mention.when for claim in claims for mention in claim.dates)
     return next((when for when in dates if (when.earliest, when.latest) == days), moment.when)
 
 
@@ -138,7 +138,8 @@ def moments_in_years(run: RunView, query: MomentQuery) -> list[DatedMoment]:
     """The moments within the requested years, in chronological order."""
     found = _of_claims(run) if query.which == "all" else _of_brief(run)
     return sorted(
-        (one for one in found if _within(one.moment, query)), key=lambda one: (one.moment.earliest, one.moment.latest)
+        (moment for moment in found if _within(moment.moment, query)),
+        key=lambda moment: (moment.moment.earliest, moment.moment.latest),
     )
 
 
@@ -160,7 +161,7 @@ class TimelinePart:
     @property
     def year(self) -> int:
         """The year in the middle of what happened, so that zooming leads to it."""
-        years = [one.year for one in self.moments if 0 <= one.year - self.first < self.years] or [self.first]
+        years = [moment.year for moment in self.moments if 0 <= moment.year - self.first < self.years] or [self.first]
         return calendar_year(years[len(years) // 2])
 
 
@@ -172,15 +173,15 @@ def part_of(moments: list[DatedMoment], query: MomentQuery) -> TimelinePart | No
     if query.at is not None:
         first = astronomical_year(query.at) // years * years
     else:
-        counts = Counter(one.year // years * years for one in moments)
+        counts = Counter(moment.year // years * years for moment in moments)
         first = max(counts, key=lambda start: (counts[start], -start))
     begin, end = _days_of(first, years)
     return TimelinePart(
         first,
         years,
-        [one for one in moments if one.moment.latest >= begin and one.moment.earliest < end],
-        max((one.year for one in moments if one.moment.latest < begin), default=None),
-        min((one.year for one in moments if one.moment.earliest >= end), default=None),
+        [moment for moment in moments if moment.moment.latest >= begin and moment.moment.earliest < end],
+        max((moment.year for moment in moments if moment.moment.latest < begin), default=None),
+        min((moment.year for moment in moments if moment.moment.earliest >= end), default=None),
     )
 
 
@@ -208,11 +209,11 @@ def in_groups(
     """The moments, each with the name of its group; groups of most moments first, periods in chronological order."""
     if query.group == "period":
         years = part.years // 10 if part else _period_years(moments)
-        return [(_period_of(one, years, part, words), one) for one in moments]
+        return [(_period_of(moment, years, part, words), moment) for moment in moments]
     if query.group == "none":
-        return [("", one) for one in moments]
+        return [("", moment) for moment in moments]
     by_kind = query.group == "kind"
-    named = [(_kind_of(one, words) if by_kind else one.claims[0].page_title, one) for one in moments]
+    named = [(_kind_of(moment, words) if by_kind else moment.claims[0].page_title, moment) for moment in moments]
     counts = Counter(name for name, _ in named)
     order = {name: place for place, (name, _) in enumerate(counts.most_common())}
     return sorted(named, key=lambda pair: order[pair[0]])
@@ -237,7 +238,7 @@ def _period_of(one: DatedMoment, years: int, part: TimelinePart | None, words: C
 
 def _period_years(moments: list[DatedMoment]) -> int:
     """A power of ten that divides the years of people, not those of the Earth, into a few periods."""
-    dated = [one.first_year for one in moments if PRESENT - one.year <= DEEP_YEARS]
+    dated = [moment.first_year for moment in moments if PRESENT - moment.year <= DEEP_YEARS]
     years = 10
     while dated and (dated[-1] - dated[0]) / years > MAX_PERIODS:
         years *= 10
@@ -252,7 +253,7 @@ def _year(day: int) -> int:
 def _of_brief(run: RunView) -> Iterator[DatedMoment]:
     brief = run.brief
     for moment in brief.timeline:
-        yield DatedMoment(moment, tuple(brief.claims[one] for one in moment.statement.claims))
+        yield DatedMoment(moment, tuple(brief.claims[claim] for claim in moment.statement.claims))
 
 
 def _of_claims(run: RunView) -> Iterator[DatedMoment]:
@@ -294,8 +295,8 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             groups=[(name, [one for _, one in same]) for name, same in groupby(shown.rows, key=itemgetter(0))],
             picture=_picture(shown.rows, query, part, words),
             choices=scope_choices(place, query),
-            zooms=[(one, query.address(place, zoom=one, at=part.year if part else None)) for one in get_args(Zoom)],
-            groupings=[(one, query.address(place, group=one)) for one in get_args(Grouping)],
+            zooms=[(arg, query.address(place, zoom=arg, at=part.year if part else None)) for arg in get_args(Zoom)],
+            groupings=[(arg, query.address(place, group=arg)) for arg in get_args(Grouping)],
             earlier=query.address(place, at=calendar_year(part.before)) if part and part.before is not None else "",
             later=query.address(place, at=calendar_year(part.after)) if part and part.after is not None else "",
         )

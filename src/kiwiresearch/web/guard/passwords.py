@@ -35,7 +35,7 @@ def matching_name(name: str, names: Collection[str]) -> str | None:
     """The name itself if it is one of them, or the only one that differs from it in capital letters alone."""
     if name in names:
         return name
-    alike = [one for one in names if one.casefold() == name.casefold()]
+    alike = [item for item in names if item.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 

@@ -78,8 +78,8 @@ class Compression(HttpLayer):
 
 def accepts_gzip(accepted: str) -> bool:
     """Whether an Accept-Encoding header allows gzip."""
-    for one in accepted.lower().split(","):
-        name, _, weight = one.partition(";")
+    for item in accepted.lower().split(","):
+        name, _, weight = item.partition(";")
         if name.strip() == "gzip":
             return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False
