@@ -44,14 +44,14 @@ def disagreements(
     said = [(unit, ComparedSentence.of(unit.text, unit.segmented.page.title, language)) for unit in units]
     places = {scored_unit.place for scored_unit in shown}
     found: list[tuple[Disagreement, ScoredUnit, ScoredUnit]] = []
-    for number, (one, saying) in enumerate(said):
-        if one.place not in places:
+    for index, (item, saying) in enumerate(said):
+        if item.place not in places:
             continue
-        for other, denied in said[number + 1 :]:
+        for other, denied in said[index + 1 :]:
             disagreement = compare_sentences(saying, denied)
             is_clear = disagreement and disagreement.kind == "contradiction" and disagreement.strength >= MIN_STRENGTH
-            if disagreement and is_clear and _same_subject(one, other, language):
-                found.append((disagreement, one, other))
+            if disagreement and is_clear and _same_subject(item, other, language):
+                found.append((disagreement, item, other))
     found.sort(key=lambda row: (-row[0].strength, row[1].place, row[2].place))
     return tuple(_conflict(*row) for row in found[:MAX_CONFLICTS])
 
@@ -88,9 +88,9 @@ def _conflict(found: Disagreement, one: ScoredUnit, other: ScoredUnit) -> Answer
     return AnswerConflict(found.kind, _key(one), _key(other), one.text, other.text, words)
 
 
-def _key(one: ScoredUnit) -> str:
-    unit = one.segmented.units[one.unit]
-    return key_of(one.segmented.page.ref, unit.start, unit.end)
+def _key(scored_unit: ScoredUnit) -> str:
+    unit = scored_unit.segmented.units[scored_unit.unit]
+    return key_of(scored_unit.segmented.page.ref, unit.start, unit.end)
 
 
 MIN_FOR_SHORT = 0.55
@@ -238,23 +238,27 @@ class AnswerBuilder:
             return -1, ""
         return start, line[start:end]
 
-    def _cited(self, one: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
+    def _cited(self, scored_unit: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
         """The citation of a unit; a dangerous number is never quoted without what it depends on."""
-        page = one.segmented.page
-        unit = one.segmented.units[one.unit]
+        page = scored_unit.segmented.page
+        unit = scored_unit.segmented.units[scored_unit.unit]
         start, end = unit.start, unit.end
         if self.danger is not None:
             start, end = widen_quote(page.text, start, end, page.sentences, page.blocks, page.language)
         quote = quote_at(page, start, end)
         book = books[page.ref.book]
         place = place_of(page, quote.start)
-        above = one.segmented.contexts[one.segmented.context_of[one.unit]] if unit.kind == "box" else ""
+        above = (
+            scored_unit.segmented.contexts[scored_unit.segmented.context_of[scored_unit.unit]]
+            if unit.kind == "box"
+            else ""
+        )
         section = f"{place.section}, {above}" if above else place.section
         return AnswerCitation(
             key_of(page.ref, quote.start, quote.end),
             Citation(quote, book.name, page.title, section, place.anchor),
             answer_book(book),
-            one.segmented.passage(one.passage).text,
+            scored_unit.segmented.passage(scored_unit.passage).text,
         )
 
     def _newer(self, books: Mapping[str, Book]) -> list[str]:
@@ -282,7 +286,11 @@ class AnswerBuilder:
 def _without_overlaps(found: Sequence[AnswerCitation]) -> list[AnswerCitation]:
     """Drop quotes inside another one or overlapping an earlier one, so that a dose is not given twice."""
     by_size = sorted(found, key=lambda citation: citation.citation.quote.start - citation.citation.quote.end)
-    outermost = [one for at, one in enumerate(by_size) if not any(_is_within(one, other) for other in by_size[:at])]
+    outermost = [
+        answer_citation
+        for at, answer_citation in enumerate(by_size)
+        if not any(_is_within(answer_citation, other) for other in by_size[:at])
+    ]
     chosen: list[AnswerCitation] = []
     for citation in found:
         if citation in outermost and not any(_overlap(citation, other) for other in chosen):

@@ -96,7 +96,7 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
     """Birth or death by the years in brackets of the first sentence."""
     ends = question_words(language).ends
     stem = stemmer(language)(measure.words[0])
-    number = next((number for number, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
+    number = next((index for index, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
     life = LIFE.search(page.text(page.units[number])) if number >= 0 else None
     is_of_life = measure.unit == "date" and pattern_of(language, "life").search(measure.words[0])
     if life is None or not is_of_life or pattern_of(language, "office").search(life[0]):
@@ -110,13 +110,13 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
 
 def _labelled(page: SegmentedPage, measure: BoxMeasure) -> Iterator[tuple[int, int]]:
     wanted = set(measure.words)
-    for number, unit in enumerate(page.units):
+    for index, unit in enumerate(page.units):
         label, tab, _ = page.text(unit).partition("\t")
         if unit.kind in ("box", "row") and tab:
-            above = page.contexts[page.context_of[number]] if unit.kind == "box" else ""
+            above = page.contexts[page.context_of[index]] if unit.kind == "box" else ""
             words = WORD.findall(plain_lower(f"{above} {label}"))
             if wanted <= set(words) and len(WORD.findall(plain_lower(label))) <= len(wanted) + MAX_OTHER_WORDS:
-                yield len(set(words) - wanted), number
+                yield len(set(words) - wanted), index
 
 
 def _value(text: str, measure: BoxMeasure, language: str) -> float | None:

@@ -107,11 +107,13 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int)
     return chosen
 
 
-def _grow(one: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
+def _grow(unit: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
     """A unit with neighbours of its section, added on both sides in turn until its share of tokens is used."""
-    passage = Stretch(one.segmented, *one.segmented.spans[one.passage], one.passage)
+    passage = Stretch(unit.segmented, *unit.segmented.spans[unit.passage], unit.passage)
     is_taken = any(other.first < passage.end and passage.first < other.end for other in taken)
-    grown = passage if not is_taken and passage.tokens <= share else passage._replace(first=one.unit, end=one.unit + 1)
+    grown = (
+        passage if not is_taken and passage.tokens <= share else passage._replace(first=unit.unit, end=unit.unit + 1)
+    )
     can_grow_up = can_grow_down = True
     while can_grow_up or can_grow_down:
         if can_grow_down:

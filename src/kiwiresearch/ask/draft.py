@@ -104,13 +104,13 @@ class SentenceCutter:
         opens: LineStart = "item" if marker else "line"
         body = BEHIND_STOP.sub(r"\2\1", LINK.sub(_unlinked, line[marker.end() if marker else 0 :]))
         starts = [0] if self._by_line else sentence_starts(body, (), self._language)
-        for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(body)], strict=True)):
-            if number < self._count:
+        for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(body)], strict=True)):
+            if index < self._count:
                 continue
             if not is_complete and not re.match(r"\s*\S+\s", body[end:]):
                 return  # the next word may still show that the sentence continues
-            self._count = number + 1
-            found = reply_sentence(body[start:end], opens if number == 0 else "")
+            self._count = index + 1
+            found = reply_sentence(body[start:end], opens if index == 0 else "")
             if found.text:
                 yield found
 
@@ -255,7 +255,8 @@ class Draft:
         numbers = self._numbers()
         used = sorted(self._quotes.items(), key=lambda row: numbers[row[0]])
         return tuple(
-            replace(self._quote_of(one.passage, one.start, one.end), key=key, number=numbers[key]) for key, one in used
+            replace(self._quote_of(sentence.passage, sentence.start, sentence.end), key=key, number=numbers[key])
+            for key, sentence in used
         )
 
     def _numbers(self) -> dict[str, int]:
@@ -344,7 +345,7 @@ class Draft:
             self._heading, self._opens = "", "line"
             heading = self._put(heading)
             self._opens = opens or "line"
-        return heading + self._put(f"{text} {''.join(f'[{number}]' for number in sorted(numbers))}")
+        return heading + self._put(f"{text} {''.join(f'[{index}]' for index in sorted(numbers))}")
 
     def _take_general(self, said: ReplySentence) -> str:
         """The model's own words, with anything that looks like a source removed."""

@@ -65,7 +65,7 @@ def passage_sentences(passage: Passage, language: str) -> tuple[PassageSentence,
 
 
 def figures_in(text: str, language: str) -> frozenset[Fraction]:
-    return frozenset(number.value for number in numbers_in(without_initial_stops(text), language))
+    return frozenset(index.value for index in numbers_in(without_initial_stops(text), language))
 
 
 def keys_in(text: str) -> frozenset[str]:
@@ -195,8 +195,8 @@ class SentenceJudge:
         asked_of = [len(question & (sentence.stems | titles[sentence.passage])) for sentence in sources]
         figures = figures_in(text, self.language)
         return any(
-            overlap == max(asked_of) and mine <= one.stems and figures <= one.numbers
-            for one, overlap in zip(sources, asked_of, strict=True)
+            overlap == max(asked_of) and mine <= passage_sentence.stems and figures <= passage_sentence.numbers
+            for passage_sentence, overlap in zip(sources, asked_of, strict=True)
         )
 
     def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> DropReason | None:

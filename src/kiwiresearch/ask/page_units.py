@@ -139,7 +139,7 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
     words = language_words(page.language)
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
-    for number, block in enumerate(page.blocks):
+    for index, block in enumerate(page.blocks):
         if block.start >= page.sections[-1].end:
             break
         while section < last and page.sections[section + 1].heading_start <= block.start:
@@ -149,7 +149,7 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
             continue
         if block.kind not in PROSE:
             if text[block.start : block.end].strip():
-                yield PageUnit("row", block.start, block.end, section, number)
+                yield PageUnit("row", block.start, block.end, section, index)
             continue
         first = bisect_right(starts, block.start)
         begin = block.start
@@ -157,7 +157,7 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
             size = len(text[begin:end].rstrip())
             if size:
                 yield PageUnit(
-                    "caption" if block.kind == "caption" else "sentence", begin, begin + size, section, number
+                    "caption" if block.kind == "caption" else "sentence", begin, begin + size, section, index
                 )
             begin = end
     for box in page.infoboxes:

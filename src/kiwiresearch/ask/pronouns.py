@@ -74,11 +74,11 @@ def context_in(
     """
     last = len(text.units) - 1
     names = [
-        Mention(number, name[0].start, name[-1].end)
-        for number, unit in enumerate(text.units)
+        Mention(index, name[0].start, name[-1].end)
+        for index, unit in enumerate(text.units)
         if without_initial_stops(unit) == unit
         for name in names_in(unit, language)
-        if number < last or name[-1].end <= at
+        if index < last or name[-1].end <= at
     ]
     is_about_other = _is_about_other(around, text.units[-1][at:end])
     context = PronounContext(text, at, end, (*names, Mention(TITLE, 0, len(text.title))))

@@ -75,13 +75,13 @@ def _verdict(best: _ReaderJudgement | None) -> YesNo:
 
 
 def _reader_features_of(
-    found: dict[Key, _ReaderJudgement], one: ScoredUnit
+    found: dict[Key, _ReaderJudgement], scored_unit: ScoredUnit
 ) -> tuple[dict[str, float], tuple[int, int] | None]:
     """The model's judgement of a unit as named features, and the span of the answer in it."""
-    seen = found.get((one.segmented.page.ref, one.unit))
+    seen = found.get((scored_unit.segmented.page.ref, scored_unit.unit))
     if seen is None:
         return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None
-    unit, shift = seen.unit, len(_prefix(one.segmented, one.unit))
+    unit, shift = seen.unit, len(_prefix(scored_unit.segmented, scored_unit.unit))
     words = (unit.start - shift, unit.end - shift)
     said = {"relevance": unit.relevance, "answer's words": unit.span, "passage answers": seen.text.answers}
     return said, words if words[1] > words[0] >= 0 else None
@@ -89,11 +89,11 @@ def _reader_features_of(
 
 def _read(reader: Reader, question: Question, stretches: Sequence[Stretch]) -> dict[Key, _ReaderJudgement]:
     found: dict[Key, _ReaderJudgement] = {}
-    for one, text in zip(
+    for item, text in zip(
         stretches, reader.read(question.text, [reader_text(stretch) for stretch in stretches]), strict=True
     ):
-        for number, unit in enumerate(text.units, start=one.first):
-            found[one.segmented.page.ref, number] = _ReaderJudgement(unit, text)
+        for number, unit in enumerate(text.units, start=item.first):
+            found[item.segmented.page.ref, number] = _ReaderJudgement(unit, text)
     return found
 
 
@@ -129,7 +129,7 @@ def reader_text(stretch: Stretch) -> ReadingText:
     is_box = segmented.units[first].kind == "box"
     heading = "" if is_box else segmented.contexts[segmented.context_of[first]]
     return ReadingText(
-        segmented.page.title, heading, tuple(reader_row(segmented, number) for number in range(first, stretch.end))
+        segmented.page.title, heading, tuple(reader_row(segmented, index) for index in range(first, stretch.end))
     )
 
 

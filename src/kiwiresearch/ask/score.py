@@ -90,9 +90,9 @@ def unscored_unit(segmented: SegmentedPage, number: int) -> ScoredUnit:
     return ScoredUnit(segmented, number, passage, {}, 0.0)
 
 
-def with_reader_score(one: ScoredUnit, found: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
+def with_reader_score(unit: ScoredUnit, found: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
     """A unit with the features and the answer that the reading model gives it."""
-    return one._replace(features={**one.features, **found}, total=one.total + _total(found), answer_span=span)
+    return unit._replace(features={**unit.features, **found}, total=unit.total + _total(found), answer_span=span)
 
 
 def score_units(
@@ -104,7 +104,7 @@ def score_units(
     """The units of a page that have words of the question, scored."""
     matches = WordMatches.find_on(segmented, weights, question.language)
     asked = matches.asked_share
-    rows = [(matches.words(number), number) for number in matches.candidates()]
+    rows = [(matches.words(index), index) for index in matches.candidates()]
     rows.sort(key=lambda row: (-row[0].sum, row[1]))
     found = []
     for words, number in rows[:MAX_SCORED]:
@@ -120,14 +120,14 @@ def score_units(
     return found
 
 
-def score_other_unit(one: ScoredUnit, number: int, question: Question) -> ScoredUnit:
+def score_other_unit(unit: ScoredUnit, number: int, question: Question) -> ScoredUnit:
     """Another unit of the same page, which has too few of the question's words to have been scored."""
-    matches = one.matches
+    matches = unit.matches
     if matches is None:
-        return unscored_unit(one.segmented, number)
-    features = _unit_features(one.segmented, number, matches.words(number), question, matches)
-    features |= {name: one.features[name] for name in PAGE_FEATURES if name in one.features}
-    return one._replace(unit=number, passage=matches.passage_of[number], features=features, total=_total(features))
+        return unscored_unit(unit.segmented, number)
+    features = _unit_features(unit.segmented, number, matches.words(number), question, matches)
+    features |= {name: unit.features[name] for name in PAGE_FEATURES if name in unit.features}
+    return unit._replace(unit=number, passage=matches.passage_of[number], features=features, total=_total(features))
 
 
 PAGE_FEATURES = ("asked", "page", "first page")

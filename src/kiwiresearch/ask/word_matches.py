@@ -101,12 +101,12 @@ class WordMatches:
         in_title = {stem_of(word) for word in fold(segmented.page.title).split()}
         in_title |= {figure for figure, roman in ROMAN.items() if roman in in_title}  # 'world war 2'
         starts = [unit.start for unit in segmented.units]
-        first = next((number for number, unit in enumerate(segmented.units) if unit.kind == "sentence"), -1)
+        first = next((index for index, unit in enumerate(segmented.units) if unit.kind == "sentence"), -1)
         life = _life_of(segmented, first)
         ends = question_words(language).ends
         by_unit: dict[int, list[float]] = {}
         direct = []
-        for number, word in enumerate(weights):
+        for index, word in enumerate(weights):
             places = occurrences(segmented.lowered, word.word, stem_of)
             direct.append(places)
             related = [at for other in word.others for at in occurrences(segmented.lowered, other, stem_of)]
@@ -117,12 +117,12 @@ class WordMatches:
                     unit = bisect_right(starts, at) - 1
                     if unit >= 0 and at < segmented.units[unit].end:
                         row = by_unit.setdefault(unit, [0.0] * len(weights))
-                        row[number] = max(row[number], worth)
+                        row[index] = max(row[index], worth)
         headings = {}
-        for number, context in enumerate(segmented.contexts):
+        for index, context in enumerate(segmented.contexts):
             stems = {stem_of(word) for word in fold(context).split()} if context else set()
             if stems:
-                headings[number] = tuple(
+                headings[index] = tuple(
                     word.weight
                     if word.stem in stems
                     else word.weight * RELATED_WORTH * any(stem_of(other) in stems for other in word.others)
@@ -155,9 +155,9 @@ class WordMatches:
         found = {near for unit in self.by_unit for near in (unit - 1, unit, unit + 1)}
         found |= set(range(min(3, len(self.segmented.units))))
         found |= {
-            number
-            for number, unit in enumerate(self.segmented.units)
-            if unit.kind == "box" and any(self.by_heading.get(self.segmented.context_of[number], ()))
+            index
+            for index, unit in enumerate(self.segmented.units)
+            if unit.kind == "box" and any(self.by_heading.get(self.segmented.context_of[index], ()))
         }
         return sorted(unit for unit in found if unit in self.passage_of)
 
@@ -203,13 +203,13 @@ class WordMatches:
     def adjacent_share(self, start: int, end: int) -> float:
         """The weight of neighbouring words of the question that are also close to each other in a span."""
         worth = 0.0
-        for (one, first), (other, second) in pairwise(zip(self.weights, self.places, strict=True)):
+        for (weighted_word, first), (other, second) in pairwise(zip(self.weights, self.places, strict=True)):
             for place in first[bisect_left(first, start) :]:
                 if place >= end:
                     break
                 at = bisect_left(second, place + 1)
                 if at < len(second) and second[at] < end and second[at] - place <= CLOSE:
-                    worth += min(one.weight, other.weight)
+                    worth += min(weighted_word.weight, other.weight)
                     break
         return worth
 

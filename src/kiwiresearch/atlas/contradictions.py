@@ -76,23 +76,23 @@ def subject_contradictions(about: str, facts: Iterable[UniqueFact], language: st
     for attribute in sorted(by_attribute):
         several = sorted(by_attribute[attribute], key=lambda fact: not fact.is_own)[:MAX_OF_FACT]
         found: dict[frozenset[object], BookContradiction] = {}
-        for values, one in _of_facts(about, several, language):
-            found.setdefault(values, one)
+        for values, contradiction in _of_facts(about, several, language):
+            found.setdefault(values, contradiction)
         yield from islice(found.values(), MAX_PAIRS)
 
 
 def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) -> Iterator[BookContradiction]:
     """The contradictions between sentences of different places that are identical except for their numbers."""
-    for one, other in combinations(claims[:MAX_OF_FACT], 2):
-        if (one.ref, one.section) == (other.ref, other.section):
+    for claim, other in combinations(claims[:MAX_OF_FACT], 2):
+        if (claim.ref, claim.section) == (other.ref, other.section):
             continue
-        how = compare_sentences(_compared(one, language), _compared(other, language))
+        how = compare_sentences(_compared(claim, language), _compared(other, language))
         if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
             continue
-        if one.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
-            values = [_value_at(one, how.a), _value_at(other, how.b)]
+        if claim.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
+            values = [_value_at(claim, how.a), _value_at(other, how.b)]
             yield BookContradiction(
-                about, "", how, _gap(*values), (ContradictionSide(one, how.a), ContradictionSide(other, how.b))
+                about, "", how, _gap(*values), (ContradictionSide(claim, how.a), ContradictionSide(other, how.b))
             )
 
 
@@ -100,20 +100,20 @@ def _of_facts(
     about: str, facts: Sequence[UniqueFact], language: str
 ) -> Iterator[tuple[frozenset[object], BookContradiction]]:
     """The contradictions with their pairs of values, by which duplicates are recognised."""
-    for one, other in combinations(facts, 2):
-        if not one.must_agree_with(other):
+    for unique_fact, other in combinations(facts, 2):
+        if not unique_fact.must_agree_with(other):
             continue
-        how = compare_sentences(one.compared_sentence(language), other.compared_sentence(language))
+        how = compare_sentences(unique_fact.compared_sentence(language), other.compared_sentence(language))
         if how is None:
             continue
-        how, gap = _explained(one, other, how)
-        if how.kind == "contradiction" and gap > OTHER_SCOPE and (_is_in_table(one) or _is_in_table(other)):
+        how, gap = _explained(unique_fact, other, how)
+        if how.kind == "contradiction" and gap > OTHER_SCOPE and (_is_in_table(unique_fact) or _is_in_table(other)):
             continue
-        sides = (ContradictionSide(one.claim, _span(one)), ContradictionSide(other.claim, _span(other)))
-        values = frozenset((_core(one.value), _core(other.value)))
+        sides = (ContradictionSide(unique_fact.claim, _span(unique_fact)), ContradictionSide(other.claim, _span(other)))
+        values = frozenset((_core(unique_fact.value), _core(other.value)))
         yield (
             values,
-            BookContradiction(about, one.attribute, replace(how, a=sides[0].span, b=sides[1].span), gap, sides),
+            BookContradiction(about, unique_fact.attribute, replace(how, a=sides[0].span, b=sides[1].span), gap, sides),
         )
 
 
@@ -357,12 +357,12 @@ def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
     )
 
 
-def _values(one: BookContradiction) -> list[Any]:
-    how = one.disagreement
+def _values(contradiction: BookContradiction) -> list[Any]:
+    how = contradiction.disagreement
     record = message_record(how.why)
-    sides = [value for side in one.sides for value in _side(side)]
+    sides = [value for side in contradiction.sides for value in _side(side)]
     why = [str(how.why), canonical_json(record) if record else ""]
-    return [one.about, one.attribute, how.kind, how.what, *why, one.gap, *sides]
+    return [contradiction.about, contradiction.attribute, how.kind, how.what, *why, contradiction.gap, *sides]
 
 
 def _side(side: ContradictionSide) -> list[Any]:

@@ -131,9 +131,9 @@ class UniqueFact:
 
     def _is_one_life(self, other: UniqueFact) -> bool:
         """Whether both may be about one life: years after a name on another page may be a reign, unless an end fits."""
-        for one, two in ((self, other), (other, self)):
-            if one.life and not one.is_own:
-                ends = zip(one.life, two.life, strict=True) if two.life else ()
+        for unique_fact, two in ((self, other), (other, self)):
+            if unique_fact.life and not unique_fact.is_own:
+                ends = zip(unique_fact.life, two.life, strict=True) if two.life else ()
                 if not any(date_relation(first, second) != "apart" for first, second in ends):
                     return False
         return True
@@ -263,12 +263,12 @@ def _life(claim: Claim) -> tuple[DateMention, ...]:
     return _ends(dates[0])
 
 
-def _ends(one: DateMention) -> tuple[DateMention, ...]:
+def _ends(mention: DateMention) -> tuple[DateMention, ...]:
     """The first and the last day of a period, if it is as long as a life."""
-    is_life = one.when.lasts and one.when.precision in ("day", "year")
-    if not is_life or one.when.qualifier or one.when.last_year - one.when.first_year not in LIFE_YEARS:
+    is_life = mention.when.lasts and mention.when.precision in ("day", "year")
+    if not is_life or mention.when.qualifier or mention.when.last_year - mention.when.first_year not in LIFE_YEARS:
         return ()
-    return one._replace(when=first_moment(one.when)), one._replace(when=last_moment(one.when))
+    return mention._replace(when=first_moment(mention.when)), mention._replace(when=last_moment(mention.when))
 
 
 def _is_subject(claim: Claim, words: str) -> bool:

@@ -214,6 +214,6 @@ class _TreeBuilder:
         ties = []
         for (kind, first, second), stated in sorted(self.ties.items()):
             qualifier: Qualifier = next((qualifier for _, qualifier in stated if qualifier), "")
-            evidence = tuple(one for one, _ in stated)
+            evidence = tuple(item for item, _ in stated)
             ties.append(Relationship(f"{kind}:{first}:{second}", kind, first, second, qualifier, evidence=evidence))
         return Tree({person.id: person for person in people}, tuple(ties), tuple(self.facts), self.sources)

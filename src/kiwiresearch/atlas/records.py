@@ -76,15 +76,18 @@ def _is_when(when: DateRange) -> bool:
     )
 
 
-def _is_quantity(one: Quantity) -> bool:
+def _is_quantity(quantity: Quantity) -> bool:
     return (
         all(
-            (_are(int, value) or _are(float, value)) and math.isfinite(value) for value in (one.low, one.high, one.step)
+            (_are(int, value) or _are(float, value)) and math.isfinite(value)
+            for value in (quantity.low, quantity.high, quantity.step)
         )
-        and _are_texts(one.unit, one.counted, one.qualifier, one.written_unit, one.counted_words)
-        and _are(int, one.digits)
-        and 0 <= one.digits <= MAX_DIGITS
-        and _are(bool, one.is_range, one.converted)
+        and _are_texts(
+            quantity.unit, quantity.counted, quantity.qualifier, quantity.written_unit, quantity.counted_words
+        )
+        and _are(int, quantity.digits)
+        and 0 <= quantity.digits <= MAX_DIGITS
+        and _are(bool, quantity.is_range, quantity.converted)
     )
 
 

@@ -240,8 +240,8 @@ def _path_between(database: AtlasDatabase, one: PersonId, other: PersonId) -> li
     return path[::-1]
 
 
-def _person(tree: Tree, one: PersonId) -> PersonRow:
-    person = tree.persons[one]
+def _person(tree: Tree, person_id: PersonId) -> PersonRow:
+    person = tree.persons[person_id]
     return {
         "id": person.id,
         "name": person.name,
@@ -261,10 +261,10 @@ def _when(when: DateRange | None) -> DateRow | None:
     )
 
 
-def _quote(tree: Tree, before: PersonId, one: PersonId) -> TieQuote:
+def _quote(tree: Tree, before: PersonId, person: PersonId) -> TieQuote:
     """The quote that ties a person to the one before on the path, and where it is."""
     for tie in tree.relationships:
-        if {tie.first, tie.second} == {before, one} and tie.evidence:
+        if {tie.first, tie.second} == {before, person} and tie.evidence:
             return _quoted(tree, tie.evidence[0])
     return {"quote": "", "place": None}
 

@@ -306,7 +306,7 @@ def _plain(value: Any) -> Any:
             made |= _plain_field(_json_name(part), getattr(value, part.name))
         return made
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -366,11 +366,11 @@ def _of(hint: Any, value: Any, name: str) -> Any:
     if origin in (tuple, list):
         _checked(value, name, fits=isinstance(value, list))
         kinds = [inner[0]] * len(value) if inner[-1] is ... or origin is list else inner
-        made = [_of(kind, one, name) for kind, one in zip(kinds, value, strict=True)]
+        made = [_of(kind, item, name) for kind, item in zip(kinds, value, strict=True)]
         return tuple(made) if origin is tuple else made
     if origin is dict:
         _checked(value, name, fits=isinstance(value, dict))
-        return {_of(inner[0], key, name): _of(inner[1], one, name) for key, one in value.items()}
+        return {_of(inner[0], key, name): _of(inner[1], item, name) for key, item in value.items()}
     if hint is Any:
         return value
     if hint is float:

@@ -193,7 +193,9 @@ class BriefCitations:
     def _quotations(self, shown: Sequence[tuple[Claim, str]]) -> tuple[Quotation, ...]:
         """The quotations of claims, each with the words shown for it."""
         placed = without_overlaps(quote_in_context(claim, self._context) for claim, _ in shown)
-        return tuple(self._quotation(claim, words, one) for (claim, words), one in zip(shown, placed, strict=True))
+        return tuple(
+            self._quotation(claim, words, context) for (claim, words), context in zip(shown, placed, strict=True)
+        )
 
     def _quotation(self, claim: Claim, shown: str, placed: QuoteInContext) -> Quotation:
         first, *others = (quote.text for quote in claim.quotes)

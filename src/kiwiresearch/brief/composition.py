@@ -89,7 +89,7 @@ def numbers(
             break
     first = {folded_name(measure.of): number for number, (_, measure) in reversed(list(enumerate(rows)))}
     ordered = sorted(rows, key=lambda row: first[folded_name(row[1].of)])
-    return tuple(_figure(one, measure, disagreeing) for one, measure in ordered)
+    return tuple(_figure(item, measure, disagreeing) for item, measure in ordered)
 
 
 def _is_clear_row(claim: Claim, weights: ClaimWeights) -> bool:
@@ -111,21 +111,21 @@ def _main_measure(claim: Claim) -> Measure:
     return next(iter(large or named), claim.measures[0])
 
 
-def _figure(one: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
-    text, quantity = one.best.text, measure.quantity
+def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
+    text, quantity = merged_claim.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
     qualifier = f"{quantity.qualifier} " if quantity.qualifier else ""
     if quantity.is_range and " and " in value:
         qualifier = "between "
-    claims = tuple(weighed.claim.id for weighed in one.claims[:MAX_CLAIMS])
-    is_plain = measures_subject(one.best, measure, grammar_of(one.claims[0].language))
+    claims = tuple(weighed.claim.id for weighed in merged_claim.claims[:MAX_CLAIMS])
+    is_plain = measures_subject(merged_claim.best, measure, grammar_of(merged_claim.claims[0].language))
     return Figure(
         value=f"{qualifier}{value}",
         what=measure.what if is_plain else "",
         of=measure.of if is_plain else "",
         when=measure.when.words() if measure.when and is_plain else "",
-        statement=Statement(text, claims, sureness_of(one.best, one.pages), one.pages),
-        difference=disagreeing.get(one.best.id),
+        statement=Statement(text, claims, sureness_of(merged_claim.best, merged_claim.pages), merged_claim.pages),
+        difference=disagreeing.get(merged_claim.best.id),
     )
 
 

@@ -150,10 +150,10 @@ def find_claim_conflicts(merged_claims: Sequence[MergedClaim], weights: ClaimWei
     for merged_claim in itertools.islice(about, MAX_COMPARED):
         by_subject[without_article(merged_claim.best.subject)].append(merged_claim)
     found = [
-        ClaimConflict(one, other, how)
+        ClaimConflict(combination, other, how)
         for several in by_subject.values()
-        for one, other in itertools.combinations(several[:MAX_PER_SUBJECT], 2)
-        if (how := compare_sentences(one.claims[0].compared, other.claims[0].compared)) is not None
+        for combination, other in itertools.combinations(several[:MAX_PER_SUBJECT], 2)
+        if (how := compare_sentences(combination.claims[0].compared, other.claims[0].compared)) is not None
         and how.strength >= STRONG
     ]
     found.sort(

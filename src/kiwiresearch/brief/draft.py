@@ -60,7 +60,7 @@ class StatementKeys:
         self.keys = self._opaque([canonical_json([item.text, item.claims]) for item in statements])
         self._by_key = dict(zip(self.keys, statements, strict=True))
         self._key_of = dict(zip(statements, self.keys, strict=True))
-        self._order = {statement: number for number, statement in enumerate(statements)}
+        self._order = {statement: index for index, statement in enumerate(statements)}
 
     def key(self, statement: Statement) -> str:
         return self._key_of[statement]

@@ -100,11 +100,11 @@ def _columns(pages: Sequence[BriefSource], chosen: Sequence[int], links: Sequenc
     depths = sorted({_column(pages[index]) for index in chosen})
     columns = [[index for index in chosen if _column(pages[index]) == depth] for depth in depths]
     near: dict[int, list[int]] = {index: [] for index in chosen}
-    for one, other, _ in links:
-        near[one].append(other)
-        near[other].append(one)
+    for link, other, _ in links:
+        near[link].append(other)
+        near[other].append(link)
     for _ in range(SWEEPS):
-        place = {one: (n + 0.5) / len(column) for column in columns for n, one in enumerate(column)}
+        place = {item: (n + 0.5) / len(column) for column in columns for n, item in enumerate(column)}
         for column in columns[1:]:
             column.sort(key=lambda index: (round(_middle(index, near[index], place), 6), index))
     return columns
@@ -127,11 +127,11 @@ def _placed(
         step = ROW * min(rows / len(column), MAX_SPREAD)
         start = TOP + (ROW * rows - step * len(column)) / 2
         x = EDGE + width * place + 8
-        for row, one in enumerate(column):
-            radius = RADII[min(linked[one] // 3, len(RADII) - 1)]
-            text = BRIEF_FONT.shortened(_title(pages[one]), width - LABEL_SPACE)
+        for row, item in enumerate(column):
+            radius = RADII[min(linked[item] // 3, len(RADII) - 1)]
+            text = BRIEF_FONT.shortened(_title(pages[item]), width - LABEL_SPACE)
             end = x + 15 + BRIEF_FONT.width(text)
-            nodes[one] = DrawnPage(one, place, x, start + step * (row + 0.5), radius, text, end, x - words_end)
+            nodes[item] = DrawnPage(item, place, x, start + step * (row + 0.5), radius, text, end, x - words_end)
         words_end = max(nodes[index].end for index in column)
     return nodes
 
@@ -148,8 +148,8 @@ def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], words
 
 
 def _edges(links: Sequence[DrawnLink], nodes: dict[int, DrawnPage]) -> Iterator[str]:
-    for one, other, led in reversed(links):
-        yield f'<path class="{"led" if led else "link"}" d="{_curve(nodes[one], nodes[other])}"/>'
+    for link, other, led in reversed(links):
+        yield f'<path class="{"led" if led else "link"}" d="{_curve(nodes[link], nodes[other])}"/>'
 
 
 def _curve(one: DrawnPage, other: DrawnPage) -> str:

@@ -39,8 +39,8 @@ def illustrate(brief: Brief, archive_of: ArchiveOf) -> IllustratedBrief:
     """The brief with pictures from its pages, if they have any."""
     chooser = _PictureChooser(archive_of, {source.ref: source.title for source in brief.sources.pages})
     chooser.take(None, _summary_candidates(brief, chooser.pictures_on))
-    for number, group in enumerate(brief.body):
-        chooser.take(number, _part_candidates(_places(brief, group.statements), chooser.pictures_on))
+    for index, group in enumerate(brief.body):
+        chooser.take(index, _part_candidates(_places(brief, group.statements), chooser.pictures_on))
     return IllustratedBrief(replace(brief, pictures=tuple(chooser.taken)), chooser.images)
 
 

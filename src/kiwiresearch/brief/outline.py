@@ -193,9 +193,9 @@ class Outline:
     def _aspect_heading(self, claim: Claim) -> str:
         """The heading that names the aspect, or the one right below it, which is more specific."""
         words = self._aspect_words(claim)
-        for number, heading in enumerate(claim.headings):
+        for index, heading in enumerate(claim.headings):
             if words.names(heading):
-                return claim.headings[min(number + 1, len(claim.headings) - 1)]
+                return claim.headings[min(index + 1, len(claim.headings) - 1)]
         return claim.headings[0] if claim.headings else claim.page_title
 
     def _aspect_words(self, claim: Claim) -> AspectWords:
@@ -228,9 +228,9 @@ class Outline:
         for section, own_vectors in zip(sections, vectors, strict=True):
             similarities = similarity(centroid(own_vectors), other_vectors)
             fits = (similarities >= MIN_SECTION_SIMILARITY) & fits_article
-            near = [number for number in range(len(others)) if fits[number]]
+            near = [index for index in range(len(others)) if fits[index]]
             # Rounded, so that the order does not depend on the last bits of a float.
-            near.sort(key=lambda number: (-round(float(similarities[number]), 3), *others[number].key))
+            near.sort(key=lambda index: (-round(float(similarities[index]), 3), *others[index].key))
             for number in near:
                 taken = self._chooser.take_best([others[number]], OTHER_PAGE_WORDS)
                 section.chosen += taken
@@ -239,7 +239,7 @@ class Outline:
 
     def _in_page_order(self, chosen: Sequence[UsableSentence]) -> list[UsableSentence]:
         """In the order of their pages, those about the topic first."""
-        order = {ref: number for number, ref in enumerate(self._weights.sentences)}
+        order = {ref: index for index, ref in enumerate(self._weights.sentences)}
         topic_pages = self._weights.topic_pages
         return sorted(
             chosen,

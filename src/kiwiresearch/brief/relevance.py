@@ -141,7 +141,7 @@ class Relevance:
 
     def features(self, claims: Sequence[Claim]) -> dict[int, dict[str, float]]:
         """The features of the sentences of a page that are about the subject, by their numbers."""
-        numbers = [number for number, claim in enumerate(claims) if self.is_about(claim)]
+        numbers = [at for at, claim in enumerate(claims) if self.is_about(claim)]
         if not numbers:
             return {}
         language = self._languages.get(claims[0].ref.book, "eng")
@@ -149,28 +149,28 @@ class Relevance:
         stems = [stems_in(claim.text, language) for claim in claims]
         naming = [words.naming_score(stem) for stem in stems]
         mentions = [words.mention_count(stem) for stem in stems]
-        cues = [one + RELATED_CUE_WORTH * other for one, other in zip(naming, mentions, strict=True)]
-        paths = [" ".join(claims[number].headings) or claims[number].page_title for number in numbers]
-        texts = [claims[number].text for number in numbers]
+        cues = [item + RELATED_CUE_WORTH * other for item, other in zip(naming, mentions, strict=True)]
+        paths = [" ".join(claims[at].headings) or claims[at].page_title for at in numbers]
+        texts = [claims[at].text for at in numbers]
         vectors = static_embedder().embed([self.aspect, self.topic, *paths, *texts])
         like_heading = similarity(vectors[0], vectors[2 : 2 + len(numbers)])
         like_topic = similarity(vectors[1], vectors[2 + len(numbers) :])
         in_title = words.names(claims[0].page_title)
         found = {}
-        for place, number in enumerate(numbers):
-            claim = claims[number]
+        for place, at in enumerate(numbers):
+            claim = claims[at]
             is_below = float(self.is_under_topic(claim))
-            near = range(max(0, number - NEIGHBOURS), min(len(claims), number + NEIGHBOURS + 1))
-            nearby = [cues[index] for index in near if index != number and claims[index].headings == claim.headings]
+            near = range(max(0, at - NEIGHBOURS), min(len(claims), at + NEIGHBOURS + 1))
+            nearby = [cues[index] for index in near if index != at and claims[index].headings == claim.headings]
             around = stems_in(" ".join((claim.page_title, *claim.headings)), language)
             if words.lacks_required(around.union(*(stems[index] for index in near))):
                 continue  # the topic says 'in South Africa', but the sentence is about India
-            found[number] = {
+            found[at] = {
                 "below the topic's name": is_below,
                 "aspect in page title": is_below * in_title,
                 "aspect in heading": is_below * words.names_any(claim.headings),
-                "names the aspect": min(2.0, naming[number]),
-                "speaks of the aspect": float(mentions[number]),
+                "names the aspect": min(2.0, naming[at]),
+                "speaks of the aspect": float(mentions[at]),
                 "like the topic": float(like_topic[place]),
                 "heading like the aspect": is_below * float(like_heading[place]),
                 "neighbours on the aspect": sum(nearby) / len(nearby) if nearby else 0.0,
@@ -277,16 +277,16 @@ def salience_features(sentences: Sequence[Claim], language: str) -> list[dict[st
     title_stems = stems_in(title, language)
     seen: set[tuple[str, ...]] = set()
     found = []
-    for number, claim in enumerate(sentences):
-        own = stems[number]
+    for index, claim in enumerate(sentences):
+        own = stems[index]
         common = sum(counts[stem] for stem in own) / len(own) / max(len(sentences), FEW_SENTENCES) if own else 0.0
         found.append(
             {
                 "common words": common,
-                "like the page": float(like_page[number]),
-                "like the title": float(like_title[number]),
+                "like the page": float(like_page[index]),
+                "like the title": float(like_title[index]),
                 "names the title": len(own & title_stems) / len(title_stems) if title_stems else 0.0,
-                "late": number / len(sentences),
+                "late": index / len(sentences),
                 "opens its section": float(claim.headings not in seen),
                 "long": max(0, len(claim.text) - LONG_CHARS) / 100,
                 "short": float(len(claim.text) < SHORT_CHARS),

@@ -165,10 +165,10 @@ class _ReportWriter:
         return Sentence(line_of(statement.text) if line is None else line, proof)
 
     def _body(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
-        for number, group in enumerate(groups):
+        for index, group in enumerate(groups):
             if group.heading:
                 yield Heading(line_of(group.heading), 3)
-            yield from self._images(number)
+            yield from self._images(index)
             yield from self._prose(group.statements)
 
     def _images(self, part: int | None) -> Iterator[Block]:
@@ -232,7 +232,7 @@ class _ReportWriter:
             yield Paragraph(line_of(disagreement_text(dispute.difference)))
             yield self._side_by_side(dispute)
         else:
-            views = tuple(self._view(_letter(number), view) for number, view in enumerate(dispute.views))
+            views = tuple(self._view(_letter(index), view) for index, view in enumerate(dispute.views))
             yield SentenceList(views, role="views")
 
     def _one_sided(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
@@ -253,7 +253,7 @@ class _ReportWriter:
 
     def _side_by_side(self, dispute: Dispute) -> Table:
         views = dispute.views
-        names = [f"{_letter(number)}{f' ({view.holder})' if view.holder else ''}" for number, view in enumerate(views)]
+        names = [f"{_letter(index)}{f' ({view.holder})' if view.holder else ''}" for index, view in enumerate(views)]
         quotes = [self._citing.quote(view.statement.claims) for view in views]
         quoted: list[Sentences] = [cell(f"“{quote}”") for quote in quotes]
         rows = [(cell("Statement"), *((self._proven(view.statement),) for view in views))]

@@ -54,26 +54,26 @@ class SecondSources:
         counts = Counter(stem for stems in self._stems for stem in stems)
         self._worth = {stem: math.log(len(self._claims) / count) for stem, count in counts.items()}
         self._by_stem: Mapping[str, list[int]] = defaultdict(list)
-        for number, stems in enumerate(self._stems):
+        for index, stems in enumerate(self._stems):
             if len(stems) >= MIN_WORDS:
                 for stem in sorted(stems):
-                    self._by_stem[stem].append(number)
+                    self._by_stem[stem].append(index)
 
     def find(self, wanted: Sequence[Claim]) -> list[list[SecondSource]]:
         """For each claim, the sentences of other pages that confirm it or differ, the most certain first."""
         near = [self._nearest(claim) for claim in wanted]
-        compared = sorted({number for numbers in near for number in numbers})
+        compared = sorted({index for numbers in near for index in numbers})
         if not compared:
             return [[] for _ in wanted]
         vectors = static_embedder().embed(
             [*(claim.text for claim in wanted), *(self._claims[index].text for index in compared)]
         )
-        row_of = {number: len(wanted) + row for row, number in enumerate(compared)}
+        row_of = {index: len(wanted) + row for row, index in enumerate(compared)}
         found = []
         for row, (claim, numbers) in enumerate(zip(wanted, near, strict=True)):
-            alike = similarity(vectors[row], vectors[[row_of[number] for number in numbers]]) if numbers else ()
+            alike = similarity(vectors[row], vectors[[row_of[index] for index in numbers]]) if numbers else ()
             judged = [
-                self.judge(claim, self._claims[one], float(like)) for one, like in zip(numbers, alike, strict=True)
+                self.judge(claim, self._claims[index], float(like)) for index, like in zip(numbers, alike, strict=True)
             ]
             kept = [second for second in judged if second is not None]
             found.append(
@@ -143,7 +143,7 @@ class SecondSources:
             for number, common in shared.items()
             if common >= MIN_OVERLAP * total and folded_name(self._claims[number].page_title) != title
         }
-        return sorted(points, key=lambda number: (-points[number], number))[:MAX_COMPARED]
+        return sorted(points, key=lambda index: (-points[index], index))[:MAX_COMPARED]
 
     def _words(self, claim: Claim) -> frozenset[str]:
         return roots_of(claim.text, self._language(claim.ref))

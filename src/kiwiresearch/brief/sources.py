@@ -32,7 +32,7 @@ class BriefOrigin:
 def sources_of(origin: BriefOrigin) -> BriefSources:
     """The pages of a crawl, its story, and its settings."""
     state = origin.state
-    numbers = {ref: number for number, ref in enumerate(state.visited)}
+    numbers = {ref: index for index, ref in enumerate(state.visited)}
     heads = state.started.heads if state.started else frozenset()
     links = {
         (number, numbers[target])

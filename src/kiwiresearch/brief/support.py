@@ -77,8 +77,8 @@ def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[MergedClaim]:
         if first != second and says_the_same(weighed[one], weighed[other]):
             leader[max(first, second)] = min(first, second)
     groups: dict[int, list[WeightedClaim]] = defaultdict(list)
-    for number, claim in enumerate(weighed):
-        groups[find(number)].append(claim)
+    for index, claim in enumerate(weighed):
+        groups[find(index)].append(claim)
     merged_claims = [merged_claim for group in groups.values() for merged_claim in _split_by_best(group)]
     return sorted(
         merged_claims,
@@ -105,12 +105,14 @@ def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
     """Pairs of claims that share rare words, since comparing all pairs would take too long."""
     counts = Counter(stem for claim in weighed for stem in claim.stems)
     by_stem: dict[str, list[int]] = defaultdict(list)
-    for number, one in enumerate(weighed):
-        if len(one.stems) < MIN_WORDS:
+    for index, weighted_claim in enumerate(weighed):
+        if len(weighted_claim.stems) < MIN_WORDS:
             continue
-        rare = sorted((stem for stem in one.stems if counts[stem] > 1), key=lambda stem: (counts[stem], stem))
+        rare = sorted(
+            (stem for stem in weighted_claim.stems if counts[stem] > 1), key=lambda stem: (counts[stem], stem)
+        )
         for stem in rare[:RAREST_WORDS]:
-            by_stem[stem].append(number)
+            by_stem[stem].append(index)
     seen: set[tuple[int, int]] = set()
     for stem in sorted(by_stem):
         numbers = by_stem[stem]

@@ -67,19 +67,26 @@ def definitions(
             first.setdefault(folded_name(claim.best.page_title), claim)
     # Filtered only now: if the first sentence is left out, a later one of its page is not a definition either.
     terms = {
-        name: one
-        for name, one in first.items()
-        if not _is_actor(one) and not PLACE.search(one.best.text) and one.best not in used
+        name: merged_claim
+        for name, merged_claim in first.items()
+        if not _is_actor(merged_claim) and not PLACE.search(merged_claim.best.text) and merged_claim.best not in used
     }
     rows = [
-        (uses[name], one)
-        for name, one in terms.items()
+        (uses[name], merged_claim)
+        for name, merged_claim in terms.items()
         if uses[name]
-        and weights.page_weight(one.best.ref) >= MIN_DEFINED_WEIGHT
-        and (uses[name] > 1 or weights.is_term(one.best.subject) or weights.mentions_topic(one.best.ref))
+        and weights.page_weight(merged_claim.best.ref) >= MIN_DEFINED_WEIGHT
+        and (
+            uses[name] > 1
+            or weights.is_term(merged_claim.best.subject)
+            or weights.mentions_topic(merged_claim.best.ref)
+        )
     ]
     rows.sort(key=lambda row: (-row[0], -weights.page_weight(row[1].best.ref), row[1].best.id))
-    return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_CONCEPTS])
+    return tuple(
+        StatementGroup(merged_claim.best.subject, (statement_of(merged_claim),))
+        for _, merged_claim in rows[:MAX_CONCEPTS]
+    )
 
 
 def _uses(used: UsedClaims) -> Counter[str]:
@@ -203,7 +210,10 @@ def actors(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: Clai
         if uses[name] and _is_actor(claim) and name not in found and claim.best not in used:
             found[name] = claim
     rows = sorted(found.items(), key=lambda row: (-uses[row[0]], -weights.page_weight(row[1].best.ref), row[1].best.id))
-    return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_ACTORS])
+    return tuple(
+        StatementGroup(merged_claim.best.subject, (statement_of(merged_claim),))
+        for _, merged_claim in rows[:MAX_ACTORS]
+    )
 
 
 def _is_actor(merged: MergedClaim) -> bool:

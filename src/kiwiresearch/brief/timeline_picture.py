@@ -62,7 +62,9 @@ class Axis:
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        return tuple((one.right + other.left) / 2 for one, other in zip(self.parts, self.parts[1:], strict=False))
+        return tuple(
+            (axis_part.right + other.left) / 2 for axis_part, other in zip(self.parts, self.parts[1:], strict=False)
+        )
 
     def ticks(self, words: Catalogue) -> Iterator[Tick]:
         for part in self.parts:
@@ -94,7 +96,7 @@ def _stretches(days: list[float]) -> list[list[float]]:
     """The days, split at the widest gaps where an even axis would crowd some of them."""
     stretches = [days]
     for _ in range(MAX_BREAKS):
-        cuts = [(_best_cut(stretch), number) for number, stretch in enumerate(stretches)]
+        cuts = [(_best_cut(stretch), index) for index, stretch in enumerate(stretches)]
         (gap, at), number = max(cuts, key=lambda cut: (cut[0][0], -cut[1]))
         if gap <= 0:
             break
@@ -311,8 +313,8 @@ def _placed(
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + text_width) + GAP)
         lane = next(
             (
-                number
-                for number, spans in enumerate(taken)
+                item
+                for item, spans in enumerate(taken)
                 if all(needed[1] <= start or end <= needed[0] for start, end in spans)
             ),
             len(taken),

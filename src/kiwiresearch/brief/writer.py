@@ -188,13 +188,13 @@ def _accepted(
     lines: list[DraftLine] = []
     rejected: list[RejectedSentence] = []
     allowed = set(statements_for(statement_keys.brief, part))
-    for number, one in enumerate(sentences):
-        if one is None:
+    for index, sentence in enumerate(sentences):
+        if sentence is None:
             rejected.append(RejectedSentence(part, "wrong form", ""))
             continue
-        judged = statement_keys.judge(part, one.text, one.keys)
-        if number >= MAX_READ_SENTENCES:
-            judged = RejectedSentence(part, "too many sentences", printable(one.text)[:120])
+        judged = statement_keys.judge(part, sentence.text, sentence.keys)
+        if index >= MAX_READ_SENTENCES:
+            judged = RejectedSentence(part, "too many sentences", printable(sentence.text)[:120])
         elif isinstance(judged, DraftLine) and judged.rule not in allowed:
             judged = RejectedSentence(part, "unknown key", judged.statement.text[:120])
         elif isinstance(judged, DraftLine) and any(_repeats(judged, line) for line in lines):
@@ -203,7 +203,7 @@ def _accepted(
             lines.append(judged)
             continue
         rejected.append(judged)
-        rule = statement_keys.first_known(one.keys)
+        rule = statement_keys.first_known(sentence.keys)
         if rule in allowed and judged.reason not in ("said twice", "too many sentences"):
             replacement = DraftLine(rule, rule)
             if not any(_repeats(replacement, line) for line in lines):

@@ -16,8 +16,8 @@ from kiwiresearch.text.dates import DateRange
 
 def claim_rows(page: PageDoc, book_name: str) -> Iterator[Row]:
     """The rows of `claims` for a page, without entry and path."""
-    for number, claim in enumerate(claims_of(page, book_name)):
-        yield (number, *_claim(claim))
+    for index, claim in enumerate(claims_of(page, book_name)):
+        yield (index, *_claim(claim))
 
 
 def _claim(claim: Claim) -> Row:
@@ -52,10 +52,10 @@ def people_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
     name = read.name or read.title
     also = (read.name,) if read.name else ()
     supported = (fact for fact in read.facts if not check(fact, page.text, read.title, read.sex, other_names=also))
-    for number, fact in enumerate(supported):
+    for index, fact in enumerate(supported):
         snippet = fact.snippet
         yield (
-            number,
+            index,
             name,
             fact.field,
             fact.value,

@@ -163,7 +163,7 @@ class OutputFolder:
 
     def _table(self, name: str) -> TableFiles:
         tally = self.tallies.get(name, RowTally())
-        shards = tuple(self.done[number][name] for number in sorted(self.done) if name in self.done[number])
+        shards = tuple(self.done[index][name] for index in sorted(self.done) if name in self.done[index])
         return TableFiles(tally.rows, tally.digest, shards)
 
     def _add(self, table: str, tally: RowTally) -> None:
@@ -219,14 +219,14 @@ class OutputFolder:
         shards = {}
         if not isinstance(record["number"], int) or record["shards"].keys() != set(self._names):
             raise ValueError("no line of a journal")
-        for name, one in record["shards"].items():
-            if one is None:
+        for name, item in record["shards"].items():
+            if item is None:
                 continue
-            shard = ShardFile(one["file"], one["rows"], one["bytes"], one["sha256"])
+            shard = ShardFile(item["file"], item["rows"], item["bytes"], item["sha256"])
             is_named = shard.file == shard_name(name, record["number"])
             if not is_named or file_sha256(self.folder / shard.file) != shard.sha256:
                 raise ValueError("not as it was written")
-            shards[name] = (shard, RowTally(shard.rows, int(one["total"], 16)))
+            shards[name] = (shard, RowTally(shard.rows, int(item["total"], 16)))
         return record["number"], shards
 
 

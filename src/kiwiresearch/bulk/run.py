@@ -119,8 +119,8 @@ def _fill(
     address: str,
     tell: Callable[[BulkProgress], None],
 ) -> None:
-    resumed = done = sum(work.count(number) for number in folder.done)
-    pending = [number for number in range(work.batches) if number not in folder.done]
+    resumed = done = sum(work.count(index) for index in folder.done)
+    pending = [index for index in range(work.batches) if index not in folder.done]
     if resumed:
         tell(BulkProgress(done, len(work.entries), resumed, folder.errors))
     if not pending:

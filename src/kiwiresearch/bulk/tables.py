@@ -184,7 +184,7 @@ def page_lead(page: PageDoc) -> str:
     if not paragraphs:
         return ""
     start = paragraphs[0].start
-    section = max(number for number, one in enumerate(page.sections) if one.heading_start <= start)
+    section = max(index for index, item in enumerate(page.sections) if item.heading_start <= start)
     stop = min(start + MAX_LEAD_CHARS, page.sections[section].end)
     ends = [block.end for block in paragraphs] + list(page.sentences)
     end = max((at for at in ends if start < at <= stop), default=stop)
@@ -201,11 +201,11 @@ def link_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
         end = ends[link.target]
         if end != page.ref.path:
             found.setdefault(end or f"\0{link.target}", []).append(link)
-    for number, (end, links) in enumerate(found.items()):
+    for index, (end, links) in enumerate(found.items()):
         first = links[0]
         section = page.sections[first.section].heading
         target = "" if end.startswith("\0") else end
-        yield number, target, first.target_title, section, first.place, len(links)
+        yield index, target, first.target_title, section, first.place, len(links)
 
 
 MODULUS = 2**256

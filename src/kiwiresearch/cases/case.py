@@ -41,11 +41,13 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
     people, wanted = tree.persons, fold(words)
     if not wanted:
         raise BadUsage("The name is empty.", remedy="To list everyone: kiwiresearch kin show")
-    by_main_name = [one for one, person in people.items() if fold(person.name) == wanted]
-    by_any_name = [one for one, person in people.items() if wanted in map(fold, person.names)]
+    by_main_name = [person_id for person_id, person in people.items() if fold(person.name) == wanted]
+    by_any_name = [person_id for person_id, person in people.items() if wanted in map(fold, person.names)]
     by_prefix = [item for item in people if is_start_of_id(words.lower(), item)]
     by_part = [
-        one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
+        person_id
+        for person_id, person in people.items()
+        if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
     # An exact match of the main name wins over other names, those over an id prefix, and a partial match comes last.
     found = next((some for some in (by_main_name, by_any_name, by_prefix, by_part) if some), [])
@@ -64,9 +66,9 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
     )
 
 
-def _who(tree: Tree, one: PersonId) -> str:
-    lived = lifespan(tree, one)
-    return f"{tree.persons[one].name} ({lived})" if lived else tree.persons[one].name
+def _who(tree: Tree, person: PersonId) -> str:
+    lived = lifespan(tree, person)
+    return f"{tree.persons[person].name} ({lived})" if lived else tree.persons[person].name
 
 
 Found = TypeVar("Found")
@@ -215,7 +217,7 @@ class Case:
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
         """The tree, redacted for the mode; `with_discarded` includes rejected facts."""
         found = redact_withheld(self.withheld(with_discarded=with_discarded), mode)
-        return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
+        return replace(found, sources={item: _without_day(source) for item, source in found.sources.items()})
 
     def derived(self, compute: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
         """A value computed from the tree redacted for the mode, such as its conflicts."""

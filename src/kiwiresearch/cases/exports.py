@@ -96,12 +96,12 @@ def people_table(tree: RedactedTree) -> str:
     return out.getvalue()
 
 
-def _row(tree: RedactedTree, one: PersonId) -> tuple[str, ...]:
-    person = tree.persons[one]
-    sources = {evidence.source for fact in tree.facts_of(one) for evidence in fact.evidence}
+def _row(tree: RedactedTree, person_id: PersonId) -> tuple[str, ...]:
+    person = tree.persons[person_id]
+    sources = {evidence.source for fact in tree.facts_of(person_id) for evidence in fact.evidence}
     urls = sorted(tree.sources[source].url for source in sources if source in tree.sources)
     return (
-        one,
+        person_id,
         person.name,
         "; ".join(person.names),
         person.sex,
@@ -110,8 +110,8 @@ def _row(tree: RedactedTree, one: PersonId) -> tuple[str, ...]:
         person.death.edtf() if person.death else "",
         person.death_place,
         person.living,
-        " ".join(tree.parents(one)),
-        " ".join(tree.spouses(one)),
-        " ".join(tree.children(one)),
+        " ".join(tree.parents(person_id)),
+        " ".join(tree.spouses(person_id)),
+        " ".join(tree.children(person_id)),
         " ".join(urls),
     )

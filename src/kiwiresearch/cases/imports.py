@@ -73,12 +73,12 @@ def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
         store.set_state("seeds", [home])
 
 
-def _person(store: CaseStore, tree: Tree, one: PersonId) -> bool:
-    person = tree.persons[one]
-    is_new = store.add_person(one, person.name or "?", person.sex, person.external)
+def _person(store: CaseStore, tree: Tree, person_id: PersonId) -> bool:
+    person = tree.persons[person_id]
+    is_new = store.add_person(person_id, person.name or "?", person.sex, person.external)
     for name in person.names:
         if name.strip():
-            store.add_name_form(one, name)
+            store.add_name_form(person_id, name)
     return is_new
 
 

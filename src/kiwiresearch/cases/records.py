@@ -136,12 +136,12 @@ Ties = Mapping[tuple[PersonId, PersonId], Relationship]
 """How each parent and child are related."""
 
 
-def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | None = None) -> PersonRecord:
+def person_record(tree: Tree, person_id: PersonId, kinship: str = "", ties: Ties | None = None) -> PersonRecord:
     """A person with their relatives; for parents and children also whether the tie is not by blood, or doubtful."""
-    person = tree.persons[one]
+    person = tree.persons[person_id]
     ties = parent_ties(tree) if ties is None else ties
     return PersonRecord(
-        id=one,
+        id=person_id,
         name=person.name,
         names=tuple(person.names),
         sex=person.sex,
@@ -153,15 +153,15 @@ def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | Non
         confidence=person.confidence,
         relation=kinship,
         parents=tuple(
-            extend(ParentOrChild, row, note=tie_note(ties.get((row.id, one))))
-            for row in _named(tree, tree.parents(one))
+            extend(ParentOrChild, row, note=tie_note(ties.get((row.id, person_id))))
+            for row in _named(tree, tree.parents(person_id))
         ),
-        spouses=_named(tree, tree.spouses(one)),
+        spouses=_named(tree, tree.spouses(person_id)),
         children=tuple(
-            extend(ParentOrChild, row, note=tie_note(ties.get((one, row.id))))
-            for row in _named(tree, _by_birth(tree, one))
+            extend(ParentOrChild, row, note=tie_note(ties.get((person_id, row.id))))
+            for row in _named(tree, _by_birth(tree, person_id))
         ),
-        siblings=_named(tree, tree.siblings(one)),
+        siblings=_named(tree, tree.siblings(person_id)),
     )
 
 
@@ -240,16 +240,16 @@ def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord |
     )
 
 
-def _evidence_record(tree: Tree, one: Evidence) -> EvidenceRecord:
-    source = tree.sources.get(one.source)
+def _evidence_record(tree: Tree, evidence: Evidence) -> EvidenceRecord:
+    source = tree.sources.get(evidence.source)
     return EvidenceRecord(
-        quote=one.snippet,
-        start=one.start,
-        end=one.end,
-        locator=one.locator,
-        method=one.method,
-        class_=evidence_phrase(one, source, with_author=True),
-        reliability=one.reliability,
+        quote=evidence.snippet,
+        start=evidence.start,
+        end=evidence.end,
+        locator=evidence.locator,
+        method=evidence.method,
+        class_=evidence_phrase(evidence, source, with_author=True),
+        reliability=evidence.reliability,
         source=source.title or source.name if source else "",
         book=source.name if source else "",
         url=source.url if source else "",

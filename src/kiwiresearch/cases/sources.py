@@ -79,7 +79,7 @@ def set_plugin(
     before = Switches.of(store)
     others = {item for item in before.on if item != name}
     agreed = {term for term in before.terms if term != name}
-    elsewhere = {one: url for one, url in before.endpoints.items() if one != name}
+    elsewhere = {plugin: url for plugin, url in before.endpoints.items() if plugin != name}
     if on and endpoint:
         elsewhere[name] = _checked_endpoint(known, endpoint)
     after = replace(

@@ -149,11 +149,11 @@ def merged_claims(
     """All claims without duplicates: the rules' with the model's tags added, then what only the model found."""
     kept = list(rule_claims)
     at_page: dict[EntryRef, list[int]] = {}
-    for number, claim in enumerate(kept):
-        at_page.setdefault(claim.ref, []).append(number)
+    for index, claim in enumerate(kept):
+        at_page.setdefault(claim.ref, []).append(index)
     for claim in model_claims:
         here = at_page.setdefault(claim.ref, [])
-        twin = next((number for number in here if _is_same(kept[number], claim, language)), None)
+        twin = next((index for index in here if _is_same(kept[index], claim, language)), None)
         if twin is None:
             here.append(len(kept))
             kept.append(claim)
@@ -175,7 +175,7 @@ def _is_same(one: Claim, other: Claim, language: str) -> bool:
 
 
 def _numbers(claim: Claim, language: str) -> frozenset[str]:
-    return frozenset(number.words for number in numbers_in(claim.text, language))
+    return frozenset(index.words for index in numbers_in(claim.text, language))
 
 
 def _overlap(one: Quote, other: Quote) -> bool:

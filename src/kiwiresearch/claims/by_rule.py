@@ -250,15 +250,15 @@ class _SentenceClaims:
         full_first = self._sentences[first] if self._sentences else None
         if full_first is not None:
             self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb)
-        for number, sentence in enumerate(self._sentences):
-            typed = self._typed_claim(number, sentence, is_first=number == first)
+        for index, sentence in enumerate(self._sentences):
+            typed = self._typed_claim(index, sentence, is_first=index == first)
             if typed is not None:
                 yield typed
             if sentence.text.endswith(":"):
-                yield from self._statements.from_list(number)
-            elif typed is None or typed.inserted_name_from or (number == first and sentence != full_first):
-                full = full_first if full_first and number == first else sentence
-                statement = self._statements.from_sentence(number, full)
+                yield from self._statements.from_list(index)
+            elif typed is None or typed.inserted_name_from or (index == first and sentence != full_first):
+                full = full_first if full_first and index == first else sentence
+                statement = self._statements.from_sentence(index, full)
                 if statement is not None:
                     yield statement
 

@@ -80,13 +80,13 @@ def _read(text: str, language: str) -> FactReading:
 
 def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
     """Compares numbers by value and kind; in a date '5th' equals '5', and '1914–18' has a 1918."""
-    known = {(number.value, number.kind) for fact_reading in sources for number in fact_reading.numbers}
+    known = {(index.value, index.kind) for fact_reading in sources for index in fact_reading.numbers}
     plain = ("count", "ordinal")
     in_dates = {
-        number.value
+        index.value
         for fact_reading in sources
-        for number in fact_reading.numbers
-        if number.kind in plain and fact_reading.in_date(number)
+        for index in fact_reading.numbers
+        if index.kind in plain and fact_reading.in_date(index)
     }
     years = {
         Fraction(abs(year))
@@ -95,15 +95,15 @@ def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], lang
         for year in _edge_years(found.when)
     }
     missing = [
-        number
-        for number in mine.numbers
-        if (number.value, number.kind) not in known
-        and not (number.kind == "count" and number.value in years)
-        and not (number.kind in plain and mine.in_date(number) and number.value in in_dates)
+        index
+        for index in mine.numbers
+        if (index.value, index.kind) not in known
+        and not (index.kind == "count" and index.value in years)
+        and not (index.kind in plain and mine.in_date(index) and index.value in in_dates)
     ]
     if not missing:
         return _wrong_units(mine, sources, language)
-    return [mine.text[number.start : number.end] for number in missing]
+    return [mine.text[index.start : index.end] for index in missing]
 
 
 def _wrong_units(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:

@@ -76,7 +76,7 @@ class KnownWords:
         return cls(
             frozenset(word.key for words in read for word in words),
             frozenset(word.key for words in read for word in words if not _has_capital(word.text)),
-            frozenset((one.key, two.key) for words in read for one, two in pairwise(words)),
+            frozenset((name_word.key, two.key) for words in read for name_word, two in pairwise(words)),
             tuple(unicodedata.normalize("NFC", text) for text in texts),
         )
 
@@ -139,7 +139,7 @@ def unknown_words(name: Sequence[NameWord], known: KnownWords) -> list[NameWord]
         return missing
     spaced = [word for word in name if not has_no_spaces(word.text)]
     pairs = pairwise(spaced)
-    return [two for one, two in pairs if two.follows and (one.key, two.key) not in known.pairs]
+    return [two for name_word, two in pairs if two.follows and (name_word.key, two.key) not in known.pairs]
 
 
 NumberKind = Literal["count", "ordinal", "decade", "vague", "raised"]
@@ -173,7 +173,7 @@ def numbers_in(text: str, language: str = "eng") -> list[ExactNumber]:
     """Every number of a text, in order. 'one' and 'a' count only before a hundred or a scale."""
     wording = fact_language(language)
     found = [_figure(text, match, wording) for match in FIGURE.finditer(text)]
-    taken = {at for number in found for at in range(number.start, number.end)}
+    taken = {at for index in found for at in range(index.start, index.end)}
     if wording.small:
         found += _in_words(text, taken, wording)
     return sorted(found)

@@ -40,7 +40,7 @@ def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
     end_of_article = page.sections[-1].end
-    for number, block in enumerate(page.blocks):
+    for index, block in enumerate(page.blocks):
         if block.kind not in PROSE or block.start >= end_of_article:
             continue
         while section < last and page.sections[section + 1].heading_start <= block.start:
@@ -56,7 +56,7 @@ def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
                 stripped = words.strip()
                 if stripped:
                     at = start + len(words) - len(words.lstrip())
-                    yield PageSentence(stripped, at, at + len(stripped), block.kind, section, number, start > begin)
+                    yield PageSentence(stripped, at, at + len(stripped), block.kind, section, index, start > begin)
             begin = end
 
 

@@ -37,7 +37,7 @@ class ClaimPage:
         self.sentences = list(sentences_of(page))
         self.subjects = Subjects(page, self.grammar, self.sentences)
         self.margin = SentenceMargin(page)
-        self.headings = [page.headings(number) for number in range(len(page.sections))]
+        self.headings = [page.headings(index) for index in range(len(page.sections))]
         self._book_name = book_name
 
     def has_unnamed_person(self, text: str, words: SentenceWords) -> bool:

@@ -264,12 +264,12 @@ class Subjects:
     @property
     def first(self) -> int:
         """The number of the sentence that defines the page: the first of the lead with its subject."""
-        for number, sentence in enumerate(self._sentences[:FIRST_SENTENCES]):
+        for index, sentence in enumerate(self._sentences[:FIRST_SENTENCES]):
             if sentence.section:
                 break
-            named = self.of(number)
-            if named is not None and named.name == self.theme.name and self.opening(number).verb >= 0:
-                return number
+            named = self.of(index)
+            if named is not None and named.name == self.theme.name and self.opening(index).verb >= 0:
+                return index
         return 0
 
     def _candidate(

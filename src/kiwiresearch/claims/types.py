@@ -265,19 +265,19 @@ def measures_in(
     )
 
 
-def _measured_property(text: str, one: Quantity, grammar: Grammar) -> str:
+def _measured_property(text: str, quantity: Quantity, grammar: Grammar) -> str:
     """The nearest word that names a measure, or else what the unit usually measures."""
     # Only in the number's own clause: words after a comma are about something else.
-    before = WORDS.findall(CLAUSE.split(text[max(one.start - CHARS_BEFORE, 0) : one.start].lower())[-1])
-    after = BRACKET.sub("", text[one.end : one.end + CHARS_AFTER].lower())
+    before = WORDS.findall(CLAUSE.split(text[max(quantity.start - CHARS_BEFORE, 0) : quantity.start].lower())[-1])
+    after = BRACKET.sub("", text[quantity.end : quantity.end + CHARS_AFTER].lower())
     following = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
     near = [*following[:1], *reversed(before[-8:]), *following[1:3]]
     named = next((grammar.measure_words[word] for word in near if word in grammar.measure_words), "")
-    if one.unit:
-        allowed = grammar.measures.get("money" if is_money(one.unit) else one.unit, ())
+    if quantity.unit:
+        allowed = grammar.measures.get("money" if is_money(quantity.unit) else quantity.unit, ())
         suited = (grammar.measure_words[word] for word in near if grammar.measure_words.get(word) in allowed)
         return next(suited, allowed[0]) if allowed else named
-    counted = one.counted_words or one.counted
+    counted = quantity.counted_words or quantity.counted
     if named in ("population", "deaths", "speakers", "members") or not counted:
         return f"{named}: {counted}" if named == "deaths" and counted else named or counted
     return counted
@@ -292,14 +292,14 @@ CLAUSE = re.compile(r"[,;:] |\(|\)")
 BRACKET = re.compile(r"\([^()]*\)")
 
 
-def _when(text: str, one: Quantity, dates: Sequence[DateMention]) -> DateRange | None:
+def _when(text: str, quantity: Quantity, dates: Sequence[DateMention]) -> DateRange | None:
     """The nearest date in a number's own clause; a single date applies to all of the sentence."""
     dated = [date for date in dates if date.when.precision in AT_A_TIME]
-    own = [date for date in dated if not CLAUSE.search(text, *_between(one, date))]
+    own = [date for date in dated if not CLAUSE.search(text, *_between(quantity, date))]
     if own:
-        return min(own, key=lambda date: (max(one.start - date.end, date.start - one.end), date.start)).when
+        return min(own, key=lambda date: (max(quantity.start - date.end, date.start - quantity.end), date.start)).when
     return dated[0].when if len(dated) == 1 else None
 
 
-def _between(one: Quantity, date: DateMention) -> tuple[int, int]:
-    return (date.end, one.start) if date.end <= one.start else (one.end, date.start)
+def _between(quantity: Quantity, date: DateMention) -> tuple[int, int]:
+    return (date.end, quantity.start) if date.end <= quantity.start else (quantity.end, date.start)

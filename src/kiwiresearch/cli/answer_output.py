@@ -166,10 +166,10 @@ def contradiction_list(found: Sequence[RunContradiction]) -> None:
     """Contradictions, with both sides and their locations."""
     if not found:
         line("No contradictions found between the pages of this run.")
-    for number, one in enumerate(found, start=1):
-        why = f": {printable(one.why)}" if one.why else ""
-        line(f"{number}. {printable(one.about)} ({one.kind}{why})")
-        for side in one.sides:
+    for number, contradiction in enumerate(found, start=1):
+        why = f": {printable(contradiction.why)}" if contradiction.why else ""
+        line(f"{number}. {printable(contradiction.about)} ({contradiction.kind}{why})")
+        for side in contradiction.sides:
             line(f"   • {printable(side.text)} ({printable(side.place)})")
 
 

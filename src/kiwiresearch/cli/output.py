@@ -68,8 +68,8 @@ def page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links:
         console.print(Text(safe(note), style="italic dim"))
     if not only:
         _infoboxes(console, page)
-    for number, part in enumerate(chosen):
-        following = chosen[number + 1].level if number + 1 < len(chosen) else 0
+    for index, part in enumerate(chosen):
+        following = chosen[index + 1].level if index + 1 < len(chosen) else 0
         if part.end > part.start or following > part.level:
             _section(console, page, part)
     if with_links:

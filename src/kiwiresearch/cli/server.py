@@ -193,8 +193,8 @@ class SignalCatcher:
 
     def restore(self) -> None:
         """Restore the previous handlers."""
-        for one, before in self._before.items():
-            signal.signal(one, before)
+        for item, before in self._before.items():
+            signal.signal(item, before)
         self._before = {}
 
 
@@ -277,10 +277,12 @@ def _time(seconds: float) -> str:
     return f"{seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:,.0f} h"
 
 
-def _lines(one: HostStatus) -> list[str]:
-    state = "online" if one.up else "offline"
-    ours = ", this host" if one.ours else ""
-    heard = f"last seen {one.heard_s_ago:,.0f} s ago" + (f", up for {_time(one.there_s)}" if one.there_s else "")
-    lines = [f"{one.name} ({state}{ours}): {one.url}, {heard}"]
-    lines += [f"  {title}" for title in one.books] or ["  no books"]
-    return [*lines, f"  {one.why}"] if one.why else lines
+def _lines(host_status: HostStatus) -> list[str]:
+    state = "online" if host_status.up else "offline"
+    ours = ", this host" if host_status.ours else ""
+    heard = f"last seen {host_status.heard_s_ago:,.0f} s ago" + (
+        f", up for {_time(host_status.there_s)}" if host_status.there_s else ""
+    )
+    lines = [f"{host_status.name} ({state}{ours}): {host_status.url}, {heard}"]
+    lines += [f"  {title}" for title in host_status.books] or ["  no books"]
+    return [*lines, f"  {host_status.why}"] if host_status.why else lines

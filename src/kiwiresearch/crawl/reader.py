@@ -158,7 +158,7 @@ class CrawlReader:
         aspect = self.topic(page.ref.book).aspect
         if aspect is None:
             return (1.0,) * len(page.sections)
-        is_on = [aspect.names_any(page.headings(number)) for number in range(len(page.sections))]
+        is_on = [aspect.names_any(page.headings(index)) for index in range(len(page.sections))]
         return tuple(LINKS["on_aspect"] if on else LINKS["off_aspect"] for on in is_on)
 
     def with_meanings(self, found: tuple[FoundPage, ...]) -> tuple[FoundPage, ...]:
@@ -166,6 +166,11 @@ class CrawlReader:
         if self._meanings is None:
             return found
         texts = [self._books[page.book].text(page.path) for page in found]
-        pages = [(one.title, text.text[text.lead :] if text else "") for one, text in zip(found, texts, strict=True)]
+        pages = [
+            (found_page.title, text.text[text.lead :] if text else "")
+            for found_page, text in zip(found, texts, strict=True)
+        ]
         compared = self._meanings.compare(pages)
-        return tuple(one._replace(meaning=meaning) for one, (meaning, _) in zip(found, compared, strict=True))
+        return tuple(
+            found_page._replace(meaning=meaning) for found_page, (meaning, _) in zip(found, compared, strict=True)
+        )

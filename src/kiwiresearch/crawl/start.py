@@ -85,11 +85,11 @@ def choose_seeds(
     seeds = tuple(
         _choice(
             page,
-            _why(page, is_first=number == 0, is_other=page.hit.ref in others),
+            _why(page, is_first=index == 0, is_other=page.hit.ref in others),
             page.coverage,
             is_head=page.hit.ref in heads,
         )
-        for number, page in enumerate(chosen)
+        for index, page in enumerate(chosen)
     )
     passed_over = [page for page in pages if page not in chosen][:MAX_PASSED_OVER]
     whys = [refused.get(page.hit.ref) or _why_not(page, seeds, max_seeds) for page in passed_over]

@@ -288,8 +288,8 @@ def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, Any], ...]:
 def _seeds(rows: Sequence[Sequence[Any]], records: Sequence[Any] = ()) -> tuple[SeedChoice, ...]:
     """Seeds or pages passed over; `records` are the messages that say why, if the journal has them."""
     choices = [SeedChoice(*row) for row in rows]
-    messages = [message_from_record(one.why, record) for one, record in zip_longest(choices, records[: len(choices)])]
-    return tuple(one._replace(why=why) for one, why in zip(choices, messages, strict=True))
+    messages = [message_from_record(item.why, record) for item, record in zip_longest(choices, records[: len(choices)])]
+    return tuple(seed_choice._replace(why=why) for seed_choice, why in zip(choices, messages, strict=True))
 
 
 def _searched(row: list[Any]) -> SearchedBook:

@@ -276,7 +276,7 @@ def words_near_topic(
     numbers = sorted({bisect_right(sentences, place) for _, found in places.found for place in found})[:MAX_SENTENCES]
     ends = [*sentences, len(lowered)]
     text = " ".join(
-        lowered[ends[number - 1] : min(ends[number], ends[number - 1] + MAX_SENTENCE_CHARS)] for number in numbers
+        lowered[ends[index - 1] : min(ends[index], ends[index - 1] + MAX_SENTENCE_CHARS)] for index in numbers
     )
     counts = Counter(
         word for word in words_in(text) if len(word) >= MIN_KEYWORD_CHARS and word.isalpha() and word not in stop_words

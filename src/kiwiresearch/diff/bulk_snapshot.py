@@ -105,11 +105,11 @@ def _pages(folder: BulkFolder) -> Iterator[Row]:
 
 def _claim_places(folder: BulkFolder) -> Iterator[Row]:
     """Where the claims of each page are: path, title, shard, first row, number of rows."""
-    for number, shard in enumerate(folder.shards("claims")):
+    for index, shard in enumerate(folder.shards("claims")):
         rows = enumerate(from_parquet("claims", shard, ("path",)))
         for path, of_page in groupby(rows, key=lambda row: str(row[1][0])):
             places = [place for place, _ in of_page]
-            yield path, title_of_path(path), number, places[0], len(places)
+            yield path, title_of_path(path), index, places[0], len(places)
 
 
 def _failed(folder: BulkFolder) -> Iterator[Row]:

@@ -68,7 +68,7 @@ def _compared(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
     if before.digest and before.digest == after.digest:
         return PageChange("both", _location(before), _location(after), pair.moved, is_same=True)
     claims = [_comparable(page.claims(), lead_only=lead_only) for page in (before, after)]
-    pairs = pair_claims(*([ComparedClaim(number, claim) for number, claim in enumerate(side)] for side in claims))
+    pairs = pair_claims(*([ComparedClaim(index, claim) for index, claim in enumerate(side)] for side in claims))
     changes = tuple(_changes(pairs, claims[1], new.language))
     return PageChange("both", _location(before), _location(after), pair.moved, same=len(pairs.same), changes=changes)
 
@@ -97,17 +97,19 @@ def _comparable(claims: Sequence[Claim], *, lead_only: bool) -> Sequence[Claim]:
 
 def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator[ClaimChange]:
     """In the order of the new page, then the withdrawn claims in the order of the old one."""
-    before = {after.claim.id: one.claim for one, after in pairs.same}
-    before |= {after.claim.id: one.claim for one, after, _ in pairs.changed}
+    before = {after.claim.id: compared_claim.claim for compared_claim, after in pairs.same}
+    before |= {after.claim.id: compared_claim.claim for compared_claim, after, _ in pairs.changed}
     touched = [after.claim for _, after, _ in pairs.changed] + [claim.claim for claim in pairs.new]
     doubts = contradicted_claims(touched, new, before, language)
     found: list[tuple[int, ClaimChange]] = []
-    for one, after in pairs.same:
-        if doubts_now := tuple(new_doubts(one.claim, after.claim)):
-            found.append((after.position, ClaimChange("disputed", one.claim, after.claim, doubts=doubts_now)))
-    for one, after, share in pairs.changed:
-        how = describe_change(one, after, share)
-        doubts_now = (*new_doubts(one.claim, after.claim), *doubts.get(after.claim.id, ()))
+    for compared_claim, after in pairs.same:
+        if doubts_now := tuple(new_doubts(compared_claim.claim, after.claim)):
+            found.append(
+                (after.position, ClaimChange("disputed", compared_claim.claim, after.claim, doubts=doubts_now))
+            )
+    for compared_claim, after, share in pairs.changed:
+        how = describe_change(compared_claim, after, share)
+        doubts_now = (*new_doubts(compared_claim.claim, after.claim), *doubts.get(after.claim.id, ()))
         hedging = hedging_words(how.old) != hedging_words(how.new)
         change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.similarity, doubts_now)
         found.append((after.position, change))

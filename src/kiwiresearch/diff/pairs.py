@@ -223,10 +223,10 @@ def pair_claims(old: Sequence[ComparedClaim], new: Sequence[ComparedClaim]) -> C
     for key in SAME_KEYS:
         found = list(_equal(old, new, key))
         same += found
-        old = _without(old, [one for one, _ in found])
+        old = _without(old, [claim for claim, _ in found])
         new = _without(new, [other for _, other in found])
     changed = _similar(old, new)
-    gone = _without(old, [one for one, _, _ in changed])
+    gone = _without(old, [claim for claim, _, _ in changed])
     fresh = _without(new, [other for _, other, _ in changed])
     return ClaimPairs(tuple(same), tuple(changed), tuple(gone), tuple(fresh))
 
@@ -269,11 +269,11 @@ def _similar(
     candidates.sort(key=lambda row: row[:4])
     taken: set[tuple[str, int]] = set()
     found = []
-    for similarity, _, position, other_position, one, other in candidates:
+    for similarity, _, position, other_position, compared_claim, other in candidates:
         places = {("old", position), ("new", other_position)}
         if not taken & places:
             taken |= places
-            found.append((one, other, -similarity))
+            found.append((compared_claim, other, -similarity))
     return sorted(found, key=lambda row: row[1].position)
 
 

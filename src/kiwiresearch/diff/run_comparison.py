@@ -107,8 +107,8 @@ def compare_runs(old: Run, new: Run) -> Comparison:
         new=tuple(sorted(fresh, key=lambda claim: not claim.page_in_both)),
         gone=tuple(sorted(gone, key=lambda claim: not claim.page_in_both)),
         same=same,
-        statements_new=tuple(one for key, one in said[1].items() if key not in said[0]),
-        statements_gone=tuple(one for key, one in said[0].items() if key not in said[1]),
+        statements_new=tuple(statement for key, statement in said[1].items() if key not in said[0]),
+        statements_gone=tuple(statement for key, statement in said[0].items() if key not in said[1]),
         statements_same=len(said[0].keys() & said[1].keys()),
     )
 

@@ -85,11 +85,15 @@ class DiffTally:
         """The pages with the most important changes, up to the requested number of changes."""
         found: list[PageHighlights] = []
         left = self._limit
-        for _, _, one in sorted(self._best, key=lambda row: row[:2], reverse=True):
+        for _, _, page_highlights in sorted(self._best, key=lambda row: row[:2], reverse=True):
             if left <= 0:
                 break
-            shown = one.changes[:left]
-            found.append(PageHighlights(one.page, shown, one.more + len(one.changes) - len(shown)))
+            shown = page_highlights.changes[:left]
+            found.append(
+                PageHighlights(
+                    page_highlights.page, shown, page_highlights.more + len(page_highlights.changes) - len(shown)
+                )
+            )
             left -= len(shown)
         return found
 

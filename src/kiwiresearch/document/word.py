@@ -299,7 +299,7 @@ DEEPEST = 3
 def _contents(blocks: Sequence[Block]) -> str:
     """A table of contents as a field: its links work at once, and updating it adds page numbers."""
     headings = [block for block in blocks if isinstance(block, Heading)]
-    entries = [(number, one) for number, one in enumerate(headings, start=1) if one.level <= DEEPEST]
+    entries = [(number, item) for number, item in enumerate(headings, start=1) if item.level <= DEEPEST]
     if not entries:
         return ""
     start = (
@@ -309,9 +309,9 @@ def _contents(blocks: Sequence[Block]) -> str:
     )
     end = '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     lines = []
-    for place, (number, heading) in enumerate(entries):
+    for place, (index, heading) in enumerate(entries):
         words = plain_text(heading.line)
-        runs = inner_link(heading_bookmark(number), words, style="")
+        runs = inner_link(heading_bookmark(index), words, style="")
         runs = (start if place == 0 else "") + runs + (end if place == len(entries) - 1 else "")
         lines.append(paragraph(runs, f"TOC{max(heading.level - 1, 1)}", words))
     gallery = '<w:docPartObj><w:docPartGallery w:val="Table of Contents"/><w:docPartUnique/></w:docPartObj>'

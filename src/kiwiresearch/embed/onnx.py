@@ -46,7 +46,7 @@ class OnnxEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         encoded = self._tokenizer.encode_batch_fast([encodable(text[:MAX_CHARS]) for text in texts])
-        ids = [one.ids if text.strip() else [] for one, text in zip(encoded, texts, strict=True)]
+        ids = [item.ids if text.strip() else [] for item, text in zip(encoded, texts, strict=True)]
         means = np.zeros((len(ids), self._dimensions), np.float32)
         # One text at a time: quantised models scale by the entire batch, so the other texts would change a
         # text's vector (cosine 0.99), and batches save only 7 % of the time.

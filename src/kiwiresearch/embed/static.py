@@ -139,7 +139,7 @@ def _checked(folder: Traversable, name: str, wanted: str) -> bytes:
 
 def word_pieces(words: Sequence[str]) -> Tokenizer:
     """A tokenizer like BERT's: lower case, no accents, the longest known pieces of each word."""
-    vocabulary = {word: number for number, word in enumerate(words)}
+    vocabulary = {word: index for index, word in enumerate(words)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN, max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

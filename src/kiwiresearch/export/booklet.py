@@ -63,7 +63,7 @@ def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, ad
     ]
     lines += _claims(page, notes) if page.claims else [NO_CLAIMS]
     if page.links_to:
-        links = ((address(number), pages[number - 1].title) for number in page.links_to)
+        links = ((address(index), pages[index - 1].title) for index in page.links_to)
         lines += ["<h2>Links to</h2>", "<ul>"]
         lines += [f'<li><a href="{escape(place)}" dir="auto">{escaped(title)}</a></li>' for place, title in links]
         lines.append("</ul>")
@@ -205,19 +205,21 @@ def _sources(findings: RunFindings, suffix: str) -> str:
     lines = ["<h1>Sources</h1>", "<h2>Books</h2>", "<ul>", *(f"<li>{_book(source)}</li>" for source in books), "</ul>"]
     if pages:
         lines += ["<h2>Pages</h2>", '<ol class="sources">']
-        lines += [f"<li>{_page(number, one, suffix)}</li>" for number, one in enumerate(pages, start=1)]
+        lines += [
+            f"<li>{_page(number, cited_source, suffix)}</li>" for number, cited_source in enumerate(pages, start=1)
+        ]
         lines += ["</ol>"]
     return "\n".join(lines) if books else lines[0] + "\n<p>No pages were read.</p>"
 
 
-def _book(one: CitedSource) -> str:
-    edition = f", {escaped(one.date)} edition" if one.date else ""
-    return f'<cite dir="auto">{escaped(one.title)}</cite>{edition}. {escaped(one.note)}.'
+def _book(source: CitedSource) -> str:
+    edition = f", {escaped(source.date)} edition" if source.date else ""
+    return f'<cite dir="auto">{escaped(source.title)}</cite>{edition}. {escaped(source.note)}.'
 
 
-def _page(number: int, one: CitedSource, suffix: str) -> str:
-    edition = f" ({escaped(one.date)})" if one.date else ""
+def _page(number: int, source: CitedSource, suffix: str) -> str:
+    edition = f" ({escaped(source.date)})" if source.date else ""
     return (
-        f'<a href="{escape(page_name(number))}{suffix}" dir="auto">{escaped(one.title)}</a>. '
-        f'In: <cite dir="auto">{escaped(one.book_title)}</cite>{edition}. {escaped(one.note)}.'
+        f'<a href="{escape(page_name(number))}{suffix}" dir="auto">{escaped(source.title)}</a>. '
+        f'In: <cite dir="auto">{escaped(source.book_title)}</cite>{edition}. {escaped(source.note)}.'
     )

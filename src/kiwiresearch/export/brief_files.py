@@ -28,7 +28,7 @@ Address = Callable[[int, str], str]
 
 def with_inner_links(brief: Brief) -> Brief:
     """The brief with addresses that `html_links` and `markdown_links` replace: its pages by their numbers."""
-    pages = tuple(replace(one, url=inner_address(n)) for n, one in enumerate(brief.sources.pages, start=1))
+    pages = tuple(replace(source, url=inner_address(n)) for n, source in enumerate(brief.sources.pages, start=1))
     return replace(brief, sources=replace(brief.sources, pages=pages))
 
 
@@ -105,8 +105,8 @@ def _by(note: Note) -> str:
 
 def _broken(text: str) -> Iterator[Span]:
     """The lines of a text, with breaks between them."""
-    for number, line in enumerate(filter(str.strip, text.splitlines())):
-        yield from (BREAK, Span(line.strip())) if number else (Span(line.strip()),)
+    for index, line in enumerate(filter(str.strip, text.splitlines())):
+        yield from (BREAK, Span(line.strip())) if index else (Span(line.strip()),)
 
 
 def note_lines(note: Note) -> list[str]:

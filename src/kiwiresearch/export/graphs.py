@@ -108,8 +108,8 @@ def graphml(run: RunGraph) -> str:
     SubElement(graph, "desc").text = run.topic
     for page in run.pages:
         _write_graphml(SubElement(graph, "node", id=page.ref), "node", NODE_FIELDS, page)
-    for number, link in enumerate(run.links):
-        edge = SubElement(graph, "edge", id=f"e{number}", source=link.source, target=link.target)
+    for index, link in enumerate(run.links):
+        edge = SubElement(graph, "edge", id=f"e{index}", source=link.source, target=link.target)
         _write_graphml(edge, "edge", EDGE_FIELDS, link)
     return xml_document(root)
 
@@ -149,8 +149,8 @@ def gexf(run: RunGraph) -> str:
     for page in run.pages:
         _write_gexf(SubElement(nodes, "node", id=page.ref, label=PAGE_LABEL.spelled(page)), PAGE_FIELDS, page)
     edges = SubElement(graph, "edges", count=str(len(run.links)))
-    for number, link in enumerate(run.links):
-        ends = {"id": f"e{number}", "source": link.source, "target": link.target, "type": "directed"}
+    for index, link in enumerate(run.links):
+        ends = {"id": f"e{index}", "source": link.source, "target": link.target, "type": "directed"}
         edge = SubElement(edges, "edge", ends, weight=LINK_WEIGHT.spelled(link), label=LINK_LABEL.spelled(link))
         _write_gexf(edge, LINK_FIELDS, link)
     return xml_document(root)

@@ -92,7 +92,7 @@ def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[
     lines += ["## Claims", "", *_claims(page, notes)]
     if page.links_to:
         lines += ["", "## Links to", ""]
-        lines += [f"- {wiki_link(names[number - 1])}" for number in page.links_to]
+        lines += [f"- {wiki_link(names[index - 1])}" for index in page.links_to]
     head = front_matter(
         {
             "title": page.title,

@@ -172,9 +172,9 @@ def _numbering(numbered_lists: int) -> str:
     bullets = "".join(_level(n, "bullet", BULLET_SIGNS[n % len(BULLET_SIGNS)]) for n in range(9))
     numbers = "".join(_level(n, "decimal", f"%{n + 1}.") for n in range(9))
     lists = [
-        f'<w:num w:numId="{number}"><w:abstractNumId w:val="1"/>'
+        f'<w:num w:numId="{index}"><w:abstractNumId w:val="1"/>'
         '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>'
-        for number in range(2, 2 + numbered_lists)
+        for index in range(2, 2 + numbered_lists)
     ]
     return (
         f'<w:abstractNum w:abstractNumId="0"><w:multiLevelType w:val="hybridMultilevel"/>{bullets}</w:abstractNum>'

@@ -110,7 +110,7 @@ def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) 
     # Words are the easiest to do without.
     order = list(WANTED)
     kept = sorted(taken, key=lambda question: order.index(question.kind))[:room]
-    places = {fact.claim.id: number for number, fact in enumerate(sheet.facts)}
+    places = {fact.claim.id: index for index, fact in enumerate(sheet.facts)}
     return sorted(kept, key=lambda question: (order.index(question.kind), places[question.claim.id]))
 
 

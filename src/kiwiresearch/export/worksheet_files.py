@@ -186,10 +186,11 @@ def _answer_sheet(worksheet: Worksheet, answers: list[Proven]) -> Iterator[Block
     yield FactList(tuple(_answer(proven) for proven in answers))
 
 
-def _answer(one: Proven) -> FactEntry:
-    line = line_of(Span(f"{one.number}. {one.answer}", strong=True))
+def _answer(proven: Proven) -> FactEntry:
+    line = line_of(Span(f"{proven.number}. {proven.answer}", strong=True))
     quotations = tuple(
-        Quotation(claim.quotes[-1 if claim.is_row else 0].text, line_of(claim.citation.words)) for claim in one.claims
+        Quotation(claim.quotes[-1 if claim.is_row else 0].text, line_of(claim.citation.words))
+        for claim in proven.claims
     )
     return FactEntry(line, "", "", quotations, is_open=True)
 

@@ -395,7 +395,7 @@ RANKING_CRITERIA = (
 def _deciding_criterion(first: EvidenceWeight, second: EvidenceWeight) -> Message:
     pairs = zip(RANKING_CRITERIA, first.sort_key, second.sort_key, strict=True)
     overall = Message("its evidence is better overall", "conflict.by_total")
-    return next((lead for lead, one, other in pairs if one != other), overall)
+    return next((lead for lead, pair, other in pairs if pair != other), overall)
 
 
 def _place(tree: Tree, person: PersonId, field: FieldName) -> str:

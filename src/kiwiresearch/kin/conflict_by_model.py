@@ -81,9 +81,9 @@ def request_analysis(conflict: Conflict, model: Model) -> Analysis:
 
 def _lines(conflict: Conflict) -> list[str]:
     return [
-        f"{at} | {printable(one.value)} | {printable('; '.join(one.sources))} | tier {one.source_tier}"
-        f" | {one.evidence_type}"
-        for at, one in enumerate(conflict.competing_assertions)
+        f"{at} | {printable(value.value)} | {printable('; '.join(value.sources))} | tier {value.source_tier}"
+        f" | {value.evidence_type}"
+        for at, value in enumerate(conflict.competing_assertions)
     ]
 
 

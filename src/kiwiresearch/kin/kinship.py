@@ -89,11 +89,11 @@ class KinshipFinder:
         self._join(siblings)
 
     def _join(self, siblings: list[tuple[PersonId, PersonId]]) -> None:
-        for one, other in siblings:
-            if self._parents[one].isdisjoint(self._parents[other]):
+        for sibling, other in siblings:
+            if self._parents[sibling].isdisjoint(self._parents[other]):
                 # An id that no person can have; `_is_half` ignores such parents.
-                nameless = f"\0{min(one, other)}\0{max(one, other)}"
-                self._parents[one].add(nameless)
+                nameless = f"\0{min(sibling, other)}\0{max(sibling, other)}"
+                self._parents[sibling].add(nameless)
                 self._parents[other].add(nameless)
 
     def kinship(self, first: PersonId, second: PersonId) -> Kinship:
@@ -151,7 +151,7 @@ class KinshipFinder:
         found: list[BloodRelation] = []
         while shared and len(found) < 2:
             total, up, _ = shared[0]
-            nearest = [one for steps, to_first, one in shared if (steps, to_first) == (total, up)]
+            nearest = [item for steps, to_first, item in shared if (steps, to_first) == (total, up)]
             down = total - up
             half = len(nearest) == 1 and up > 0 and down > 0 and self._is_half(nearest[0], ups, downs, up, down)
             found.append(BloodRelation(up, down, half, len(nearest) >= BOTH_SIDES))

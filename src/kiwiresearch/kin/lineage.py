@@ -140,8 +140,8 @@ def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[Per
     shared = sorted((ups[person] + others[person], person) for person in ups.keys() & others.keys())
     found: list[PersonId] = []
     covered: set[PersonId] = set()
-    for _, one in shared:
-        if one not in covered:
-            found.append(one)
-            covered |= ancestors(tree, one).keys()
+    for _, ancestor in shared:
+        if ancestor not in covered:
+            found.append(ancestor)
+            covered |= ancestors(tree, ancestor).keys()
     return tuple(found)

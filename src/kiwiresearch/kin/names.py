@@ -89,9 +89,9 @@ def name_words() -> NameWords:
     text = (resources.files("kiwiresearch.kin") / "extract" / "data" / "names.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     groups: dict[str, set[int]] = {}
-    for number, group in enumerate(data["same_given"]):
+    for index, group in enumerate(data["same_given"]):
         for word in group.split():
-            groups.setdefault(fold(word), set()).add(number)
+            groups.setdefault(fold(word), set()).add(index)
     sets = {key: frozenset(data[key].split()) for key in WORD_SETS}
     sexes = {key: frozenset(map(fold, data[key].split())) for key in ("female", "male")}
     pets = {word: frozenset(numbers) for word, numbers in groups.items()}
@@ -224,7 +224,7 @@ def _number(roman: str) -> int:
 
 def names_conflict(a: PersonName, b: PersonName) -> bool:
     """Whether a number or 'Jr.' distinguishes two names that are otherwise alike."""
-    return any(one and other and one != other for one, other in zip(a.discriminators, b.discriminators, strict=True))
+    return any(item and other and item != other for item, other in zip(a.discriminators, b.discriminators, strict=True))
 
 
 @lru_cache(maxsize=65_536)

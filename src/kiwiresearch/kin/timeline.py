@@ -200,7 +200,7 @@ def children_by_birth(tree: Tree, parent: PersonId, children: Iterable[PersonId]
 
 def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[PersonAge, ...]:
     births = ((person, birth_of(tree, person)) for person in people)
-    found = (PersonAge(one, age_at(birth, when)) for one, birth in births if birth)
+    found = (PersonAge(item, age_at(birth, when)) for item, birth in births if birth)
     return tuple(person_age for person_age in found if person_age.age.words())
 
 

@@ -288,12 +288,12 @@ def _calls(said: Mapping[str, Any]) -> tuple[CallPart, ...]:
     rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return tuple(
         CallPart(
-            row["index"] if isinstance(row.get("index"), int) else number,
+            row["index"] if isinstance(row.get("index"), int) else index,
             _text(row.get("id")),
             _text(row["function"].get("name")),
             _arguments(row["function"].get("arguments")),
         )
-        for number, row in enumerate(rows)
+        for index, row in enumerate(rows)
         if isinstance(row.get("function"), dict)
     )
 

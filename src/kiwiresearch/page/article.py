@@ -144,8 +144,8 @@ class _ArticleWriter:
         pieces: list[str] = []
         inserted: dict[str, str] = {}
         at = 0
-        for number, (place, _, tags) in enumerate(insertions):
-            token = f"<\0{number}>"  # the parser never writes this
+        for index, (place, _, tags) in enumerate(insertions):
+            token = f"<\0{index}>"  # the parser never writes this
             inserted[token] = tags
             pieces += (markup[at:place], token)
             at = place

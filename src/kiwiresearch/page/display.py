@@ -201,8 +201,8 @@ class _Writer:
         """The cleaned markup, with the insertions in their places."""
         pieces: list[str] = []
         at = 0
-        for number, (place, _, tags) in enumerate(insertions):
-            token = f"<\0{number}>"  # the parser never writes this
+        for index, (place, _, tags) in enumerate(insertions):
+            token = f"<\0{index}>"  # the parser never writes this
             self._known[token] = tags
             pieces += (markup[at:place], token)
             at = place

@@ -186,12 +186,12 @@ class PageDoc:
     def below(self, heading: str) -> tuple[Section, ...]:
         """The section with this heading or anchor, ignoring case, and its subsections; none if there is none."""
         folded = heading.casefold().strip()
-        for number, section in enumerate(self.sections):
+        for index, section in enumerate(self.sections):
             if folded in (section.heading.casefold(), section.anchor.casefold()):
-                end = number + 1
+                end = index + 1
                 while end < len(self.sections) and self.sections[end].level > section.level:
                     end += 1
-                return self.sections[number:end]
+                return self.sections[index:end]
         return ()
 
     def headings(self, number: int) -> tuple[str, ...]:

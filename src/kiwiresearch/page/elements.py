@@ -257,12 +257,12 @@ def _candidates(classes: frozenset[str]) -> list[_Rule]:
     numbers = set(RULES_WITHOUT_CLASS)
     for name in classes:
         numbers.update(RULES_BY_CLASS.get(name, ()))
-    return [RULES[number] for number in sorted(numbers)]
+    return [RULES[index] for index in sorted(numbers)]
 
 
-RULES_WITHOUT_CLASS = tuple(number for number, rule in enumerate(RULES) if not rule.classes)
+RULES_WITHOUT_CLASS = tuple(index for index, rule in enumerate(RULES) if not rule.classes)
 RULES_BY_CLASS = {
-    name: tuple(number for number, rule in enumerate(RULES) if name in rule.classes)
+    name: tuple(index for index, rule in enumerate(RULES) if name in rule.classes)
     for rule in RULES
     for name in rule.classes
 }

@@ -199,5 +199,5 @@ def _signals(signals: PageSignals) -> SignalsRecord:
         **{name: signal.holds for name, signal in named.items()},
         ref_count_estimate=signals.references,
         length_chars=signals.length,
-        basis={name: f"{one.basis}: {one.why}" if one.holds else "absent" for name, one in named.items()},
+        basis={name: f"{item.basis}: {item.why}" if item.holds else "absent" for name, item in named.items()},
     )

@@ -81,7 +81,7 @@ class Window:
 
 def tokenizer_of(words: Sequence[str]) -> Tokenizer:
     """A tokenizer like BERT's: lower case, no accents, the longest known piece first."""
-    model = WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
+    model = WordPiece({word: index for index, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
@@ -262,7 +262,7 @@ class Reader:
                 before = found.get(placed.number)
                 if before is None or unit.relevance > before.relevance:
                     found[placed.number] = unit
-        return ReadText(_step(answers), _step(yes), tuple(found[number] for number in range(len(text.units))))
+        return ReadText(_step(answers), _step(yes), tuple(found[index] for index in range(len(text.units))))
 
     def _run(self, ids: Sequence[int], kinds: Sequence[int], wanted: list[str]) -> list[Floats]:
         size = len(ids)

@@ -130,7 +130,7 @@ class JsonObject:
         if not isinstance(value, list):
             raise self._wrong(key, "a list")
         of = f" of {self.name}" if self.name else ""
-        return tuple(JsonObject.of(self.file, f"{name} {number}{of}", one) for number, one in enumerate(value, 1))
+        return tuple(JsonObject.of(self.file, f"{name} {number}{of}", item) for number, item in enumerate(value, 1))
 
     def _text(self, key: str) -> str:
         value = self._value(key)

@@ -41,8 +41,8 @@ def excerpt_from(text: str, start: int = 0) -> str:
 def _densest(places: Sequence[tuple[int, str, float]]) -> int:
     """The first place at which a snippet would have most of the query."""
     best, start = 0.0, 0
-    for number, (place, _, _) in enumerate(places):
-        rarity = {stem: weight for other, stem, weight in places[number:] if other < place + LENGTH - BEFORE}
+    for index, (place, _, _) in enumerate(places):
+        rarity = {stem: weight for other, stem, weight in places[index:] if other < place + LENGTH - BEFORE}
         if sum(rarity.values()) > best + 1e-9:
             best, start = sum(rarity.values()), place
     return start

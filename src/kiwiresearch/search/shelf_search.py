@@ -236,7 +236,7 @@ def _books_to_search(books: Sequence[OpenBook], text: str, options: SearchOption
     if len(ordered) <= options.max_books:
         return ordered
     quick = [BookSearch(book, _query_for(book, books, text, options)).by_titles(1) for book in ordered]
-    place = {id(one.book): number for number, one in enumerate(quick)}
+    place = {id(hits.book): index for index, hits in enumerate(quick)}
     # A book that the query names is always searched, since its points are lower if it has no index of its own.
     named = [book_hits for book_hits in quick if book_hits.hits and _naming_words(book_hits.book.book, text) > 0]
     best = sorted(worth_merging(quick), key=lambda book_hits: (-book_hits.best, place[id(book_hits.book)]))

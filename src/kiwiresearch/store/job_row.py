@@ -184,9 +184,9 @@ def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, object]]:
     """The latest losses of a job, this one last; requeuing it often does not push out those that count as tries."""
     job = job_row_from_sql(row)
     losses = [*job.losses, {"worker": job.worker, "at": at, **message_fields("why", why)}]
-    tries = [number for number, one in enumerate(losses) if _is_try(one)]
-    others = [number for number, one in enumerate(losses) if not _is_try(one)]
-    return [losses[number] for number in sorted((*tries[-MAX_LOSSES:], *others[-MAX_LOSSES:]))]
+    tries = [index for index, loss in enumerate(losses) if _is_try(loss)]
+    others = [index for index, loss in enumerate(losses) if not _is_try(loss)]
+    return [losses[index] for index in sorted((*tries[-MAX_LOSSES:], *others[-MAX_LOSSES:]))]
 
 
 def progress_of(row: Row[Any]) -> Mapping[str, object]:

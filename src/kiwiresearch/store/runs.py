@@ -239,8 +239,8 @@ class RunFiles:
         of_run = {"run_id": run_id, "revision": revision}
         for name in sorted(files):
             size, seen = 0, sha256()
-            for number, piece in enumerate(split_pieces(files[name])):
-                waiting.append({**of_run, "name": name, "number": number, "packed": compress_piece(piece)})
+            for index, piece in enumerate(split_pieces(files[name])):
+                waiting.append({**of_run, "name": name, "number": index, "packed": compress_piece(piece)})
                 size += len(piece)
                 seen.update(piece)
                 if len(waiting) == PIECES_PER_WRITE:

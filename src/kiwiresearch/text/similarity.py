@@ -109,8 +109,8 @@ def _add(runs: list[TextRun], text: str, *, differs: bool) -> None:
 def _joined(runs: list[TextRun]) -> tuple[TextRun, ...]:
     """The runs with those joined that have only a space between them."""
     found: list[TextRun] = []
-    for number, run in enumerate(runs):
-        is_gap = not run.differs and not run.text.strip() and 0 < number < len(runs) - 1
+    for index, run in enumerate(runs):
+        is_gap = not run.differs and not run.text.strip() and 0 < index < len(runs) - 1
         differs = run.differs or is_gap
         if found and found[-1].differs == differs:
             found[-1] = TextRun(found[-1].text + run.text, differs)

@@ -121,8 +121,10 @@ def _search_reply(context: ServerContext, words: str, options: SearchOptions, bo
     return extend(
         SearchReply,
         record,
-        hits=tuple(extend(HitReply, one, url=url) for one, url in zip(record.hits, hits, strict=True)),
-        senses=tuple(extend(SenseReply, one, url=url) for one, url in zip(record.senses, senses, strict=True)),
+        hits=tuple(extend(HitReply, hit_record, url=url) for hit_record, url in zip(record.hits, hits, strict=True)),
+        senses=tuple(
+            extend(SenseReply, sense_record, url=url) for sense_record, url in zip(record.senses, senses, strict=True)
+        ),
     )
 
 

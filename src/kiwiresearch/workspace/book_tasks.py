@@ -115,7 +115,7 @@ class BookTasks:
         """The latest tasks of a book; an atlas that an earlier server left unfinished is paused."""
         key = book_key(book)
         with self._lock:
-            found = tuple(task for (one, _), task in self._tasks.items() if one == key)
+            found = tuple(task for (item, _), task in self._tasks.items() if item == key)
         if not any(task.kind == "atlas" for task in found) and (left := self.folders.progress(book.id)):
             found += (BookTask("atlas", "paused", left.done, left.total),)
         return found

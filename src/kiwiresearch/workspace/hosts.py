@@ -144,7 +144,7 @@ def _status(hosts: OtherHosts, host: OtherHost, now: float, own: str) -> HostSta
             hosts.ping(host)
         except HostAway as problem:
             why = problem.message
-    titles = tuple(one.book.title or one.book.name for _, one in sorted(host.books.items()))
+    titles = tuple(book.book.title or book.book.name for _, book in sorted(host.books.items()))
     heard, there = max(now - host.seen_at, 0.0), max(host.seen_at - host.started_at, 0.0) if host.started_at else 0.0
     return HostStatus(host.name, host.url, not why, host.name == own, round(heard, 1), round(there, 1), titles, why)
 

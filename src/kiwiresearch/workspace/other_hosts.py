@@ -181,7 +181,7 @@ class OtherHosts:
         known = {*available, *self.books()}
         found = []
         for host in self.all():
-            lost = [one.book for book, one in host.books.items() if book not in known]
+            lost = [book_entry.book for book, book_entry in host.books.items() if book not in known]
             wanted = [(book.id, book.title or book.name) for book in lost if only is None or book.id in only]
             if not host.is_up and wanted:
                 known |= {book for book, _ in wanted}

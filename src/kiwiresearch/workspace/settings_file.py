@@ -128,14 +128,14 @@ def toml_value(value: Any) -> str:
 def _section(lines: list[str], table: str) -> tuple[int, int]:
     """The lines of a table, from the first after its header; -1 if it is not there. The top has no header."""
     start = 0 if not table else -1
-    for number, line in enumerate(lines):
+    for index, line in enumerate(lines):
         header = HEADER.match(line)
         if header is None and not ARRAY_HEADER.match(line):
             continue
         if start >= 0:
-            return start, number
+            return start, index
         if header is not None and header["name"] == table:
-            start = number + 1
+            start = index + 1
     return start, len(lines)
 
 
@@ -165,7 +165,7 @@ def _flat(table: Mapping[str, object]) -> JsonDict:
     found: JsonDict = {}
     for key, value in table.items():
         if isinstance(value, dict):
-            found |= {f"{key}.{inner}": one for inner, one in value.items()}
+            found |= {f"{key}.{inner}": item for inner, item in value.items()}
         else:
             found[key] = value
     return found

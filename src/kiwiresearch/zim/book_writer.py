@@ -300,11 +300,11 @@ def _link(title: str, words: str) -> str:
 def _category_pages(articles: list[Article]) -> list[NewPage]:
     names = sorted({name for article in articles for name in article.categories})
     pages = []
-    for number, name in enumerate(names):
+    for index, name in enumerate(names):
         members = [article.title for article in articles if name in article.categories]
         rows = "\n".join(f"<li>{_link(title, title)}</li>" for title in members)
         content = f'<div id="mw-pages"><p>The pages in this category.</p>\n<ul>\n{rows}\n</ul></div>'
-        page = Article(f"Category:{name}", METADATA["Date"], str(100_900 + number), (), (), content)
+        page = Article(f"Category:{name}", METADATA["Date"], str(100_900 + index), (), (), content)
         pages.append(_page(page, 14, is_article=False))
     return pages
 

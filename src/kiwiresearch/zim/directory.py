@@ -128,4 +128,4 @@ def _entries(read: ReadBytes, offsets: NDArray[np.uint64]) -> NDArray[np.void]:
 def _page_types(listed: bytes) -> list[int]:
     """The numbers of the MIME types of pages; the list of types ends with an empty one."""
     names = listed.split(b"\0\0", 1)[0].split(b"\0")
-    return [number for number, name in enumerate(names) if is_html(name.decode("utf-8", "replace"))]
+    return [index for index, name in enumerate(names) if is_html(name.decode("utf-8", "replace"))]

@@ -131,7 +131,7 @@ def _words(
     quiet = known.function_words
     clause = at = 0
     after_name = False
-    for number, found in enumerate(WORD.finditer(text)):
+    for index, found in enumerate(WORD.finditer(text)):
         start, end = found.span()
         while clause < len(ends) and ends[clause] < start:
             clause += 1
@@ -145,7 +145,7 @@ def _words(
             # 'Charles I' is not 'Charles II'.
             stem = shared_stem(low, language) if len(low) > 1 else low if after_name and low in "ivx" else ""
         after_name = (
-            bool(stem) and text[start].isupper() and (number > 0 or _name_follows(text, end, known.subject_verbs))
+            bool(stem) and text[start].isupper() and (index > 0 or _name_follows(text, end, known.subject_verbs))
         )
         yield SentenceWord(start, end, low, stem, after_name, clause)
 

@@ -150,7 +150,7 @@ def _set(lines: Iterable[str]) -> frozenset[str]:
 
 
 def _pairs(lines: Iterable[list[str]]) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    return tuple((tuple(one.split()), tuple(other.split())) for one, other in lines)
+    return tuple((tuple(line.split()), tuple(other.split())) for line, other in lines)
 
 
 def _phrases(events: Iterable[tuple[str, str]]) -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:

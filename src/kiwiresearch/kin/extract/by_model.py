@@ -79,7 +79,10 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
     numbered = family_sentences(page)
     if not person.is_person or not missing or not numbered:
         return ModelReading()
-    shown = "\n".join(f"[{number}] {page.text[one.start : one.end]}" for number, one in enumerate(numbered, 1))
+    shown = "\n".join(
+        f"[{number}] {page.text[sentence_span.start : sentence_span.end]}"
+        for number, sentence_span in enumerate(numbered, 1)
+    )
     file = resources.files("kiwiresearch.kin.extract") / "data" / "missing_fields.md"
     messages = parse_prompt("missing_fields", file.read_text(encoding="utf-8")).fill(
         name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MAX_FINDINGS

@@ -46,7 +46,7 @@ def ancestor_facts(page: PageDoc) -> Iterator[ExtractedFact]:
                 parents[ancestor.line] = ancestor
             if below is not None:
                 below.above.append(ancestor)
-    yield from (one.with_ancestors() for line, one in parents.items() if len(line) == 1)
+    yield from (parent.with_ancestors() for line, parent in parents.items() if len(line) == 1)
 
 
 def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
@@ -80,7 +80,7 @@ def family_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]
     yield from ancestor_facts(page)
     yield from _without_sibling_lists(page, subject, _introduced(page, subject))
     above: Section | None = None
-    for number, section in enumerate(page.sections):
+    for index, section in enumerate(page.sections):
         if above and section.level <= above.level:
             above = None
         if above and ENGLISH.by_parent.fullmatch(section.heading):
@@ -99,7 +99,7 @@ def family_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]
         heading_says = qualifier_in(section.heading)
         yield from _items(page, blocks, section.heading, heading_says, direct=direct)
         for table in page.tables:
-            if table.section == number:
+            if table.section == index:
                 yield from _table(page, table, section.heading, heading_says, subject, direct=direct)
 
 

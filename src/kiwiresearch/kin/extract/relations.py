@@ -162,9 +162,9 @@ def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rule
         sexes = [sexes[0] or OPPOSITE_SEX[sexes[1]], sexes[1] or OPPOSITE_SEX[sexes[0]]]
         if sexes[0] == sexes[1]:
             sexes = ["", ""]
-    for one, sex in zip(parents, sexes, strict=True):
+    for name, sex in zip(parents, sexes, strict=True):
         field: FieldName = "father" if sex == "male" else "mother" if sex == "female" else "parent"
-        yield Relation(field, one.span, Span(start, one.span.end), rule)
+        yield Relation(field, name.span, Span(start, name.span.end), rule)
 
 
 def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:

@@ -118,7 +118,7 @@ def sentences_of(page: PageDoc) -> Iterator[SentenceSpan]:
     article = page.sections[-1].end
     starts = [start for start in page.sentences if start < article]
     at = section = 0
-    for number, block in enumerate(page.blocks):
+    for index, block in enumerate(page.blocks):
         if block.kind not in ("paragraph", "item") or block.start >= article:
             continue
         while section + 1 < len(page.sections) and page.sections[section + 1].heading_start <= block.start:
@@ -132,7 +132,7 @@ def sentences_of(page: PageDoc) -> Iterator[SentenceSpan]:
         for start, end in zip(inside, [*inside[1:], block.end], strict=True):
             stop = start + len(page.text[start:end].rstrip())
             if stop > start:
-                yield SentenceSpan(start, stop, number, block.kind, section)
+                yield SentenceSpan(start, stop, index, block.kind, section)
 
 
 def _opening(page: PageDoc, title: str) -> Span:

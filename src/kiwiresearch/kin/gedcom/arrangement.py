@@ -146,8 +146,8 @@ def with_stable_ids(tree: RedactedTree) -> RedactedTree:
         tree.sources.values(),
         key=lambda source: (source.name, source.title, source.url, source.content_hash, source.id),
     )
-    persons = {one.id: f"P{at:08}" for at, one in enumerate(people)}
-    named = {one.id: f"S{at:08}" for at, one in enumerate(sources)}
+    persons = {person.id: f"P{at:08}" for at, person in enumerate(people)}
+    named = {source.id: f"S{at:08}" for at, source in enumerate(sources)}
     facts = (_fact(fact, persons, named) for fact in tree.facts if fact.person in persons)
     ties = (_tie(tie, persons, named) for tie in tree.relationships)
     return replace(
@@ -160,9 +160,9 @@ def with_stable_ids(tree: RedactedTree) -> RedactedTree:
     )
 
 
-def _person_key(one: Person) -> tuple[str, str, str, str, str]:
-    known = sorted(one.external.items())
-    return one.name, _day(one.birth), _day(one.death), repr(known), one.sex
+def _person_key(person: Person) -> tuple[str, str, str, str, str]:
+    known = sorted(person.external.items())
+    return person.name, _day(person.birth), _day(person.death), repr(known), person.sex
 
 
 def _day(when: DateRange | None) -> str:

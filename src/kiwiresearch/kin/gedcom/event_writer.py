@@ -118,12 +118,12 @@ def write_citations(
         _write_citation(out, level, sources, one, [] if given == names else given)
 
 
-def _write_citation(out: GedcomWriter, level: int, sources: CitedSources, one: Evidence, parts: list[str]) -> None:
-    out.pointer(level, "SOUR", sources.xref(one.source))
-    if one.locator:
-        out.line(level + 1, "PAGE", one.locator)
-    accessed = gedcom_day(sources.sources[one.source].accessed_at)
-    words = "" if SOURCE_WITHOUT_TEXT in one.rationale else one.snippet
+def _write_citation(out: GedcomWriter, level: int, sources: CitedSources, evidence: Evidence, parts: list[str]) -> None:
+    out.pointer(level, "SOUR", sources.xref(evidence.source))
+    if evidence.locator:
+        out.line(level + 1, "PAGE", evidence.locator)
+    accessed = gedcom_day(sources.sources[evidence.source].accessed_at)
+    words = "" if SOURCE_WITHOUT_TEXT in evidence.rationale else evidence.snippet
     if accessed or words:
         out.line(level + 1, "DATA")
         if accessed:
@@ -135,7 +135,7 @@ def _write_citation(out: GedcomWriter, level: int, sources: CitedSources, one: E
     if words and out.version == "7.0":
         # Programs that read version 7 import notes of citations, but not yet their texts.
         out.text(level + 1, "NOTE", QUOTE_NOTE + words)
-    out.line(level + 1, "QUAY", quality_mark(one.reliability))
+    out.line(level + 1, "QUAY", quality_mark(evidence.reliability))
 
 
 def gedcom_day(iso: str) -> str:
@@ -148,7 +148,7 @@ def gedcom_day(iso: str) -> str:
 
 def write_sources(out: GedcomWriter, sources: CitedSources) -> None:
     """Write the records of the cited sources and their repositories."""
-    names = sorted({sources.sources[number].name for number in sources.xrefs} - {""})
+    names = sorted({sources.sources[index].name for index in sources.xrefs} - {""})
     places = {name: f"R{at}" for at, name in enumerate(names, 1)}
     for number, xref in sources.xrefs.items():
         source = sources.sources[number]
@@ -199,7 +199,7 @@ def write_event(
     out: GedcomWriter,
     level: int,
     tag: str,
-    one: EventVersion,
+    event_version: EventVersion,
     sources: CitedSources,
     *,
     kind: str = "",
@@ -207,19 +207,19 @@ def write_event(
     start: DateRange | None = None,
 ) -> None:
     """An event with its sources; `union` and `start` are what a tie says about a marriage."""
-    when = one.date.when if one.date else start
-    is_bare = not (one.date or one.place or start or kind)
+    when = event_version.date.when if event_version.date else start
+    is_bare = not (event_version.date or event_version.place or start or kind)
     out.line(level, tag, "Y" if is_bare else "")
     if kind:
         out.line(level + 1, "TYPE", kind)
-    write_date_lines(out, level + 1, when, one.date.value if one.date else "")
-    if one.place:
-        out.line(level + 1, "PLAC", one.place.value)
+    write_date_lines(out, level + 1, when, event_version.date.value if event_version.date else "")
+    if event_version.place:
+        out.line(level + 1, "PLAC", event_version.place.value)
     parts = [("marriage", union)] if union else []
-    if one.date or start:
-        parts.append(("date", one.date.evidence if one.date else union))
-    if one.place:
-        parts.append(("place", one.place.evidence))
+    if event_version.date or start:
+        parts.append(("date", event_version.date.evidence if event_version.date else union))
+    if event_version.place:
+        parts.append(("place", event_version.place.evidence))
     write_citations(out, level + 1, sources, parts)
 
 

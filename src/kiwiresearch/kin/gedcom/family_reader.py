@@ -161,11 +161,11 @@ def read_family(
     family = FamilyRecord(
         record, parents, tuple(_members(file, record.all("CHIL"))), tuple(citations_below(file, record, [record]))
     )
-    for one, other in combinations(parents, 2):
-        if one.person is other.person:
+    for member, other in combinations(parents, 2):
+        if member.person is other.person:
             file.notes.add(other.line.number, f"{other.person.xref!r} is listed as both partners of {record.xref!r}")
         else:
-            read_couple(ties, family, (one, other), facts)
+            read_couple(ties, family, (member, other), facts)
     if len(parents) == 1:
         read_marriages(file, family, [facts[file.id_of("person", parents[0].person.xref)]])
     for child in family.children:

@@ -34,11 +34,11 @@ def tree_gedcomx(tree: RedactedTree) -> str:
     ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
     value: JsonDict = {
         "lang": "en",
-        "persons": [_person(tree, tree.persons[number]) for number in sorted(tree.persons)],
+        "persons": [_person(tree, tree.persons[index]) for index in sorted(tree.persons)],
         "relationships": [_relationship(tie) for tie in sorted(ties, key=lambda tie: tie.id)],
         "sourceDescriptions": [
-            *(_source(tree.sources[number]) for number in sorted({item.source for item in evidence.values()})),
-            *(_quote(evidence[number]) for number in sorted(evidence)),
+            *(_source(tree.sources[index]) for index in sorted({item.source for item in evidence.values()})),
+            *(_quote(evidence[index]) for index in sorted(evidence)),
         ],
     }
     return canonical_json(value, indent=1) + "\n"
@@ -88,12 +88,12 @@ def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> J
 
 def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterable[JsonDict]:
     for tag, fields in EVENTS.items():
-        for at, one in enumerate(event_versions(facts, fields)):
-            yield _event(EVENT_TYPES[tag], one, tree, primary=at == 0)
+        for at, version in enumerate(event_versions(facts, fields)):
+            yield _event(EVENT_TYPES[tag], version, tree, primary=at == 0)
     if person.is_dead and not any(fact.field.startswith("death_") for fact in included_facts(facts)):
         yield {"type": SPACE + "Death"}
-    for one in event_versions(facts, MARRIAGE):
-        yield _event("Marriage", one, tree, primary=False)
+    for version in event_versions(facts, MARRIAGE):
+        yield _event("Marriage", version, tree, primary=False)
     for tag, name in ATTRIBUTES.items():
         for fact in included_facts(facts):
             if fact.field == name:
@@ -104,13 +104,13 @@ def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterabl
                 }
 
 
-def _event(kind: str, one: EventVersion, tree: RedactedTree, *, primary: bool) -> JsonDict:
-    facts = [fact for fact in (one.date, one.place) if fact]
+def _event(kind: str, event_version: EventVersion, tree: RedactedTree, *, primary: bool) -> JsonDict:
+    facts = [fact for fact in (event_version.date, event_version.place) if fact]
     value: JsonDict = {"type": SPACE + kind, "primary": primary}
-    if one.date:
-        value["date"] = _date(one.date.when, one.date.value)
-    if one.place:
-        value["place"] = {"original": one.place.value}
+    if event_version.date:
+        value["date"] = _date(event_version.date.when, event_version.date.value)
+    if event_version.place:
+        value["place"] = {"original": event_version.place.value}
     value["confidence"] = SPACE + _confidence(min(fact.confidence for fact in facts))
     return value | _sources([each for fact in facts for each in fact.evidence], tree.sources)
 
@@ -167,7 +167,7 @@ def _relationship(tie: Relationship) -> JsonDict:
 
 
 def _references(evidence: Iterable[Evidence]) -> list[JsonDict]:
-    return [{"description": f"#{number}"} for number in dict.fromkeys(item.id for item in evidence)]
+    return [{"description": f"#{index}"} for index in dict.fromkeys(item.id for item in evidence)]
 
 
 def _sources(evidence: Iterable[Evidence], sources: Mapping[str, Source]) -> JsonDict:
@@ -185,23 +185,23 @@ def _source(source: Source) -> JsonDict:
     }
 
 
-def _quote(one: Evidence) -> JsonDict:
+def _quote(evidence: Evidence) -> JsonDict:
     """The quoted words of a source, as a part of it."""
     value: JsonDict = {
-        "id": one.id,
-        "componentOf": {"description": f"#{one.source}"},
-        "citations": [{"value": one.locator}],
+        "id": evidence.id,
+        "componentOf": {"description": f"#{evidence.source}"},
+        "citations": [{"value": evidence.locator}],
     }
-    return value if SOURCE_WITHOUT_TEXT in one.rationale else value | {"notes": [{"text": one.snippet}]}
+    return value if SOURCE_WITHOUT_TEXT in evidence.rationale else value | {"notes": [{"text": evidence.snippet}]}
 
 
 def tree_json(tree: RedactedTree) -> str:
     """The tree as canonical JSON: equal trees give equal bytes."""
     document = {
-        "persons": [asdict(tree.persons[number]) for number in sorted(tree.persons)],
+        "persons": [asdict(tree.persons[index]) for index in sorted(tree.persons)],
         "relationships": [asdict(tie) for tie in sorted(tree.relationships, key=lambda tie: tie.id)],
         "facts": [asdict(fact) for fact in sorted(tree.facts, key=lambda fact: fact.id)],
-        "sources": [asdict(tree.sources[number]) for number in sorted(tree.sources)],
+        "sources": [asdict(tree.sources[index]) for index in sorted(tree.sources)],
         "format": "kiwiresearch-tree",
         "format_version": 1,
     }

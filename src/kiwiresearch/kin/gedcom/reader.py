@@ -211,9 +211,9 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
     all_facts: list[Fact] = [fact for person in read for fact in person.facts.found.values()]
     tree = Tree(
         {person.person.id: person.person for person in sorted(read, key=lambda person: person.person.id)},
-        tuple(ties.found[number] for number in sorted(ties.found)),
+        tuple(ties.found[index] for index in sorted(ties.found)),
         tuple(sorted(all_facts, key=lambda fact: fact.id)),
-        {number: file.sources[number] for number in sorted(file.sources)},
+        {index: file.sources[index] for index in sorted(file.sources)},
     )
     return tree, tuple(sorted(person.person.id for person in read if person.restricted))
 

@@ -173,10 +173,14 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     )
 
 
-def _confirmed(one: CheckedFact, confirmed: Mapping[tuple[str, str], ExtractedFact]) -> CheckedFact:
+def _confirmed(checked_fact: CheckedFact, confirmed: Mapping[tuple[str, str], ExtractedFact]) -> CheckedFact:
     """An unverified value becomes verified if a model confirms it; its confidence stays the same."""
-    fact = confirmed.get((one.fact.field, one.fact.value))
-    return replace(one, fact=fact, status="verified") if fact and one.status == "unverified" else one
+    fact = confirmed.get((checked_fact.fact.field, checked_fact.fact.value))
+    return (
+        replace(checked_fact, fact=fact, status="verified")
+        if fact and checked_fact.status == "unverified"
+        else checked_fact
+    )
 
 
 class CaseModel:

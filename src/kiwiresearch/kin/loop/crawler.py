@@ -169,7 +169,7 @@ class Crawler:
             target = SearchTarget(name, person, address, str(original.context.get("source", "")) if address else "")
         if person is not None and not target.address:
             roles = roles_of(self._store.tree(), person.id)
-            contexts += [{"field": field, "of": one.id, "of_name": one.name} for field, one in roles]
+            contexts += [{"field": field, "of": role.id, "of_name": role.name} for field, role in roles]
         name = target.query().name
 
         def is_meant(record: CheckedRecord) -> bool:

@@ -69,9 +69,9 @@ def is_same_life(record: CheckedRecord, person: Person) -> bool:
         for field, when in ends
     ]
     if all(any(_is_same_day(when, other) for other in others) for when, others in dates):
-        return any(_is_same_first_name(one, other) for one, other in pairs)
+        return any(_is_same_first_name(person_name, other) for person_name, other in pairs)
     years = all(exact_year(when) in {exact_year(other) for other in others} - {None} for when, others in dates)
-    return years and any(is_same_full_name(one, other) for one, other in pairs)
+    return years and any(is_same_full_name(person_name, other) for person_name, other in pairs)
 
 
 def _is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
@@ -146,14 +146,14 @@ def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[Check
     ]
 
     # The fullest names first, so that shorter ones find the person they belong to.
-    def fullness(one: Mention) -> tuple[bool, int, int]:
-        length = len(core_words(one.name)) + bool(one.name.byname) + bool(one.name.regnal)
-        return not one.address, -length, one.checked.fact.snippet.start
+    def fullness(mention: Mention) -> tuple[bool, int, int]:
+        length = len(core_words(mention.name)) + bool(mention.name.byname) + bool(mention.name.regnal)
+        return not mention.address, -length, mention.checked.fact.snippet.start
 
     people: list[MentionedPerson] = []
     unclear: list[CheckedFact] = []
     for mention in sorted(mentions, key=fullness):
-        fitting = [number for number, person in enumerate(people) if _is_mention_of(mention, person)]
+        fitting = [index for index, person in enumerate(people) if _is_mention_of(mention, person)]
         if len(fitting) > 1:
             unclear.append(mention.checked)
         elif fitting:

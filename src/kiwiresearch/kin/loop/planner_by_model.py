@@ -152,7 +152,7 @@ def _shares_a_name(query: str, before: str) -> bool:
 
 
 def _keyed(letter: str, items: Sequence[T]) -> Mapping[str, T]:
-    return {f"{letter}{number}": one for number, one in enumerate(items[:MAX_LISTED], 1)}
+    return {f"{letter}{number}": item for number, item in enumerate(items[:MAX_LISTED], 1)}
 
 
 def _messages(
@@ -169,9 +169,9 @@ def _messages(
     return prompt("kin_planner").fill(
         current_state=counts,
         recent_discoveries=_lines(given.recent_discoveries),
-        pending_clues=_lines(f"{key} | HYPOTHESIS: {one.text}" for key, one in clues.items()),
-        waiting=_lines(f"{key} | {one.query} | tier {one.source_tier}" for key, one in queries.items()),
-        searched=_lines(f"{key} | {one.query} | {one.source_id}" for key, one in searches.items()),
+        pending_clues=_lines(f"{key} | HYPOTHESIS: {clue.text}" for key, clue in clues.items()),
+        waiting=_lines(f"{key} | {query.query} | tier {query.source_tier}" for key, query in queries.items()),
+        searched=_lines(f"{key} | {search.query} | {search.source_id}" for key, search in searches.items()),
         stop_conditions=_lines(f"{name}: {holds}" for name, holds in given.stop_conditions.items()),
         budget_remaining=state.budget_remaining,
         most=MAX_ACTIONS,

@@ -112,43 +112,50 @@ class _RecordWriter:
         said = self.store.assert_fact(person, fact, self.source, status="verified", information=self.information)
         self.store.prefer(said, "the name in their own record")
 
-    def store_fact(self, person: PersonId, one: CheckedFact) -> None:
+    def store_fact(self, person: PersonId, checked_fact: CheckedFact) -> None:
         self.store.assert_fact(
             person,
-            one.fact,
+            checked_fact.fact,
             self.source,
-            status=one.status,
-            confidence=one.confidence,
-            reliability=one.reliability,
+            status=checked_fact.status,
+            confidence=checked_fact.confidence,
+            reliability=checked_fact.reliability,
             information=self.information,
         )
 
-    def store_relative(self, person: PersonId, one: MentionedPerson, path: tuple[str, ...]) -> Relative:
+    def store_relative(self, person: PersonId, mentioned_person: MentionedPerson, path: tuple[str, ...]) -> Relative:
         """A relative in the record: the person of the page it links to, or a person known only from this record.
 
         The latter's id is made from `path`: the record's address and the names on the way.
         """
-        path = (*path, one.field, fold(one.name))
-        relative = self._person(one, path)
-        for mention in one.mentions:
-            if mention.checked.fact.value != one.name:
+        path = (*path, mentioned_person.field, fold(mentioned_person.name))
+        relative = self._person(mentioned_person, path)
+        for mention in mentioned_person.mentions:
+            if mention.checked.fact.value != mentioned_person.name:
                 self.store.add_name_form(relative, mention.checked.fact.value)
             self._store_tie(person, relative, mention.checked)
-        about = [fact for mention in one.mentions for fact in mention.checked.details if fact.status != "rejected"]
+        about = [
+            fact
+            for mention in mentioned_person.mentions
+            for fact in mention.checked.details
+            if fact.status != "rejected"
+        ]
         for fact in about:
             if fact.fact.field not in RELATION_FIELDS:
                 self.store_fact(relative, fact)
         above = group_mentions([fact for fact in about if fact.fact.field in RELATION_FIELDS], self.address_of)
         relatives = tuple(self.store_relative(relative, other, path) for other in above.people)
-        return Relative(relative, one.field, one.name, one.address, relatives)
+        return Relative(relative, mentioned_person.field, mentioned_person.name, mentioned_person.address, relatives)
 
-    def _person(self, one: MentionedPerson, path: tuple[str, ...]) -> PersonId:
-        known = self.store.person_by_external_id("record", one.address) if one.address else None
+    def _person(self, person: MentionedPerson, path: tuple[str, ...]) -> PersonId:
+        known = self.store.person_by_external_id("record", person.address) if person.address else None
         if known is not None:
             return known
-        found = person_id_for(one.address) if one.address else row_id("person", *path)
-        sex = next((SEX_OF_PARENT[field] for field in one.fields if field in SEX_OF_PARENT), sex_of_title(one.name))
-        self.store.add_person(found, one.name, sex, {"record": one.address} if one.address else {})
+        found = person_id_for(person.address) if person.address else row_id("person", *path)
+        sex = next(
+            (SEX_OF_PARENT[field] for field in person.fields if field in SEX_OF_PARENT), sex_of_title(person.name)
+        )
+        self.store.add_person(found, person.name, sex, {"record": person.address} if person.address else {})
         return found
 
     def _store_tie(self, person: PersonId, relative: PersonId, checked: CheckedFact) -> None:
@@ -168,9 +175,9 @@ class _RecordWriter:
             information=self.information,
         )
 
-    def address_of(self, one: CheckedFact) -> str:
+    def address_of(self, checked_fact: CheckedFact) -> str:
         """The address that a relation links to; links of a page to itself are ignored."""
-        page, own, target = self.record.fetched.page, self.record.fetched.source.url, one.fact.target
+        page, own, target = self.record.fetched.page, self.record.fetched.source.url, checked_fact.fact.target
         if not target:
             return ""
         if page:

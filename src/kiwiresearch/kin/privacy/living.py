@@ -164,10 +164,10 @@ def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tup
     """Nobody is born after the mother's death or over a year after the father's, or marries a dead person."""
     for tie in filter(is_believed, tree.relationships):
         if tie.kind in ("spouse_of", "partner_of"):
-            for one, other in ((tie.first, tie.second), (tie.second, tie.first)):
+            for item, other in ((tie.first, tie.second), (tie.second, tie.first)):
                 if (died := _died(dates.get(other))) is not None:
                     ground = Message("the death of a spouse", "ground.spouse_death")
-                    yield one, BirthBound(died - YOUNGEST_SPOUSE, ground)
+                    yield item, BirthBound(died - YOUNGEST_SPOUSE, ground)
             continue
         died = _died(dates.get(tie.first))
         if died is not None and tie.kind == "parent_of" and tie.qualifier not in NOT_BY_BIRTH:

@@ -45,7 +45,7 @@ class Mask:
         """The person each mark replaces, to read an answer by. For the owner only."""
         unlisted = set(self._withheld.unlisted_relatives)
         numbers = self._withheld.pseudonym_numbers
-        return {f"[LIVING-{number}]": one for one, number in numbers.items() if one not in unlisted}
+        return {f"[LIVING-{number}]": item for item, number in numbers.items() if item not in unlisted}
 
     def _without(self, text: str, mark: str) -> str:
         if self._mode == "owner":

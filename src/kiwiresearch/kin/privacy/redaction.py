@@ -110,9 +110,9 @@ def _reveals(text: str, withheld: WithheldPeople, *people: PersonId) -> bool:
     return has_trace or withheld.reveals_relative(text, people, by_name=False)
 
 
-def _without_words(one: Evidence) -> Evidence:
+def _without_words(evidence: Evidence) -> Evidence:
     """Evidence without its words: the snippet repeats exactly what the field must not show."""
-    return replace(one, snippet=WITHHELD, start=-1, end=-1, locator="", rationale="")
+    return replace(evidence, snippet=WITHHELD, start=-1, end=-1, locator="", rationale="")
 
 
 POINTER = re.compile(r"@[^@\s]{1,40}@")
@@ -135,7 +135,7 @@ class _PublicRedaction:
         )
         self._xrefs = {f"@{value.rpartition('#')[2]}@" for item in people if (value := item.external.get("gedcom"))}
         about = sorted(source.id for source in self._tree.sources.values() if self._is_about_withheld(source))
-        self._about = {one: f"source-{number}" for number, one in enumerate(about, 1)}
+        self._about = {source_id: f"source-{number}" for number, source_id in enumerate(about, 1)}
 
     def tree(self) -> Tree:
         persons = [shown for shown in map(self._person, self._tree.persons.values()) if shown]
@@ -181,7 +181,7 @@ class _PublicRedaction:
         if is_named or is_revealing:
             if is_named and self._exclude:
                 return None
-            bare = tuple(self._bare(one, f"fact-{number}-{at}") for at, one in enumerate(fact.evidence, 1))
+            bare = tuple(self._bare(item, f"fact-{number}-{at}") for at, item in enumerate(fact.evidence, 1))
             value = LIVING_NAME if is_named else WITHHELD
             return replace(fact, id=f"fact-{number}", value=value, when=None, evidence=bare)
         evidence = self._evidence(fact.evidence, (fact.person,), f"fact-{number}")
@@ -196,21 +196,21 @@ class _PublicRedaction:
     def _evidence(
         self, evidence: tuple[Evidence, ...], people: tuple[PersonId, ...], name: str
     ) -> tuple[Evidence, ...]:
-        return tuple(self._one(one, people, f"{name}-{at}") for at, one in enumerate(evidence, 1))
+        return tuple(self._one(item, people, f"{name}-{at}") for at, item in enumerate(evidence, 1))
 
-    def _one(self, one: Evidence, people: tuple[PersonId, ...], name: str) -> Evidence:
-        texts = (one.snippet, one.locator, one.rationale)
-        if one.source in self._about or any(self._reveals(text, people) for text in texts):
-            return self._bare(one, name)
-        if any(contact.kind in ("e-mail", "handle") for contact in contacts_in(one.snippet)):
-            return replace(one, snippet=without_contacts(one.snippet), start=-1, end=-1)
-        return one
+    def _one(self, evidence: Evidence, people: tuple[PersonId, ...], name: str) -> Evidence:
+        texts = (evidence.snippet, evidence.locator, evidence.rationale)
+        if evidence.source in self._about or any(self._reveals(text, people) for text in texts):
+            return self._bare(evidence, name)
+        if any(contact.kind in ("e-mail", "handle") for contact in contacts_in(evidence.snippet)):
+            return replace(evidence, snippet=without_contacts(evidence.snippet), start=-1, end=-1)
+        return evidence
 
-    def _bare(self, one: Evidence, name: str) -> Evidence:
+    def _bare(self, evidence: Evidence, name: str) -> Evidence:
         """Evidence reduced to its weight. An id made from its words would let them be guessed."""
-        source = self._about.get(one.source, one.source)
+        source = self._about.get(evidence.source, evidence.source)
         return replace(
-            one, id=f"evidence-{name}", source=source, snippet=WITHHELD, start=-1, end=-1, locator="", rationale=""
+            evidence, id=f"evidence-{name}", source=source, snippet=WITHHELD, start=-1, end=-1, locator="", rationale=""
         )
 
     def _reveals(self, text: str, people: tuple[PersonId, ...]) -> bool:

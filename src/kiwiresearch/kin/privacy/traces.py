@@ -83,12 +83,12 @@ class TraceFinder:
         for name in names:
             run = words(name)
             parts.update(run)
-            for one, other in name_pairs(run):
-                if (one, other) not in allowed.pairs:
-                    self._pairs[one].setdefault(other, person)
-                    self._pairs[other].setdefault(one, person)
-                    self._in_order.add((one, other))
-                    for joined in (one + other, other + one):
+            for pair, other in name_pairs(run):
+                if (pair, other) not in allowed.pairs:
+                    self._pairs[pair].setdefault(other, person)
+                    self._pairs[other].setdefault(pair, person)
+                    self._in_order.add((pair, other))
+                    for joined in (pair + other, other + pair):
                         self._add(WordRun((joined,), person, "name", matches_lowercase=True))
             for whole in {run, ("".join(run),)}:
                 if (
@@ -191,8 +191,8 @@ class _Allowed:
             for name in known.names:
                 run = words(name)
                 self.runs |= {("".join(run),), *_parts(run)}
-                for one, other in name_pairs(run):
-                    self.pairs |= {(one, other), (other, one)}
+                for pair, other in name_pairs(run):
+                    self.pairs |= {(pair, other), (other, pair)}
             for when in known.dates:
                 self.runs |= {(str(when.earliest),), (str(when.latest),)}
             self.runs.update(_date_runs(known.dates))

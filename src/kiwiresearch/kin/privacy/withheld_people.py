@@ -58,7 +58,7 @@ class WithheldPeople:
     def pseudonym_numbers(self) -> Mapping[PersonId, int]:
         """Numbers that reveal nothing: of withheld people, then of unlisted relatives, who go by their names."""
         people = sorted(person for person, verdict in self.verdicts.items() if verdict.is_withheld)
-        return {one: number for number, one in enumerate((*people, *self.unlisted_relatives), 1)}
+        return {item: number for number, item in enumerate((*people, *self.unlisted_relatives), 1)}
 
     def pseudonym(self, person: PersonId) -> PersonId:
         """The id to publish: a pseudonym for a withheld person, the real id for anyone else."""
@@ -177,18 +177,18 @@ class WithheldPeople:
     @cached_property
     def _revealing_names(self) -> Mapping[PersonId, frozenset[str]]:
         """For each person who is shown, the given names that mean a withheld relative in their sources."""
-        own = {one: {word for name in traits.names for word in words(name)} for one, traits in self.traits.items()}
+        own = {trait: {word for name in traits.names for word in words(name)} for trait, traits in self.traits.items()}
         return {
-            one: frozenset(set().union(*map(self._given_names, relatives)) - own[one])
-            for one, relatives in self._withheld_by_person.items()
+            item: frozenset(set().union(*map(self._given_names, relatives)) - own[item])
+            for item, relatives in self._withheld_by_person.items()
         }
 
     @cached_property
     def _revealing_years(self) -> Mapping[PersonId, frozenset[str]]:
         """For each person who is shown, the years that point at a withheld relative: births and marriages."""
         return {
-            one: frozenset(set().union(*map(self._years, relatives)) - self._years(one))
-            for one, relatives in self._withheld_by_person.items()
+            item: frozenset(set().union(*map(self._years, relatives)) - self._years(item))
+            for item, relatives in self._withheld_by_person.items()
         }
 
     def _years(self, person: PersonId) -> set[str]:

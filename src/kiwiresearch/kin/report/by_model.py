@@ -191,7 +191,7 @@ def write_summary(case: ReportInput, model: Model) -> WordedSummary:
     if not given:
         return WordedSummary(rules)
     family = join_names([display_name(case.tree, seed) for seed in case.seeds]) or "nobody"
-    facts = "\n".join(f"{key} {one.text}" for key, one in given.items())
+    facts = "\n".join(f"{key} {summary_sentence.text}" for key, summary_sentence in given.items())
     messages = summary_prompt().fill(family=family, facts=facts, most=MAX_SENTENCES)
     options = write_up(TEMPERATURE, max_tokens=MAX_SENTENCES * PER_SENTENCE)
     try:

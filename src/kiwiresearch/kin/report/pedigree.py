@@ -138,15 +138,17 @@ def _stack_parents(node: AncestorNode) -> None:
     half = (BOX_HEIGHT + GAP) / 2
     taken: list[Reach] = []
     places: list[float] = []
-    for one in node.parents:
-        place = max((above.bottom - own.top for above, own in zip(taken, one.reaches, strict=False)), default=0.0)
+    for ancestor_node in node.parents:
+        place = max(
+            (above.bottom - own.top for above, own in zip(taken, ancestor_node.reaches, strict=False)), default=0.0
+        )
         places.append(place)
-        moved = [Reach(place + reach.top, place + reach.bottom) for reach in one.reaches]
+        moved = [Reach(place + reach.top, place + reach.bottom) for reach in ancestor_node.reaches]
         both = [Reach(above.top, own.bottom) for above, own in zip(taken, moved, strict=False)]
         taken = both + taken[len(both) :] + moved[len(both) :]
     middle = (places[0] + places[-1]) / 2 if places else 0.0
-    for one, place in zip(node.parents, places, strict=True):
-        one.offset = place - middle
+    for ancestor_node, place in zip(node.parents, places, strict=True):
+        ancestor_node.offset = place - middle
     node.reaches = [Reach(-half, half), *(Reach(reach.top - middle, reach.bottom - middle) for reach in taken)]
 
 

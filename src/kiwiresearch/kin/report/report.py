@@ -84,18 +84,24 @@ def conflicts_section(proofs: Proofs) -> Iterator[Block]:
             yield from _conflict(proofs, conflict)
 
 
-def _conflict(proofs: Proofs, one: ShownConflict) -> Iterator[Block]:
-    yield Heading(line_of(proofs.person_link(one.person), f": {field_noun(one.field)}"), 3)
-    rows = [row for ranked in one.ranking if (row := _value(proofs, ranked, is_held=one.recommended in ranked.facts))]
+def _conflict(proofs: Proofs, conflict: ShownConflict) -> Iterator[Block]:
+    yield Heading(line_of(proofs.person_link(conflict.person), f": {field_noun(conflict.field)}"), 3)
+    rows = [
+        row
+        for ranked in conflict.ranking
+        if (row := _value(proofs, ranked, is_held=conflict.recommended in ranked.facts))
+    ]
     if rows:
         header = ("Value", "Sources", "Confidence", "Preferred", "Why it ranks here")
-        yield _table(header, tuple(rows), f"Values of {field_noun(one.field)}", "sides")
-    outcome = "Settled." if one.status == "resolved" else "Settled for now." if one.status == "tentative" else ""
-    rationale = one_line(one.rationale)
+        yield _table(header, tuple(rows), f"Values of {field_noun(conflict.field)}", "sides")
+    outcome = (
+        "Settled." if conflict.status == "resolved" else "Settled for now." if conflict.status == "tentative" else ""
+    )
+    rationale = one_line(conflict.rationale)
     yield Paragraph(line_of(rationale or outcome if outcome else f"Not settled. {rationale}".strip()))
-    if one.next_actions:
+    if conflict.next_actions:
         yield Paragraph(line_of("What would settle it:"))
-        yield LineList(tuple(line_of(one_line(action)) for action in one.next_actions))
+        yield LineList(tuple(line_of(one_line(action)) for action in conflict.next_actions))
 
 
 def _value(proofs: Proofs, ranked: ShownValue, *, is_held: bool) -> tuple[Line, ...]:
@@ -130,8 +136,8 @@ def merges_section(proofs: Proofs) -> Iterator[Block]:
         shown = proofs.person_link(merge.person) if merge.person in proofs.tree.persons else Span("A person")
         spans: list[str | Span] = [shown]
         names = [name for name in dict.fromkeys(map(one_line, merge.names)) if name and name != shown.text]
-        for number, name in enumerate(names):
-            spans += [", also known as " if not number else ", ", Span(f"“{name}”", foreign=True)]
+        for index, name in enumerate(names):
+            spans += [", also known as " if not index else ", ", Span(f"“{name}”", foreign=True)]
         decided = f"score {merge.score:.2f}" + (
             f", decided by {one_line(merge.decided_by)}" if merge.decided_by else ""
         )
@@ -169,7 +175,7 @@ def sources_section(case: ReportInput) -> Iterator[Block]:
         yield Paragraph(line_of("No sources have been read yet."))
         return
     lines = []
-    for source in (case.tree.sources[number] for number in source_numbers(case.tree.sources)):
+    for source in (case.tree.sources[index] for index in source_numbers(case.tree.sources)):
         parts = [one_line(source.name) if source.title else "", f"tier {source.tier}", f"{source.form} source"]
         parts += ["official"] if source.official else []
         parts += ["written by contributors"] if source.user_contributed else []
@@ -314,24 +320,24 @@ def _people_table(proofs: Proofs, people: Sequence[PersonId]) -> Table:
     return _table(("Name", "Lived", f"Relationship to {seed}" if seed else "Relationship"), tuple(rows), label)
 
 
-def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
-    case, person = proofs.case, proofs.tree.persons[one]
-    yield Heading(line_of(Span(display_name(proofs.tree, one), foreign=True)), 3, proofs.anchors[one])
-    about = [part for part in (lifespan(proofs.tree, one), relation_to_seed(case, one)) if part]
+def _person(proofs: Proofs, person_id: PersonId) -> Iterator[Block]:
+    case, person = proofs.case, proofs.tree.persons[person_id]
+    yield Heading(line_of(Span(display_name(proofs.tree, person_id), foreign=True)), 3, proofs.anchors[person_id])
+    about = [part for part in (lifespan(proofs.tree, person_id), relation_to_seed(case, person_id)) if part]
     if about:
         yield Paragraph(line_of(" · ".join(about)), "who")
     others = [name for name in dict.fromkeys(map(one_line, person.names)) if name and name != one_line(person.name)]
     if others:
         spans: list[str | Span] = ["Also known as "]
-        for number, name in enumerate(others):
-            spans += [", " if number else "", Span(name, foreign=True)]
+        for index, name in enumerate(others):
+            spans += [", " if index else "", Span(name, foreign=True)]
         yield Paragraph(line_of(*spans, "."), "who")
     if LIVING_NOTES[person.living]:
         yield Paragraph(line_of(LIVING_NOTES[person.living]), "who")
-    entries = proofs.entries_for(one)
+    entries = proofs.entries_for(person_id)
     if entries:
         yield FactList(entries)
-        lacking = open_points(case, one)
+        lacking = open_points(case, person_id)
         if lacking:
             yield Paragraph(line_of(Span("Missing or disputed: ", emphasis=True), f"{lacking}."), "who")
     elif not LIVING_NOTES[person.living]:

@@ -244,28 +244,30 @@ def _gap_sentences(case: ReportInput) -> Iterator[str]:
         yield f"Not found so far: {'; '.join(missing[:MAX_GAPS])}{more}."
 
 
-def _is_dead(tree: Tree, one: PersonId) -> bool:
-    person = tree.persons[one]
-    return person.living == "deceased" or person.is_dead or death_of(tree, one) is not None
+def _is_dead(tree: Tree, person_id: PersonId) -> bool:
+    person = tree.persons[person_id]
+    return person.living == "deceased" or person.is_dead or death_of(tree, person_id) is not None
 
 
-def _lacking(tree: Tree, one: PersonId) -> list[str]:
-    known = (("birth", birth_of(tree, one)), ("death", death_of(tree, one)), ("parents", tree.parents(one)))
+def _lacking(tree: Tree, person: PersonId) -> list[str]:
+    known = (("birth", birth_of(tree, person)), ("death", death_of(tree, person)), ("parents", tree.parents(person)))
     return [word for word, found in known if not found]
 
 
-def open_points(case: ReportInput, one: PersonId) -> str:
+def open_points(case: ReportInput, person: PersonId) -> str:
     """What is still missing about a dead person, and what sources disagree on."""
-    lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
-    contested = [field_noun(found.field) for found in case.conflicts if found.person == one and _is_open(found.status)]
+    lacks = _lacking(case.tree, person) if _is_dead(case.tree, person) else []
+    contested = [
+        field_noun(found.field) for found in case.conflicts if found.person == person and _is_open(found.status)
+    ]
     parts = [f"{join_names(lacks)} not found"] if lacks else []
     parts += [f"sources disagree on the {join_names(contested)}"] if contested else []
     return "; ".join(parts)
 
 
-def relation_to_seed(case: ReportInput, one: PersonId) -> str:
+def relation_to_seed(case: ReportInput, person: PersonId) -> str:
     """The kinship of a person to the first seed: 'grandfather of Charles Darwin'."""
-    kinship = one_line(case.kinship.get(one, ""))
+    kinship = one_line(case.kinship.get(person, ""))
     seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
     if not kinship or not seed:
         return kinship

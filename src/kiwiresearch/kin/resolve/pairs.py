@@ -54,10 +54,10 @@ class Vetoes:
         if pair in self._direct_ties:
             is_sibling = self._direct_ties[pair] == "sibling_of"
             yield f"one is the other's {'brother or sister' if is_sibling else 'husband, wife or partner'}"
-        for one, other in ((a, b), (b, a)):
-            if one.id in self.ancestors(other.id):
-                is_parent = one.id in self._tree.parents(other.id)
-                yield f"one is the other's {PARENT_OF_SEX[one.sex] if is_parent else 'ancestor'}"
+        for profile, other in ((a, b), (b, a)):
+            if profile.id in self.ancestors(other.id):
+                is_parent = profile.id in self._tree.parents(other.id)
+                yield f"one is the other's {PARENT_OF_SEX[profile.sex] if is_parent else 'ancestor'}"
 
     def ancestors(self, person: PersonId) -> frozenset[PersonId]:
         known = self._ancestors.get(person)
@@ -120,9 +120,9 @@ class Vetoes:
                 return
 
 
-def _died_young(one: Profile) -> bool:
+def _died_young(profile: Profile) -> bool:
     """Whether a person died too young to have children."""
-    born, died = one.birth_years, one.death_years
+    born, died = profile.birth_years, profile.death_years
     return born is not None and died is not None and 0 <= died[1] - born[0] < YOUNGEST_PARENT
 
 
@@ -163,16 +163,16 @@ Key = tuple[str, ...]
 def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[Pair, ...]:
     """Pairs by sound and decade, rare sounds, two sounds, names and relatives, shared relatives, and external ids."""
     codes_of = {
-        one: tuple(
+        item: tuple(
             dict.fromkeys(code for name in profile.names for t in name.tokens if len(t) > 1 for code in sounds(t))
         )
-        for one, profile in profiles.items()
+        for item, profile in profiles.items()
     }
     common = Counter(code for codes in codes_of.values() for code in codes)
     blocks: dict[Key, list[PersonId]] = defaultdict(list)
-    for one, profile in profiles.items():
+    for item, profile in profiles.items():
         for key in dict.fromkeys(_keys(tree, profile, profiles, codes_of, common)):
-            blocks[key].append(one)
+            blocks[key].append(item)
     found = {
         pair
         for key, block in blocks.items()

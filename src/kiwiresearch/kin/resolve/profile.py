@@ -97,7 +97,7 @@ def sound(word: str) -> str:
 def sounds(word: str) -> tuple[str, ...]:
     """A word by its sound, and the names it is a form of."""
     forms = sorted(name_words().pet_groups.get(word, ()))
-    return (sound(word), *(f"form {number}" for number in forms))
+    return (sound(word), *(f"form {index}" for index in forms))
 
 
 Years = tuple[int, int]
@@ -198,7 +198,7 @@ def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
 
 def _eras(tree: Tree) -> dict[PersonId, Years]:
     """When each person can have been born: by own dates, narrowed by those of parents, children and spouses."""
-    eras = {one: _own_era(person) for one, person in tree.persons.items()}
+    eras = {item: _own_era(person) for item, person in tree.persons.items()}
     for _ in range(ERA_ROUNDS):
         eras = {era: _narrowed(tree, era, eras) for era in eras}
     return eras

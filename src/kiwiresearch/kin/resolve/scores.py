@@ -299,12 +299,14 @@ class PairScores:
     def _against_rivals(self) -> dict[Pair, float]:
         """Two records in one source are two people, so candidates from one source weaken each other."""
         rivals: dict[PersonId, list[tuple[float, PersonId]]] = defaultdict(list)
-        for (one, other), score in self.scores.items():
+        for (item, other), score in self.scores.items():
             if score > RIVAL_FROM:
-                rivals[one].append((score, other))
-                rivals[other].append((score, one))
+                rivals[item].append((score, other))
+                rivals[other].append((score, item))
         strongest = {
-            person: [(math.exp(score), one, self.profiles[one].sources) for score, one in nlargest(MAX_RIVALS, found)]
+            person: [
+                (math.exp(score), item, self.profiles[item].sources) for score, item in nlargest(MAX_RIVALS, found)
+            ]
             for person, found in rivals.items()
         }
         found: dict[Pair, float] = {}

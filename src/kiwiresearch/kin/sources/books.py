@@ -54,7 +54,7 @@ class BookSource:
         if not query.name.strip():
             return []
         found: dict[tuple[str, str], tuple[tuple[int, int, int], Fetched]] = {}
-        for number, (book, path, alias) in enumerate(self._candidates(query.name)):
+        for index, (book, path, alias) in enumerate(self._candidates(query.name)):
             if not shares_word(query.name, (book.title(path), alias)):
                 continue
             fetched = self._read(book, path)
@@ -66,7 +66,7 @@ class BookSource:
             named = likeness(query.name, (page.title, alias, opening))
             key = (page.ref.book, page.ref.path)
             if (named or years == BOTH) and key not in found:
-                found[key] = ((-years, -named, number), fetched)
+                found[key] = ((-years, -named, index), fetched)
         ordered = sorted(found.values(), key=lambda pair: pair[0])
         return [fetched for _, fetched in ordered[:MAX_PEOPLE]]
 

@@ -220,9 +220,9 @@ def _statements(rows: Sequence[Row], notes: Sequence[Row]) -> list[_Statement]:
             qualified = found[row["s"]].qualified
             value = _moment(row) or row.get("label") or _item(row.get("value", ""))
             qualified.setdefault(row.get("q", "").rpartition("/")[2], value)
-    order = {name: number for number, name in enumerate(queries.PROPERTIES)}
+    order = {name: index for index, name in enumerate(queries.PROPERTIES)}
     ordered = sorted(found.items(), key=lambda pair: (order[pair[1].property], pair[1].rank != "preferred", pair[0]))
-    return [one for _, one in ordered]
+    return [statement for _, statement in ordered]
 
 
 def _moment(row: Row) -> Moment | None:
@@ -232,59 +232,59 @@ def _moment(row: Row) -> Moment | None:
     return Moment(row["time"], int(precision), row.get("calendar", "").rpartition("/")[2])
 
 
-def _line(item: str, name: str, one: _Statement) -> str:
+def _line(item: str, name: str, statement: _Statement) -> str:
     """The statement as one line, with dates written so that they can be parsed again."""
-    when = one.when()
-    if one.moment:
+    when = statement.when()
+    if statement.moment:
         value = when.words() if when else ""
     else:
-        value = SEXES.get(one.value, "") if one.property == "P21" else one.label
+        value = SEXES.get(statement.value, "") if statement.property == "P21" else statement.label
     rest = {
-        "id": one.property,
-        "rank": one.rank,
-        "item": one.value if ITEM.fullmatch(one.value) else "",
+        "id": statement.property,
+        "rank": statement.rank,
+        "item": statement.value if ITEM.fullmatch(statement.value) else "",
         "day number": when.earliest if when and when.precision == "day" else None,
         "calendar": when.calendar if when and when.precision == "day" else "",
-        "as": one.said(queries.KINSHIP),
-        "ended by": one.said(queries.END_CAUSE),
+        "as": statement.said(queries.KINSHIP),
+        "ended by": statement.said(queries.END_CAUSE),
     }
-    words = f"{value or one.value}{_duration(one)}"
-    return quotable_line(name or item, queries.PROPERTIES[one.property][1], words, rest)
+    words = f"{value or statement.value}{_duration(statement)}"
+    return quotable_line(name or item, queries.PROPERTIES[statement.property][1], words, rest)
 
 
-def _duration(one: _Statement) -> str:
+def _duration(statement: _Statement) -> str:
     """How long a tie lasted, as infoboxes write it."""
-    start, ended = one.moment_of(queries.START), one.moment_of(queries.END)
-    sign = "m. " if one.property == "P26" else "from "
+    start, ended = statement.moment_of(queries.START), statement.moment_of(queries.END)
+    sign = "m. " if statement.property == "P26" else "from "
     if start and ended:
-        return f" ({sign}{start.words()}{'; div. ' if one.is_divorced() else ' to '}{ended.words()})"
+        return f" ({sign}{start.words()}{'; div. ' if statement.is_divorced() else ' to '}{ended.words()})"
     if start:
         return f" ({sign}{start.words()})"
-    return f" (div. {ended.words()})" if ended and one.is_divorced() else ""
+    return f" (div. {ended.words()})" if ended and statement.is_divorced() else ""
 
 
-def _read(one: _Statement, line: str, at: int, item: str) -> ExtractedFact | None:
+def _read(statement: _Statement, line: str, at: int, item: str) -> ExtractedFact | None:
     """The fact that a line states; None if its value has no text, or a text that means another date."""
-    name, _ = queries.PROPERTIES[one.property]
-    confidence = (SOURCED if one.sourced else UNSOURCED) + (PREFERRED if one.rank == "preferred" else 0.0)
+    name, _ = queries.PROPERTIES[statement.property]
+    confidence = (SOURCED if statement.sourced else UNSOURCED) + (PREFERRED if statement.rank == "preferred" else 0.0)
     if name in DATE_FIELDS:
-        when = one.when()
+        when = statement.when()
         if when is None or all(found.when.edtf() != when.edtf() for found in dates_in(line)):
             return None
         return _fact(name, when.edtf(), line, at, confidence, item, when=when)
     if name == "sex":
-        return _fact(name, SEXES[one.value], line, at, confidence, item) if one.value in SEXES else None
-    if not one.label:
+        return _fact(name, SEXES[statement.value], line, at, confidence, item) if statement.value in SEXES else None
+    if not statement.label:
         return None
     if name not in RELATION_FIELDS:
-        return _fact(name, one.label, line, at, confidence, item)
-    start, ended = one.moment_of(queries.START), one.moment_of(queries.END)
-    kinship = one.said(queries.KINSHIP).casefold()
+        return _fact(name, statement.label, line, at, confidence, item)
+    start, ended = statement.moment_of(queries.START), statement.moment_of(queries.END)
+    kinship = statement.said(queries.KINSHIP).casefold()
     kind: Qualifier = next((kind for word, kind in KINDS.items() if word in kinship), "")
-    qualifier: Qualifier = "divorced" if one.is_divorced() else kind
-    target = one.value if ITEM.fullmatch(one.value) else ""
-    until = ended if start or one.is_divorced() else None
-    fact = _fact(name, one.label, line, at, confidence, item, when=start, until=until)
+    qualifier: Qualifier = "divorced" if statement.is_divorced() else kind
+    target = statement.value if ITEM.fullmatch(statement.value) else ""
+    until = ended if start or statement.is_divorced() else None
+    fact = _fact(name, statement.label, line, at, confidence, item, when=start, until=until)
     return replace(fact, qualifier=qualifier, target=target)
 
 

@@ -321,8 +321,8 @@ class _DateWriter:
         """Numbers of years; 'million' is used for all or none, since after the second it would count for both."""
         scales = self._forms["scales"]
         chosen = [
-            next(scale for scale in scales if number >= scale["from"] and number * 1000 % scale["from"] == 0)
-            for number in numbers
+            next(scale for scale in scales if index >= scale["from"] and index * 1000 % scale["from"] == 0)
+            for index in numbers
         ]
         if scales[-1] in chosen:
             chosen = [scales[-1] for _ in numbers]
@@ -369,4 +369,4 @@ def _roman(number: int) -> str:
 
 def _zeros(numbers: Sequence[int]) -> int:
     """How round some numbers are: the zeros they end in."""
-    return sum(len(str(number)) - len(str(number).rstrip("0")) for number in numbers)
+    return sum(len(str(index)) - len(str(index).rstrip("0")) for index in numbers)

@@ -224,7 +224,9 @@ def _worth_showing(
 
         cited = [(citation, citation.citation) for citation in answer.closest]
         closest = tuple(
-            one for one, at in cited if share(at.quote.ref, at.quote.text, at.title) >= MIN_SHARE_OF_PASSAGE
+            answer_citation
+            for answer_citation, at in cited
+            if share(at.quote.ref, at.quote.text, at.title) >= MIN_SHARE_OF_PASSAGE
         )
         shown = {citation.citation.quote.ref for citation in closest}
         others = (page for page in near if page.ref not in shown)
@@ -255,13 +257,13 @@ def _share_of_question(question: str, texts: Iterable[str], book: OpenBook) -> f
     return sum(weight for stem, weight in weights.items() if stem in found) / total if total else 0.0
 
 
-def answer_as_text(one: AnswerView, t: Catalogue) -> str:
+def answer_as_text(view: AnswerView, t: Catalogue) -> str:
     """An answer as plain text with its numbered sources, to paste into a letter or an essay."""
-    lines = [one.answer.asked or one.answer.question, "", *(line.text for line in one.lines)]
-    for conflict in one.disagreements:
+    lines = [view.answer.asked or view.answer.question, "", *(line.text for line in view.lines)]
+    for conflict in view.disagreements:
         lines += ["", t("ask.disagree"), *(f"“{side.quote}”{_mark(side)}" for side in conflict.sides)]
-    lines += ["", t("ask.sources")] if one.sources else []
-    return "\n".join([*lines, *(_source_as_text(source, t) for source in one.sources)])
+    lines += ["", t("ask.sources")] if view.sources else []
+    return "\n".join([*lines, *(_source_as_text(source, t) for source in view.sources)])
 
 
 def _source_as_text(source: SourceView, t: Catalogue) -> str:
@@ -330,11 +332,11 @@ class AnswerPicture:
     language: str
 
 
-def answer_picture(pictures: LeadPictures, one: AnswerView) -> AnswerPicture | None:
+def answer_picture(pictures: LeadPictures, view: AnswerView) -> AnswerPicture | None:
     """The picture beside an answer; None if there is no answer, or its page has no picture."""
-    if not one.answer.grounded or not one.sources:
+    if not view.answer.grounded or not view.sources:
         return None
-    source = one.sources[0]
+    source = view.sources[0]
     found = pictures.of(source.ref)
     if found is None:
         return None

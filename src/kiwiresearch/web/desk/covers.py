@@ -110,7 +110,7 @@ def is_blank(png: bytes) -> bool:
     top = {0: repeated[:size], 1: first, 2: repeated[:size], 4: first}
     below = {0: repeated[:size], 1: first, 2: same, 4: same}
     return len(rows) == height and all(
-        row[1:] == (below if number else top).get(row[0]) for number, row in enumerate(rows)
+        row[1:] == (below if index else top).get(row[0]) for index, row in enumerate(rows)
     )
 
 

@@ -256,9 +256,9 @@ class ExplorePages:
         atlases.wait_for(atlas, SUBJECTS)
         found: Sequence[Subject] = atlases.cached(atlas, ("subjects",), lambda: book_subjects(atlas))
 
-        def link(one: Subject) -> NamedLink:
-            address = list_address("/browse/subject", {"book": opened.book.id, "name": one.name})
-            return NamedLink(one.name, address, one.pages)
+        def link(subject: Subject) -> NamedLink:
+            address = list_address("/browse/subject", {"book": opened.book.id, "name": subject.name})
+            return NamedLink(subject.name, address, subject.pages)
 
         by_area = {area: tuple(link(subject) for subject in found if subject.area == area) for area in AREAS}
         return {area: links for area, links in by_area.items() if links}

@@ -162,12 +162,12 @@ def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFa
     """Facts in their order, but children among themselves, and brothers and sisters, by birth."""
     found = list(facts)
     for field in BY_BIRTH:
-        places = [place for place, one in enumerate(found) if one.field == field]
+        places = [place for place, fact in enumerate(found) if fact.field == field]
         ordered = sorted(
             (found[place] for place in places), key=lambda linked_fact: birth_day(tree, linked_fact.person or "")
         )
-        for place, one in zip(places, ordered, strict=True):
-            found[place] = one
+        for place, fact in zip(places, ordered, strict=True):
+            found[place] = fact
     return found
 
 

@@ -79,15 +79,15 @@ class LinkGraph:
         """The pages that this page links to."""
         return [
             LinkedPage(self.page(to), link.anchor_text, link.section)
-            for one, to, link in self.links
-            if one == page.number
+            for item, to, link in self.links
+            if item == page.number
         ]
 
     def into(self, page: GraphPage) -> list[LinkedPage]:
         """The pages that link to this page."""
         return [
-            LinkedPage(self.page(one), link.anchor_text, link.section)
-            for one, to, link in self.links
+            LinkedPage(self.page(item), link.anchor_text, link.section)
+            for item, to, link in self.links
             if to == page.number
         ]
 
@@ -106,7 +106,7 @@ class LinkGraph:
                 }
                 for page in self.pages
             ],
-            "links": [[one, to, (one, to) in led] for one, to, _ in ranked[:MAX_LINKS]],
+            "links": [[item, to, (item, to) in led] for item, to, _ in ranked[:MAX_LINKS]],
         }
 
     def _first_links(self) -> frozenset[tuple[int, int]]:
@@ -116,12 +116,12 @@ class LinkGraph:
         the crawl started with have none.
         """
         first: dict[int, tuple[bool, int]] = {}
-        for one, to, _ in self.links:
-            source, target = self.pages[one - 1], self.pages[to - 1]
-            if one != to and source.depth <= target.depth and target.depth > 0:
-                way = (target.depth - source.depth != 1, one)
+        for link, to, _ in self.links:
+            source, target = self.pages[link - 1], self.pages[to - 1]
+            if link != to and source.depth <= target.depth and target.depth > 0:
+                way = (target.depth - source.depth != 1, link)
                 first[to] = min(first.get(to, way), way)
-        return frozenset((one, to) for to, (_, one) in first.items())
+        return frozenset((item, to) for to, (_, item) in first.items())
 
 
 def link_graph_of(run: RunView) -> LinkGraph:

@@ -181,10 +181,14 @@ class BriefView:
         """The pictures of the summary, or of a part of the body by its number."""
         return tuple(self._picture(picture) for picture in self.brief.pictures if picture.part == part)
 
-    def _picture(self, one: BriefPicture) -> PictureView:
-        title = next((page.title for page in self.brief.sources.pages if page.ref == one.ref), one.ref.path)
-        address = f"{self._frame.url('pictures')}/{percent(one.sha256, safe='')}"
-        return PictureView(one, address, title, self._frame.page_url(one.ref), self.language_of(one.ref))
+    def _picture(self, brief_picture: BriefPicture) -> PictureView:
+        title = next(
+            (page.title for page in self.brief.sources.pages if page.ref == brief_picture.ref), brief_picture.ref.path
+        )
+        address = f"{self._frame.url('pictures')}/{percent(brief_picture.sha256, safe='')}"
+        return PictureView(
+            brief_picture, address, title, self._frame.page_url(brief_picture.ref), self.language_of(brief_picture.ref)
+        )
 
     def page_url(self, source: BriefSource) -> str:
         return self._frame.page_url(source.ref)

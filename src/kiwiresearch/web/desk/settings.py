@@ -248,17 +248,17 @@ class SettingPages:
         origins, usual = setting_origins(self._context.workspace), defaults()
         settings = self._context.workspace.settings
 
-        def row(one: SettingField) -> SettingRow:
-            value = setting_value(settings, one.key)
-            shown = typed[one.key] if one.key in faults else value_text(value)
+        def row(setting_field: SettingField) -> SettingRow:
+            value = setting_value(settings, setting_field.key)
+            shown = typed[setting_field.key] if setting_field.key in faults else value_text(value)
             return SettingRow(
-                one,
-                "" if one.control == "secret" else shown,
+                setting_field,
+                "" if setting_field.control == "secret" else shown,
                 bool(value),
-                origins[one.key],
-                environment_variable(one.key),
-                value_text(usual[one.key]),
-                faults.get(one.key),
+                origins[setting_field.key],
+                environment_variable(setting_field.key),
+                value_text(usual[setting_field.key]),
+                faults.get(setting_field.key),
             )
 
         return [(name, [row(setting_field) for setting_field in fields]) for name, fields in self._groups().items()]
@@ -281,27 +281,27 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def checked_text(one: SettingField, text: str) -> Any | SettingFault:
+def checked_text(setting_field: SettingField, text: str) -> Any | SettingFault:
     """The value that was typed, or what is wrong with it."""
-    kind = type(defaults()[one.key])
-    if one.control == "lines":
+    kind = type(defaults()[setting_field.key])
+    if setting_field.control == "lines":
         value: Any = tuple(line.strip() for line in text.splitlines() if line.strip())
-    elif one.control == "switch":
+    elif setting_field.control == "switch":
         value = bool(text)
     else:
         plain = " ".join(text.split()).replace("\u2212", "-")
-        if one.control == "number":
+        if setting_field.control == "number":
             plain = plain.replace(",", ".")
         try:
-            value = value_from_text(one.key, plain, kind)
+            value = value_from_text(setting_field.key, plain, kind)
         except BadSettings:
             return SettingFault("number")
-    if one.key == "model_url" and value and not ADDRESSES.fullmatch(value):
+    if setting_field.key == "model_url" and value and not ADDRESSES.fullmatch(value):
         return SettingFault("address")
     try:
-        with_values_of(one.key, value)
+        with_values_of(setting_field.key, value)
     except BadSettings:
-        return _fault(one)
+        return _fault(setting_field)
     return value
 
 
@@ -312,8 +312,10 @@ def with_values_of(key: str, value: Any) -> None:
     with_values(Settings(), {key: (repr(key), value)})
 
 
-def _fault(one: SettingField) -> SettingFault:
-    if one.bounds is not None:
-        low, high = one.bounds
+def _fault(setting_field: SettingField) -> SettingFault:
+    if setting_field.bounds is not None:
+        low, high = setting_field.bounds
         return SettingFault("range", {"low": low, "high": high})
-    return SettingFault("address" if one.key.endswith("_url") else "choice" if one.choices else "value")
+    return SettingFault(
+        "address" if setting_field.key.endswith("_url") else "choice" if setting_field.choices else "value"
+    )

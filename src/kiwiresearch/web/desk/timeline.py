@@ -219,21 +219,21 @@ def in_groups(
     return sorted(named, key=lambda pair: order[pair[0]])
 
 
-def _kind_of(one: DatedMoment, words: Catalogue) -> str:
+def _kind_of(moment: DatedMoment, words: Catalogue) -> str:
     """The type of a moment's claim, as a heading."""
-    kind = words.named("claims.types", one.claims[0].type)
+    kind = words.named("claims.types", moment.claims[0].type)
     return kind[:1].upper() + kind[1:]
 
 
-def _period_of(one: DatedMoment, years: int, part: TimelinePart | None, words: Catalogue) -> str:
+def _period_of(moment: DatedMoment, years: int, part: TimelinePart | None, words: Catalogue) -> str:
     """The period in which a moment began."""
-    if part and one.first_year < part.first:
+    if part and moment.first_year < part.first:
         return words("timeline.before", year=period_name(part.first, 1, words))
-    ago = PRESENT - one.year
+    ago = PRESENT - moment.year
     if ago > DEEP_YEARS:
         scale = 10 ** (len(str(ago)) - 1)
         return ago_text(ago // scale * scale, words)
-    return period_name(one.first_year // years * years, years, words)
+    return period_name(moment.first_year // years * years, years, words)
 
 
 def _period_years(moments: list[DatedMoment]) -> int:
@@ -292,7 +292,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             shown=shown,
             part=part,
             all_moments=len(found),
-            groups=[(name, [one for _, one in same]) for name, same in groupby(shown.rows, key=itemgetter(0))],
+            groups=[(name, [moment for _, moment in same]) for name, same in groupby(shown.rows, key=itemgetter(0))],
             picture=_picture(shown.rows, query, part, words),
             choices=scope_choices(place, query),
             zooms=[(arg, query.address(place, zoom=arg, at=part.year if part else None)) for arg in get_args(Zoom)],
@@ -308,7 +308,7 @@ def _picture(
     rows: Sequence[tuple[str, DatedMoment]], query: MomentQuery, part: TimelinePart | None, words: Catalogue
 ) -> Markup:
     """The moments of the list, with the same numbers; periods need no rows of their own on an axis."""
-    moments = [one.labelled(words) for _, one in rows]
+    moments = [moment.labelled(words) for _, moment in rows]
     groups = [name for name, _ in rows] if query.group in ("page", "kind") else ()
     days = _days_of(part.first, part.years) if part else None
     return Markup(timeline_picture(moments, words, width=DRAWN_WIDTH, groups=groups, days=days))  # noqa: S704

@@ -90,10 +90,10 @@ class PasswordCheck:
 
     def _count(self, limits: Sequence[Limit]) -> None:
         with self._lock:
-            for number, limit in enumerate(limits):
+            for index, limit in enumerate(limits):
                 if wait_s := self._tries.take(limit.counted, limit.most):
                     # A name that has to wait must not use up the attempts of the others at its address.
-                    for counted in limits[:number]:
+                    for counted in limits[:index]:
                         self._tries.give_back(counted.counted)
                     break
             else:
