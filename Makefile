@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # The checks start hundreds of processes; without this, each would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-model lint style types layers collected bench evals floors clean programs build-title-index
+.PHONY: help demo test tests test-model lint style types layers collected bench evals floors clean programs build-title-index
 .PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list all targets
@@ -49,11 +49,14 @@ layers: $(READY) ## check the import layers
 collected: $(READY) ## find and compile all tests
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
+tests: $(READY)
+	# Two more than there are cores, since tests wait for each other's servers.
+	@$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)') --dist worksteal
+
 test: ## set up and run every check
-	# mypy takes one core for a minute; everything else that comes before the tests runs beside it.
-	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory types programs vendor style layers collected
-	# Tests sometimes wait for servers and other processes, so two more run than there are cores.
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)') --dist worksteal
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory programs vendor style layers collected
+	# mypy takes one core for a minute, so it runs beside the tests, which sometimes wait for servers and processes.
+	@$(MAKE) --jobs=2 --no-print-directory types tests
 	# Measures only what may have changed since the last time; make evals measures everything.
 	$(BIN)/python -m evals.gate --changed
 
