@@ -222,6 +222,7 @@ def test_help_names_everything(kiwi: RunCommand, home: Path, command: list[str],
     code, out, err = kiwi(*command)
     assert (code, err) == (0, "")
     assert [name for name in names if name not in out] == []
+    assert "<list[" not in out, "the help shows a type of Python"
     assert not home.exists()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+import typer.core
 
 from kiwiresearch.cli import accounts, claims, kin_cases, kin_change, kin_results, runs, server
 from kiwiresearch.cli.accounts import users
@@ -273,5 +274,7 @@ for name, command in COMMANDS.items():
 for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 
+# Newer versions of typer show the Python type of an argument in the help: "TOPIC <list[str]>".
+typer.core.TyperArgument.display_type_rich = lambda *_, **__: None  # type: ignore[method-assign]
 program = typer.main.get_command(app)
 """All commands, assembled once: that takes longer than many of them run."""
