@@ -9,7 +9,7 @@ from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import StartStep
 from kiwiresearch.crawl.subject import TopicSubject, read_subject
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.query import Hit, parse_query
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
 
 PAGES = {
@@ -40,6 +40,8 @@ PAGES = {
     "Festival": f"A festival is a day on which nobody works.\n{PLAIN}",
     "Pump": f"A pump lifts water. How pumps work is easy to see.\n{PLAIN}",
     "Work (physics)": f"Work is force along a way, as pumps do work.\n{PLAIN}",
+    "Marsh War I": f"Marsh War I (MWI), also known as the First Marsh War, was a war about reeds.\n{PLAIN}",
+    "First Heron War": f"The First Heron War was a war about eels. The marsh was quiet.\n{PLAIN}",
     "Old mill": f"Sacks were carried by night to the old mill, where lanterns burned.\n{PLAIN}",
 }
 
@@ -51,8 +53,16 @@ def book() -> OpenBook:
 
 def taken_apart(book: OpenBook, topic: str) -> TopicSubject:
     hits = search_books([book], topic, SearchOptions(limit=30, read=30)).hits
+
+    def opening_of(hit: Hit) -> str:
+        page = book.text(hit.ref.path)
+        return page.lowered[page.lead :] if page else ""
+
     return read_subject(
-        parse_query(topic), hits, lambda name: search_books([book], name, SearchOptions(limit=5, fast=True)).hits
+        parse_query(topic),
+        hits,
+        lambda name: search_books([book], name, SearchOptions(limit=5, fast=True)).hits,
+        opening_of,
     )
 
 
@@ -60,6 +70,8 @@ def taken_apart(book: OpenBook, topic: str) -> TopicSubject:
     ("topic", "head", "aspect", "heads", "others"),
     [
         ("Fenfever", "Fenfever", "", ["Fenfever"], []),
+        ("causes of the First Marsh War", "Marsh War I", "causes", ["Marsh War I"], []),
+        ("First Marsh War", "Marsh War I", "", ["Marsh War I"], []),
         ("fenfever treatment", "Fenfever", "treatment", ["Fenfever"], []),
         ("Treatment of fenfever", "Fenfever", "Treatment", ["Fenfever"], []),
         ("Causes of fenfever", "Fenfever", "Causes", ["Fenfever"], []),
@@ -97,7 +109,7 @@ def test_a_topic_is_a_thing_and_a_side_of_it(
 def test_without_hits_the_topic_is_its_own_thing(book: OpenBook) -> None:
     """What no page speaks of is not taken apart."""
     assert taken_apart(book, "xyzzyplugh") == TopicSubject("xyzzyplugh", is_head_in_topic=False)
-    assert read_subject(parse_query("what is xyzzyplugh?"), (), lambda _: ()) == TopicSubject(
+    assert read_subject(parse_query("what is xyzzyplugh?"), (), lambda _: (), lambda _: "") == TopicSubject(
         "xyzzyplugh", is_head_in_topic=False
     )
 

@@ -167,6 +167,8 @@ MAX_READ = 240
 """How many search results are read: between these limits, growing with the page limit of the crawl."""
 
 MAX_OWNER_HITS = 5
+OPENING_CHARS = 400
+"""Where a page names its subject: its first sentences."""
 MIN_NAME_SHARE = 0.08
 """If the subject of the topic is known, a page must name it: a common word is not enough."""
 
@@ -244,8 +246,14 @@ def start_crawl(
 def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, aspect: str) -> TopicSubject:
     language = books[0].language if books else "eng"
     options = SearchOptions(limit=MAX_OWNER_HITS, fast=True)
+    by_id = {book.book.id: book for book in books}
+
+    def opening_of(hit: Hit) -> str:
+        page = by_id[hit.ref.book].text(hit.ref.path)
+        return page.lowered[page.lead : page.lead + OPENING_CHARS] if page else ""
+
     subject = read_subject(
-        parse_query(topic, language), findings.hits, lambda name: search_books(books, name, options).hits
+        parse_query(topic, language), findings.hits, lambda name: search_books(books, name, options).hits, opening_of
     )
     return subject._replace(aspect=aspect) if aspect else subject
 

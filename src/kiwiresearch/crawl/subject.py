@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +17,7 @@ WHOLE_TOPIC, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
 
 MAX_HITS, MAX_EXTRA_WORDS = 5, 2
 """The title of one of the first hits may be the topic with a few extra words: 'Late Bronze Age collapse'."""
+SPACES = r"\W+"
 RELATED_WORD = 0.9
 """Points for a word that is nearly a title: 'Sikh' for Sikhism."""
 
@@ -46,13 +48,19 @@ class _Part:
         return self.first <= other.last and other.first <= self.last
 
 
-def read_subject(query: Query, hits: Sequence[Hit], search: Callable[[str], Sequence[Hit]]) -> TopicSubject:
+def read_subject(
+    query: Query,
+    hits: Sequence[Hit],
+    search: Callable[[str], Sequence[Hit]],
+    opening_of: Callable[[Hit], str],
+) -> TopicSubject:
     """Split a topic by the titles in it; `hits` are the search results for the full topic.
 
-    `search` is used for an owner alone, who may rank low among them: 'Napoleon's invasion of Russia'.
+    `search` is used for an owner alone, who may rank low among them: 'Napoleon's invasion of Russia'. `opening_of`
+    gives the first sentences of a page in lower case, which may have other names of its subject.
     """
     hits = [hit for hit in hits if not is_disambiguation_hit(hit)]
-    titled = list(_parts(query, hits))
+    titled = [*_parts(query, hits), *_parts_by_opening(query, hits[:MAX_HITS], opening_of)]
     owners = [term.word for term in query.terms if _bonus(query, term.place, term.place) == OWNER]
     hits = (*hits, *(hit for owner in owners for hit in search(owner) if not is_disambiguation_hit(hit)))
     parts = [*titled, *_near_parts(query, hits, titled)]
@@ -110,9 +118,27 @@ def _parts(query: Query, hits: Sequence[Hit]) -> Iterator[_Part]:
             yield _Part(first, last, plain or tuple(same.values()), points)
 
 
+def _parts_by_opening(query: Query, hits: Sequence[Hit], opening_of: Callable[[Hit], str]) -> Iterator[_Part]:
+    """The longest part of a topic that is another name of a page's subject: 'also known as the First World War'."""
+    cue = language_words(query.language).also_named
+    places = [term.place for term in query.terms]
+    spans = [(first, last) for first in places for last in places if first < last]
+    for first, last in sorted(spans, key=lambda span: (span[0] - span[1], span)):
+        words = map(re.escape, map(fold, query.words[first : last + 1]))
+        name = re.compile(rf"\b{SPACES.join(words)}\b")
+        for hit in hits:
+            opening = opening_of(hit)
+            for found in name.finditer(opening):
+                sentence = opening[opening.rfind(". ", 0, found.start()) + 1 : found.start()]
+                if cue.search(sentence):
+                    yield _Part(first, last, (hit,), _points(query, first, last))
+                    return
+
+
 def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> Iterator[_Part]:
     """Words of the topic that are nearly titles: 'Sikh', 'volcanic', or 'Gandhi' after a linking word."""
     starts = {part.first for part in titled if part.points > ONLY_AN_ASPECT + 1}
+    words = {term.place: fold(term.word) for term in query.terms}
     for term in query.terms:
         word, bonus = fold(term.word), _bonus(query, term.place, term.place)
         is_modifier = bonus < OWNER and term.place + 1 in starts
@@ -120,7 +146,9 @@ def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> I
             continue
         for hit in hits:
             names = fold(hit.title).split()
-            if (len(names) == 1 and are_related_forms(word, names[0])) or (bonus >= AFTER_LINK and word in names):
+            # 'of the First World War' does not name the 'First Macedonian War'.
+            is_name = bonus >= AFTER_LINK and word in names and words.get(term.place + 1, word) in names
+            if (len(names) == 1 and are_related_forms(word, names[0])) or is_name:
                 yield _Part(term.place, term.place, (hit,), RELATED_WORD + bonus)
                 break
 

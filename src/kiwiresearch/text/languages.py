@@ -103,6 +103,8 @@ class LanguageWords:
     aspects: Mapping[str, Aspect] = _read_by(_aspects, {})
     joining: frozenset[str] = _read_by(_phrase_set)
     linking: frozenset[str] = _read_by(_phrase_set)
+    also_named: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
+    """Words before another name of what a page is about: 'also known as'."""
     abbreviated: Mapping[str, tuple[str, ...]] = _read_by(_expansions, {})
     asides: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
     """Headings of sections about a thing in culture: films, novels, stamps."""
