@@ -147,7 +147,8 @@ def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> I
         for hit in hits:
             names = fold(hit.title).split()
             # 'of the First World War' does not name the 'First Macedonian War'.
-            is_name = bonus >= AFTER_LINK and word in names and words.get(term.place + 1, word) in names
+            is_whole = bonus == OWNER or words.get(term.place + 1, word) in names
+            is_name = bonus >= AFTER_LINK and word in names and is_whole
             if (len(names) == 1 and are_related_forms(word, names[0])) or is_name:
                 yield _Part(term.place, term.place, (hit,), RELATED_WORD + bonus)
                 break

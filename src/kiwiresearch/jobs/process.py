@@ -283,7 +283,7 @@ atexit.register(PROCESS_POOL.close_idle, idle_s=0.0)
 
 
 def _environment() -> dict[str, str]:
-    """The variables that a job process reads itself, the keys of sources; all others are in the settings it is given."""
+    """The variables that a job process reads itself: keys of sources. All others are in the settings it is given."""
     return {name: value for name, value in os.environ.items() if name.startswith("KIWIRESEARCH_KEY_")}
 
 
