@@ -21,7 +21,7 @@ from kiwiresearch.cases.sources import Switches, open_case_sources, open_gate, s
 from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefused
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy.redaction import ShownTree
 from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.summary import summary
 from kiwiresearch.kin.sources.registry import load_plugins
@@ -119,7 +119,7 @@ def test_a_person_whom_a_file_marks_as_private_stays_private(a_case: Callable[[s
 
 def test_a_table_starts_no_formula() -> None:
     """A name that a spreadsheet would reckon with is written as text."""
-    tree = RedactedTree(
+    tree = ShownTree(
         {"P1": Person("P1", "=cmd|' /C calc'!A0"), "P2": Person("P2", "Ann\nPell"), "P3": Person("P3", "＝1")}
     )
     rows = list(csv.DictReader(io.StringIO(people_table(tree))))

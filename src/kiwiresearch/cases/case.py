@@ -18,7 +18,7 @@ from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import KinshipFinder, PersonId, Source, Tree, find_tree_conflicts
 from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
-from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
+from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople, find_withheld, shown_tree
 from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, lifespan, shown_conflict
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.messages import Message
@@ -153,16 +153,17 @@ class Case:
         *,
         year: int | None = None,
         plugins: Path | None = None,
-        lock_timeout_s: float | None = None,
+        for_changes: bool = False,
+        wait_s: float = 0.0,
     ) -> Self:
         """Open a case at a location or in a folder.
 
-        With `lock_timeout_s` it is locked for changes, after waiting up to that many seconds for another process.
+        It is locked if it is opened `for_changes`, after waiting up to `wait_s` for another process.
         """
         location = location_of(where)
-        store = CaseStore.open(location.database, now, lock_timeout_s=lock_timeout_s)
+        store = CaseStore.open(location.database, now, for_changes=for_changes, wait_s=wait_s)
         case = cls(location, store, finder, year or this_year(), plugins=plugins)
-        if lock_timeout_s is not None:
+        if for_changes:
             case._is_locked = True
             location.touch()
         return case
@@ -214,9 +215,9 @@ class Case:
             self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
         return decided
 
-    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
+    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         """The tree, redacted for the mode; `with_discarded` includes rejected facts."""
-        found = redact_withheld(self.withheld(with_discarded=with_discarded), mode)
+        found = shown_tree(self.withheld(with_discarded=with_discarded), mode)
         return replace(found, sources={item: _without_day(source) for item, source in found.sources.items()})
 
     def derived(self, compute: Callable[[Tree], Found], mode: PrivacyMode) -> Found:

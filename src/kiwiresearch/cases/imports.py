@@ -62,12 +62,12 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
         _keep_private(store, read)
         added = store.assertion_count() - before
         if home and (new or person):
-            _begin_with(store, home, is_chosen=bool(person))
+            _note_home_person(store, home, is_chosen=bool(person))
     return Imported(len(tree.persons), new, added, len(tree.relationships), read.notes, tuple(tree.persons), home)
 
 
-def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
-    """Queue the file's people for research; a case that was started with a name keeps its seed."""
+def _note_home_person(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
+    """Store whom research on the file starts from; a case that was started with a name keeps its seed."""
     store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
     if not store.seeds or (is_chosen and not store.settings.get("seeds")):
         store.set_state("seeds", [home])

@@ -49,7 +49,7 @@ from kiwiresearch.kin import (
 )
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop import CaseProgress
-from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople
+from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople
 from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.text import fold
@@ -64,7 +64,7 @@ class CachedCase(Case):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._trees: dict[tuple[PrivacyMode, bool], RedactedTree] = {}
+        self._trees: dict[tuple[PrivacyMode, bool], ShownTree] = {}
         self._masks: dict[PrivacyMode, Mask] = {}
         self._withheld: dict[bool, WithheldPeople] = {}
         self._derived: dict[tuple[Callable[[Tree], Any], PrivacyMode], Any] = {}
@@ -78,7 +78,7 @@ class CachedCase(Case):
     def _nothing_rejected(self) -> bool:
         return self.store.nothing_rejected()
 
-    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
+    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         key = mode, with_discarded and not self._nothing_rejected
         if key not in self._trees:
             self._trees[key] = super().tree(mode, with_discarded=key[1])

@@ -20,7 +20,7 @@ from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.kin.privacy import Mask, RedactedTree
+    from kiwiresearch.kin.privacy import Mask, ShownTree
 
 REASONS_KEY = "living_reasons"
 
@@ -186,7 +186,7 @@ def _own_words(reason: str) -> str:
     return "" if reason == DEFAULT_REASON or DEFAULT_UNDO_REASON.fullmatch(reason) else reason
 
 
-def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
+def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
     """All merges, proposals and separated pairs, as far as the mode allows."""
     store = case.store
 

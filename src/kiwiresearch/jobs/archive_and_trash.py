@@ -226,8 +226,8 @@ class ArchiveAndTrash:
         item = self._item_for(kind, item_id, "deleted")
         source = self._folder_of(item)
         if kind == "family":
-            self._cases.check_free(item_id, is_ours=self._work.has_open_job(item_id))
-            self._cases.release(item_id)
+            self._cases.require_free(item_id, has_open_job=self._work.has_open_job(item_id))
+            self._cases.close_cached(item_id)
         if self._is_stored:
             self._list.put(item)
             return

@@ -24,10 +24,10 @@ def work_on_case(spec: JobSpec, request: FamilyRequest, on_event: EventListener)
     """Do the requested work on the case; events never name a person who may be living."""
     workspace = spec.open_workspace()
     with closing(open_registry(workspace)) as cases:
-        location = cases.location(request.case) if workspace.settings.has_store else location_of(spec.folder)
+        location = cases.location(request.case) if workspace.settings.is_shared_store else location_of(spec.folder)
         with (
             rewording_errors(location.without_names),
-            Case.open(location, plugins=plugins_folder(workspace), lock_timeout_s=TIMEOUT_S) as case,
+            Case.open(location, plugins=plugins_folder(workspace), for_changes=True, wait_s=TIMEOUT_S) as case,
             rewording_errors(lambda text: case.mask("public").text(text)),
         ):
             return _do_request(case, workspace, spec, request, on_event)
@@ -78,7 +78,7 @@ def _take_steps(case: Case, steps: int, on_event: EventListener) -> RunOutcome:
 
 
 def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome:
-    with case.location.stored_file(digest) as file:
+    with case.location.opened_upload(digest) as file:
         if file is None:
             raise RunNotFound("The family file was not found.", remedy="Upload it again.")
         on_event(event="stage", stage="reading")
@@ -86,7 +86,7 @@ def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome
             done = import_gedcom(case.store, file)
     on_event(event="stage", stage="resolving")
     merged = len(case.reevaluate().merged)
-    case.location.drop_file(digest)
+    case.location.drop_upload(digest)
     story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} facts, "
     story += f"{done.ties:,} relationships; {merged:,} merged; {len(done.notes):,} lines could not be read."
     return RunOutcome(case.location.folder, "", 0, "done", story=story)

@@ -78,7 +78,7 @@ class JobSpec:
     def open_workspace(self) -> Workspace:
         """The workspace of the worker that gave the job; messages it already printed about books are not repeated."""
         workspace = make_workspace(self.folders, self.settings)
-        if self.settings.has_store:
+        if self.settings.is_shared_store:
             connect_hosts(workspace)  # books of other hosts are named by their UUIDs
         return workspace
 

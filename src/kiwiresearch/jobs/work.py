@@ -138,7 +138,7 @@ def open_finder(spec: JobSpec, on_event: EventListener) -> Iterator[Finder]:
 
 
 def _stored_work(spec: JobSpec, stop: threading.Event, names: Sequence[str]) -> JobFilesCopy | None:
-    if not spec.settings.has_store:
+    if not spec.settings.is_shared_store:
         return None
     stored_work = JobFilesCopy(store_of(spec.open_workspace()), spec.holder, spec.job, spec.folder, names)
     stored_work.stop = stop

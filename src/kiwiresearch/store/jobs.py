@@ -15,7 +15,7 @@ from kiwiresearch.store.job_row import (
     OPEN,
     JobRow,
     damage_message,
-    drop_unfinished,
+    drop_incomplete_run,
     job_columns,
     job_row_from_sql,
     next_number,
@@ -161,7 +161,7 @@ class Jobs:
                 raise WrongJobState(f"The job {job_id!r} is running.", remedy="Cancel it first.")
             for table in (EVENT, PART):
                 connection.execute(delete(table).where(table.c.job_id == job_id))
-            drop_unfinished(connection, job_id)
+            drop_incomplete_run(connection, job_id)
             connection.execute(delete(JOB).where(JOB.c.id == job_id))
 
     def add_events(self, holder: str, job_id: str, attempt: int, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -142,7 +142,8 @@ class VerifierOut(Contract):
 def hallucination_firewall(llm_output: Mapping[str, Any], source_text: str) -> tuple[bool, list[str]]:
     """Whether a model's reply passes, and what is wrong with it; never raises.
 
-    The specification asks for this function by name; only tests use it. It accepts any JSON, unlike `VerifierOut`.
+    The specification requires this function under this name (R418). The program itself checks with `firewall.check`,
+    which reads the quote; this accepts any JSON, unlike `VerifierOut`.
     """
     problems = [
         *(said for row in _rows(llm_output, "verification_results") for said in _result_problems(row, source_text)),

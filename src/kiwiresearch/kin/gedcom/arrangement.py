@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.gedcom.tags import quality_mark
-from kiwiresearch.kin.privacy import RedactedTree
+from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import (
     BY_BLOOD,
     DISCARDED,
@@ -139,7 +139,7 @@ def _are_partners(
     return bool(couples.get(_key((one.first, other.first)))) or (natural and sexes == {"male", "female"})
 
 
-def with_stable_ids(tree: RedactedTree) -> RedactedTree:
+def with_stable_ids(tree: ShownTree) -> ShownTree:
     """The same tree, sorted: people by name, facts by value, sources by title; without what GEDCOM cannot express."""
     people = sorted(tree.persons.values(), key=lambda person: (*_person_key(person), person.id))
     sources = sorted(

@@ -271,7 +271,7 @@ def suggested_items(
 
 def imported_items(
     tree: Tree,
-    imported_people: Sequence[PersonId],
+    home_people: Sequence[PersonId],
     settings: CaseSettings,
     known: Sequence[QueryKey],
     taken: Collection[PersonId],
@@ -283,14 +283,14 @@ def imported_items(
     def is_wanted(person: PersonId) -> bool:
         return person not in taken and "record" not in tree.persons[person].external
 
-    for home in filter(is_wanted, imported_people):
+    for home in filter(is_wanted, home_people):
         name = tree.persons[home].name
         if not is_full_name(name):
             continue
         origin = QueryOrigin("", "", TreePosition(), age=age)
         key = query_key(name, relatives_scope(home))
         found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
-    for person, position, relatives in _within_reach(tree, imported_people, settings):
+    for person, position, relatives in _within_reach(tree, home_people, settings):
         wanted = [relative for relative in relatives if is_wanted(relative.person)]
         origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
         found += relative_items(wanted, origin, settings, known)
@@ -298,7 +298,7 @@ def imported_items(
 
 
 def _within_reach(
-    tree: Tree, imported_people: Sequence[PersonId], settings: CaseSettings
+    tree: Tree, home_people: Sequence[PersonId], settings: CaseSettings
 ) -> Iterator[tuple[PersonId, TreePosition, list[Relative]]]:
     """Everybody within reach, with their position and the relatives not reached before."""
     ways: tuple[tuple[FieldName, Callable[[PersonId], Sequence[PersonId]]], ...] = (
@@ -307,7 +307,7 @@ def _within_reach(
         ("spouse", tree.spouses),
         ("sibling", tree.siblings),
     )
-    positions = {home: TreePosition() for home in imported_people}
+    positions = {home: TreePosition() for home in home_people}
     queue = deque(positions)
     while queue:
         person = queue.popleft()

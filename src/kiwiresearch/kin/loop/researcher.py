@@ -74,7 +74,7 @@ class Researcher:
         """Read the seeds and queue the people they name; done once for a case."""
         if self._store.seeds:
             self._store.queues.return_after_crash()
-            self._queue_imported()
+            self._queue_home_people()
             return self._store.seeds
         seeds = [self._crawler.seed(name) for name in self.settings.seeds]
         with self._store.step("orchestrator"):
@@ -126,20 +126,18 @@ class Researcher:
         reach = attainable_confidence(self._crawler.sources)
         return CaseProgress.load(self._store).loop_state(self._store, self.settings, reach)
 
-    def _queue_imported(self) -> None:
-        """Queue the people imported from a family file since the last run."""
+    def _queue_home_people(self) -> None:
+        """Queue the home persons of the family files that were imported since the last run, and their relatives."""
         if not self._store.state("imported"):
             return
         with self._store.step("orchestrator"):
-            imported_people = dict.fromkeys(
-                self._store.canonical(entry) for entry in self._store.state("imported") or ()
-            )
+            home_people = dict.fromkeys(self._store.canonical(entry) for entry in self._store.state("imported") or ())
             taken = {
                 self._store.canonical(frontier_item.target_entity_id) for frontier_item in frontier_items(self._store)
             }
             known = known_queries(self._store, self.settings)
             for item in imported_items(
-                self._store.tree(), tuple(imported_people), self.settings, known, taken, self._age()
+                self._store.tree(), tuple(home_people), self.settings, known, taken, self._age()
             ):
                 self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])

@@ -15,7 +15,7 @@ from kiwiresearch.kin.privacy.living import (
     OLDEST_FATHER,
     OLDEST_MOTHER,
     LivingVerdict,
-    living_status,
+    living_verdicts,
 )
 from kiwiresearch.kin.privacy.text_parts import tokens, words
 from kiwiresearch.kin.privacy.traces import PARTICLES, KnownTraits, TraceFinder
@@ -214,5 +214,5 @@ def find_withheld(
 ) -> WithheldPeople:
     """Determine who in a tree is withheld, as of a given year."""
     return WithheldPeople(
-        tree, year, living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
+        tree, year, living_verdicts(tree, year, years_after_death=years_after_death, overrides=overrides)
     )

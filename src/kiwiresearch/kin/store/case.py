@@ -211,13 +211,19 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
 
     @classmethod
     def open(
-        cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S, lock_timeout_s: float | None = None
+        cls,
+        where: Path | str,
+        now: Callable[[], str],
+        *,
+        busy_s: float = BUSY_S,
+        for_changes: bool = False,
+        wait_s: float = 0.0,
     ) -> Self:
         """Open a case; an older one is upgraded, a newer one refused.
 
-        With `lock_timeout_s`, nobody else may change the case until it is closed; others are waited for that long.
+        Opened `for_changes`, nobody else may change it until it is closed; others are waited for up to `wait_s`.
         """
-        return cls(CaseDatabase.open(where, now, busy_s=busy_s, lock_timeout_s=lock_timeout_s))
+        return cls(CaseDatabase.open(where, now, busy_s=busy_s, for_changes=for_changes, wait_s=wait_s))
 
     def close(self) -> None:
         self._db.close()
