@@ -31,7 +31,7 @@ from kiwiresearch.jobs.job import (
     checked_request,
     request_from_record,
 )
-from kiwiresearch.jobs.process import MAX_JOBS_PER_PROCESS, JobProcesses, JobSpec, spec_from_line
+from kiwiresearch.jobs.process import MAX_JOBS_PER_PROCESS, JobSpec, ProcessPool, spec_from_line
 from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
@@ -67,7 +67,7 @@ def an_order(tmp_path: Path, book: Path, number: int) -> JobSpec:
 
 def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path) -> None:
     """It is used again while it is sound, leaves SIGTERM to its worker, and ends with the last that need it."""
-    processes = JobProcesses()
+    processes = ProcessPool()
     seen = []
     for number in (1, 2):
         process = processes.acquire()
@@ -86,7 +86,7 @@ def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path
 
 def test_a_job_that_is_stopped_before_it_begins_does_nothing(tmp_path: Path, sample_zim: Path) -> None:
     """The word to stop is heard though the order comes after it, long before its grace is over."""
-    processes = JobProcesses()
+    processes = ProcessPool()
     process = processes.acquire()
     process.stop(600)
     rows = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, 1))]

@@ -93,11 +93,13 @@ def report_model_problem(case: Case) -> None:
 
 def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
     """The person a user means, if the visible tree has one of that name."""
+    from kiwiresearch.cases import find_person
+
     try:
-        return case.person(words, tree)
+        return find_person(words, tree)
     except NothingFound:
         with contextlib.suppress(BadUsage):  # several people of that name are withheld like a single one
-            case.person(words)
+            find_person(words, case.store.tree())
         raise BadUsage(
             f"{words!r} may be living and is hidden.",
             remedy="To see this person, add --privacy owner, and do not share the output.",

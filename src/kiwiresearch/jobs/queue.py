@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -131,7 +130,8 @@ class JobQueue:
         stored_removals = self.store.removed if self.store.is_shared_store else None
         self.removed = ArchiveAndTrash(workspace.folders.state / "trash", work, now, stored_removals)
         """Runs and families that were archived or deleted."""
-        self._listeners = Listeners()
+        self.listeners = Listeners()
+        """Called, in any thread, whenever a job has reported an event or changed."""
         self._start_lock = threading.RLock()
         self._is_closed = False
         self._kinds = kinds
@@ -141,7 +141,7 @@ class JobQueue:
         context = WorkerContext(self.assignment.spec, self.assignment.eligibility, self._now, self._kinds, say)
         lock = WorkerLock(self._workspace.folders.state)
         limits = self._limits
-        return Worker(self.store, context, lock, self._listeners, max_running=limits.running, grace_s=limits.grace_s)
+        return Worker(self.store, context, lock, self.listeners, max_running=limits.running, grace_s=limits.grace_s)
 
     @property
     def is_full(self) -> bool:
@@ -250,7 +250,7 @@ class JobQueue:
         self.store.jobs.cancel(job_id)
         if self._worker is not None:
             self._worker.stop(job_id)
-        self._listeners.notify()
+        self.listeners.notify()
         return self.get(job_id)
 
     def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
@@ -342,10 +342,6 @@ class JobQueue:
     def _journal_copy(self, job_id: str) -> Path:
         return store_folder(self.store, self._workspace.folders.cache / "steps") / job_id
 
-    def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call a function, in any thread, whenever a job has reported an event or changed."""
-        return self._listeners.listening(listener)
-
     def pid(self, job_id: str) -> int | None:
         """The process id of a job that runs here."""
         leased = self._worker.leased_job(job_id) if self._worker is not None else None
@@ -357,7 +353,7 @@ class JobQueue:
         if self._worker is not None:
             self._worker.close()
         self.cases.close()
-        self._listeners.notify()
+        self.listeners.notify()
 
     def _start_waiting(self) -> None:
         """Start what can be started at once; if the store is unreachable, the worker does so on its next pass."""

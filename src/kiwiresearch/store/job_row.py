@@ -14,11 +14,12 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import LeaseLost, RunNotFound
 from kiwiresearch.messages import message_fields
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 from kiwiresearch.store.tables import COUNTER, JOB, PIECE, RUN, is_storable
 
-OPEN = ("queued", "running")
-ENDED = ("done", "failed", "cancelled", "interrupted")
+OPEN_STATES = ("queued", "running")
+ENDED_STATES = ("done", "failed", "cancelled", "interrupted")
+"""`jobs.job` has the same states as a type: it is imported where the store and its libraries are not loaded."""
 ColumnShape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
 
 
@@ -77,7 +78,7 @@ class JobRow:
         return f"{self.worker}#{self.attempt}"
 
 
-COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage")
+COLUMNS = tuple(column.name for column in fields(JobRow) if column.name != "damage")
 
 
 def job_columns(job: JobRow) -> JsonDict:
@@ -93,7 +94,7 @@ def job_row_from_sql(row: Row[Any]) -> JobRow:
             if not is_right(found[name]):
                 wrong.append(f"its {name!r} was changed")
                 found[name] = instead
-    if found["state"] not in (*OPEN, *ENDED):
+    if found["state"] not in (*OPEN_STATES, *ENDED_STATES):
         wrong.append(f"its state {found['state'][:40]!r} is unknown")
         found["state"] = "failed"
     values = {name: found[name] for name in COLUMNS}
@@ -108,7 +109,7 @@ def damage_message(job_id: str, damage: str) -> str:
 def removal_remedy(job_id: str) -> str:
     """How to remove a damaged job; one without an id needs a backup of the store."""
     if not job_id:
-        return BACKUP
+        return BACKUP_REMEDY
     return f"Start it again as a new job, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, delete, select, text, update
 from kiwiresearch.errors import BadUsage, CannotWrite, StoreDamaged
 from kiwiresearch.store.audit import Audit
 from kiwiresearch.store.database import BUSY_S, STORE_ERRORS, Database
-from kiwiresearch.store.engine import BACKUP, Address
+from kiwiresearch.store.engine import BACKUP_REMEDY, Address
 from kiwiresearch.store.jobs import Jobs
 from kiwiresearch.store.leases import Leases
 from kiwiresearch.store.questions import QuestionRows
@@ -106,7 +106,7 @@ class StoreKeys:
 
 def _checked_secret(secret: str) -> str:
     if not is_storable(secret):
-        raise StoreDamaged("The store is damaged: its secret is not valid.", remedy=BACKUP)
+        raise StoreDamaged("The store is damaged: its secret is not valid.", remedy=BACKUP_REMEDY)
     return secret
 
 

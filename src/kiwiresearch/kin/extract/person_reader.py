@@ -24,7 +24,7 @@ from kiwiresearch.kin.extract.subject import PageSubject, subject_of
 from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
 from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
-from kiwiresearch.kin.tree import Qualifier
+from kiwiresearch.kin.tree import PARENT_FIELDS, Qualifier
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, dates_in
@@ -140,7 +140,7 @@ def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool
     one, own = parse_name(name), parse_name(page.title)
     if own.regnal and one.regnal == own.regnal and one.given[:1] == own.given[:1]:
         return True
-    if relation.field in ("father", "mother", "parent"):
+    if relation.field in PARENT_FIELDS:
         return False
     if "also named" in page.text[relation.quote.start : relation.quote.end] or one.generation:
         return False

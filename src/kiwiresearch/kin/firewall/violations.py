@@ -72,7 +72,7 @@ class Violation:
     about: str
 
     @property
-    def check(self) -> int:
+    def check_number(self) -> int:
         """The number of the check in `CHECKS`, from 1; each of the first ten has five codes."""
         number = int(self.code[3:])
         return number - 40 if number > 50 else (number + 4) // 5

@@ -15,6 +15,7 @@ from kiwiresearch.text.dates import DateRange, day_at
 
 OLDEST_MOTHER = 58
 OLDEST_FATHER = 90
+"""How old a parent can be for a bound on a birth; `plausibility.OLDEST_PARENT` is what is doubted in a tree."""
 MAX_SPOUSE_GAP = 60
 MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 """They may be children of one father by two mothers."""

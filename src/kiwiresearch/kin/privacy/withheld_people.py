@@ -21,6 +21,7 @@ from kiwiresearch.kin.privacy.text_parts import tokens, words
 from kiwiresearch.kin.privacy.traces import PARTICLES, KnownTraits, TraceFinder
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
+    PARENT_FIELDS,
     PLACE_FIELDS,
     RELATION_FIELDS,
     Fact,
@@ -134,7 +135,7 @@ class WithheldPeople:
     def _relatives(self, fact: Fact) -> tuple[PersonId, ...]:
         """The person's relatives of the kind that the fact names."""
         tree, person = self.tree, fact.person
-        if fact.field in ("father", "mother", "parent"):
+        if fact.field in PARENT_FIELDS:
             return tree.parents(person)
         if fact.field in ("spouse", "partner"):
             return tree.spouses(person)

@@ -181,7 +181,7 @@ class WikidataSource(PluginSource):
         url = f"https://www.wikidata.org/wiki/{item}"
         page = FetchedPage(url, 200, text.encode("utf-8", "replace"), "", fetched_at)
         sex = next((fact.value for fact in facts if fact.field == "sex"), "")
-        read = PersonReading(
+        reading = PersonReading(
             ref=EntryRef(BookId(self.plugin.plugin_id), item),
             title=name or item,
             is_person=bool(name),
@@ -191,7 +191,7 @@ class WikidataSource(PluginSource):
             facts=tuple(facts),
         )
         source = source_record(self.plugin, page, self._gate.accessed_at(fetched_at), name)
-        return Fetched(source, text, read=read)
+        return Fetched(source, text, reading=reading)
 
 
 def _fits(query: PersonQuery, rows: Sequence[Row]) -> bool:

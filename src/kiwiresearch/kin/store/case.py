@@ -106,11 +106,7 @@ def _quotes(db: CaseDatabase) -> Iterator[str]:
 
 
 class IntegrityChecker(StorePart):
-    """Copies a case, and verifies that it is unchanged."""
-
-    def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
-        """Copy the case to an unused place, completely or not at all."""
-        CaseDatabase.create_and_fill(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
+    """Verifies that a case is unchanged."""
 
     def verify_rows(self) -> tuple[str, ...]:
         """The statements, quotes, people and ties that were changed by anything but this program; without names."""
@@ -124,7 +120,7 @@ class IntegrityChecker(StorePart):
 
 
 class ResearchLog(StorePart):
-    """The research log of a case, and its state between steps."""
+    """The research log of a case."""
 
     def note_query(
         self,
@@ -151,6 +147,10 @@ class ResearchLog(StorePart):
         with self._db.reading():
             rows = self._db.rows(select(QUERY_LOG).order_by(QUERY_LOG.c.seq))
         return tuple(QueryRow(**row._asdict()) for row in rows)
+
+
+class CaseState(StorePart):
+    """What a case remembers between steps, by key, and what its plugins remember."""
 
     def state(self, key: str) -> Any:
         """The value stored under that key; None if there is none."""
@@ -187,7 +187,7 @@ class ResearchLog(StorePart):
             self._db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
 
 
-class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, IntegrityChecker):
+class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, CaseState, AuditReader, IntegrityChecker):
     """The database of a case; threads may share it, and wait for each other.
 
     `where` is a file, or a `postgresql://` address of a database with one case.
@@ -224,6 +224,10 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
         Opened `for_changes`, nobody else may change it until it is closed; others are waited for up to `wait_s`.
         """
         return cls(CaseDatabase.open(where, now, busy_s=busy_s, for_changes=for_changes, wait_s=wait_s))
+
+    def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
+        """Copy the case to an unused place, completely or not at all."""
+        CaseDatabase.create_and_fill(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
 
     def close(self) -> None:
         self._db.close()

@@ -126,9 +126,9 @@ class CaseDatabase:
             raise FolderInUse(f"Another command is working on the case {self.name!r}.", remedy=WAIT_REMEDY)
 
     def _insert_case(self, settings: Mapping[str, Any]) -> None:
-        identity = row_id("case", canonical_json(settings))
-        self.run(insert(RESEARCH_CASE).values(id=identity, settings=dict(settings), created_at=self.now()))
-        self.run(insert(AUDIT_HEAD).values(case_id=identity, seq=0, hash=START))
+        case_id = row_id("case", canonical_json(settings))
+        self.run(insert(RESEARCH_CASE).values(id=case_id, settings=dict(settings), created_at=self.now()))
+        self.run(insert(AUDIT_HEAD).values(case_id=case_id, seq=0, hash=START))
 
     def _load(self) -> None:
         with self._database.reading() as connection:
