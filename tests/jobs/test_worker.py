@@ -21,7 +21,9 @@ from kiwiresearch.jobs import child
 from kiwiresearch.jobs.assignment import JobAssignment
 from kiwiresearch.jobs.job import (
     BULK_TABLES,
+    JOB_STATES,
     MAX_ROWS,
+    OPEN_STATES,
     BulkRequest,
     FamilyRequest,
     Job,
@@ -33,6 +35,7 @@ from kiwiresearch.jobs.job import (
 )
 from kiwiresearch.jobs.process import MAX_JOBS_PER_PROCESS, JobSpec, ProcessPool, spec_from_line
 from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
+from kiwiresearch.store import job_row
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.settings import Settings
@@ -248,3 +251,9 @@ def test_an_invalid_request_is_refused(job_request: JobRequest, problem: str) ->
     with pytest.raises(BadUsage) as refused:
         checked_request(job_request, Settings())
     assert refused.value.message == problem
+
+
+def test_jobs_have_the_states_that_the_store_accepts() -> None:
+    """Both list the states, so that the store's libraries are loaded only where they are needed."""
+    assert {*JOB_STATES} == {*job_row.OPEN_STATES, *job_row.ENDED_STATES}
+    assert OPEN_STATES == job_row.OPEN_STATES

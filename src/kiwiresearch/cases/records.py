@@ -356,16 +356,18 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
     seen: set[PersonId] = set()
     waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
     while waiting:
-        one, depth, note = waiting.pop()
-        again = one in seen
-        seen.add(one)
-        partners = _named(tree, tree.spouses(one)) if down and not again else ()
-        found.append(LineRow(one, tree.persons[one].name, lifespan(tree, one), depth, note, again, partners))
+        person_id, depth, note = waiting.pop()
+        again = person_id in seen
+        seen.add(person_id)
+        partners = _named(tree, tree.spouses(person_id)) if down and not again else ()
+        found.append(
+            LineRow(person_id, tree.persons[person_id].name, lifespan(tree, person_id), depth, note, again, partners)
+        )
         if again:
             continue
-        near = _by_birth(tree, one) if down else parents_in_order(tree, one)
+        near = _by_birth(tree, person_id) if down else parents_in_order(tree, person_id)
         for other in reversed([person for person in near if person in tree.persons]):
-            pair = (one, other) if down else (other, one)
+            pair = (person_id, other) if down else (other, person_id)
             waiting.append((other, depth + 1, tie_note(ties.get(pair))))
     return found
 

@@ -109,7 +109,7 @@ JOB = Table(
     Index(None, "state", "user"),
     Index(None, "turn"),
 )
-# A table of an older release keeps its name in the database: `kiwi_share`, and `kiwi_set_aside` below.
+# Tables keep the names that older releases gave them in the database: `kiwi_share`, and `kiwi_set_aside` below.
 LAST_START = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
 """For each user, the number of the last start of one of their jobs."""
 EVENT = Table(

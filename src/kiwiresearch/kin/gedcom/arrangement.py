@@ -118,12 +118,12 @@ def _groups(
     left = sorted(ties, key=lambda tie: (-tie.confidence, tie.id))
     groups: list[tuple[Relationship, ...]] = []
     while left:
-        one = left.pop(0)
-        others = [other for other in left if _are_partners(tree, one, other, couples)]
-        others.sort(key=lambda other: not couples.get(_key((one.first, other.first))))
+        parent = left.pop(0)
+        others = [other for other in left if _are_partners(tree, parent, other, couples)]
+        others.sort(key=lambda other: not couples.get(_key((parent.first, other.first))))
         if others:
             left.remove(others[0])
-        groups.append((one, *others[:1]))
+        groups.append((parent, *others[:1]))
     return groups
 
 

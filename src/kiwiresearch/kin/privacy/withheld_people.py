@@ -162,9 +162,9 @@ class WithheldPeople:
 
     def _given_names(self, person: PersonId) -> set[str]:
         """The words of all names of a person except each last one, which a family shares."""
-        one = self.tree.persons.get(person)
+        found_person = self.tree.persons.get(person)
         found: set[str] = set()
-        for name in (one.name, *one.names) if one else ():
+        for name in (found_person.name, *found_person.names) if found_person else ():
             parts = [word for word in words(name) if word not in PARTICLES and len(word) > 1]
             found.update(parts[:-1] or parts)
         return found

@@ -73,7 +73,7 @@ def _batches(db: CaseDatabase, table: Table) -> Iterator[Sequence[Row[Any]]]:
     return db.batches(select(table).order_by(*table.primary_key).execution_options(yield_per=BATCH))
 
 
-def _statements(db: CaseDatabase) -> Iterator[str]:
+def _assertion_problems(db: CaseDatabase) -> Iterator[str]:
     log = AUDIT_LOG
     logged = {row.entity_id for row in db.run(select(log.c.entity_id).where(log.c.action_type == "assert")).all()}
     members: defaultdict[str, list[str]] = defaultdict(list)
@@ -90,7 +90,7 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
 
 
 def _id_matches(row: Row[Any], entities: list[str]) -> bool:
-    """Whether the id of a statement matches its content, about one of the records its person was merged from."""
+    """Whether the id of an assertion matches its content, about one of the records its person was merged from."""
     field, value = row.field_name, row.field_value
     dates = [date for date in (value["when"], value["until"]) if date]
     if any((when := date_from_json(date)) is None or when.edtf() != date["edtf"] for date in dates):
@@ -99,7 +99,7 @@ def _id_matches(row: Row[Any], entities: list[str]) -> bool:
     return key == row.value_key and row.id in {row_id("assertion", entity, field, key) for entity in entities}
 
 
-def _quotes(db: CaseDatabase) -> Iterator[str]:
+def _evidence_problems(db: CaseDatabase) -> Iterator[str]:
     for row in db.rows(select(EVIDENCE_CLAIM).order_by(EVIDENCE_CLAIM.c.id)):
         if row.id != evidence_id(row._asdict()):
             yield f"evidence {row.id}: it was changed."
@@ -109,9 +109,9 @@ class IntegrityChecker(StorePart):
     """Verifies that a case is unchanged."""
 
     def verify_rows(self) -> tuple[str, ...]:
-        """The statements, quotes, people and ties that were changed by anything but this program; without names."""
+        """The assertions, evidence, people and ties that were changed by anything but this program; without names."""
         with self._db.reading():
-            return (*_statements(self._db), *_quotes(self._db), *wrong_rows(self._db))
+            return (*_assertion_problems(self._db), *_evidence_problems(self._db), *wrong_rows(self._db))
 
     def fingerprint(self) -> str:
         """A hash of all rows of all tables, independent of their order: a copy of the case has the same."""

@@ -55,7 +55,7 @@ def _check(fact: ExtractedFact, assessment: Assessment) -> None:
 
 
 def value_key(field: str, value: StoredValue) -> str:
-    """A key that is equal for statements with the same meaning."""
+    """A key that is equal for assertions with the same meaning."""
     when, until = value["when"], value["until"]
     if field in DATE_FIELDS:
         return "\x1f".join([when["edtf"], when["calendar"], when["precision"]]) if when else _plain(value["value"])
@@ -70,7 +70,7 @@ def _plain(text: str) -> str:
 def _assert(
     db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: ExtractedFact, assessment: Assessment
 ) -> str:
-    """Store one statement about a person or a tie: a new value, or more evidence for a known one."""
+    """Store what a source says of a person or a tie: a new assertion, or more evidence for a known one."""
     value = _value(fact)
     key = value_key(fact.field, value)
     fact_id = row_id("assertion", entity, fact.field, key)
@@ -147,7 +147,7 @@ def evidence_id(row: Mapping[str, Any]) -> str:
 
 
 def _strengthen(db: CaseDatabase, fact_id: str, status: Status, confidence: float) -> None:
-    """Update a statement with more evidence, which may verify it but never reverts a decision."""
+    """Update an assertion with more evidence, which may verify it but never reverts a decision."""
     row = db.run(select(ASSERTION.c.status, ASSERTION.c.confidence).where(ASSERTION.c.id == fact_id)).one()
     verified = row.status in ("unverified", "hypothesis") and status == "verified"
     better = {
@@ -202,7 +202,7 @@ def _audit_state(row: Mapping[str, object]) -> JsonDict:
 
 
 class FactStore(StorePart):
-    """The statements of sources about people and relationships, and the conflicts between them."""
+    """The assertions about people and relationships, with their evidence, and the conflicts between them."""
 
     def assert_fact(
         self,
