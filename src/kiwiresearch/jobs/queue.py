@@ -288,7 +288,7 @@ class JobQueue:
         try:
             self.remove(run_id, with_run=True)
         except RunNotFound:
-            if self.store.is_shared_store:  # without a store its folder was in the trash, and another may have its name
+            if self.store.is_shared_store:  # else its folder was in the trash, and another may have its name
                 remove_run(self.store, run_id, self.folder / Path(run_id).name)
 
     def _purge_family(self, case: str) -> None:

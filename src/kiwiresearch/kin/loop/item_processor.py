@@ -53,7 +53,10 @@ class StepResult:
 
 
 class ItemProcessor:
-    """Processes the items of the queues, one at a time; sources are never searched inside a transaction."""
+    """Processes the items of the queues, one at a time; sources are never searched inside a transaction.
+
+    In the audit log its steps are those of the `crawler`.
+    """
 
     def __init__(
         self,
