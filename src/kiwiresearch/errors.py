@@ -28,7 +28,7 @@ KiwiError                     exit code 1, with a remedy
 │   ├── WrongJobState         the request does not fit the state of the job (queued, running or done)
 │   ├── TooManyRuns           too many are queued already: try again later
 │   ├── NoteChanged           a note was changed meanwhile: look at it, then write again
-│   ├── RunNotFound           there is no such run, job, case or file
+│   ├── RunNotFound           a run, a job, a case or something in it was not found
 │   └── RunDamaged            a run or a case is missing something, or was changed
 ├── StoreError                an error about the store that hosts and workers share
 │   ├── StoreUnreachable      its server did not answer: try again
@@ -229,7 +229,7 @@ class NoteChanged(RunError):
 
 
 class RunNotFound(RunError):
-    """There is no such run, job or case, or nothing of that name in it, such as a file or something in the trash."""
+    """A run, a job or a case was not found, or something in it, such as a file."""
 
 
 class RunDamaged(RunError):
