@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.kin.gedcom.reader import read_gedcom
-from kiwiresearch.kin.privacy.living import DEATH_FIELDS, first_year, is_likely_living, last_year, living_status
+from kiwiresearch.kin.privacy.living import (
+    DEATH_FIELDS,
+    earliest_possible_year,
+    is_likely_living,
+    latest_possible_year,
+    living_verdicts,
+)
 from kiwiresearch.kin.tree import DATE_FIELDS, Fact, PersonId, Tree
 
 FOLDER = "kin/gedcom"
@@ -52,7 +58,7 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
 def last_of(tree: Tree) -> int:
     """The last year of a file: when it was made, as far as its dates tell."""
     dates = [when for person in tree.persons.values() for when in (person.birth, person.death) if when]
-    return max(year for when in dates if (year := last_year(when)) is not None)
+    return max(year for when in dates if (year := latest_possible_year(when)) is not None)
 
 
 def _count(tree: Tree, year: int, tallies: Mapping[str, Tally]) -> None:
@@ -70,7 +76,7 @@ def _count(tree: Tree, year: int, tallies: Mapping[str, Tally]) -> None:
 
 
 def _judge(tree: Tree, people: list[PersonId], year: int, tally: Tally, *, alive: bool) -> None:
-    verdicts = living_status(masked_tree(tree, people), year)
+    verdicts = living_verdicts(masked_tree(tree, people), year)
     tally.of += len(people)
     wrong = [one for one in people if verdicts[one].is_withheld != alive]
     tally.wrong += len(wrong)
@@ -82,8 +88,8 @@ def _judge(tree: Tree, people: list[PersonId], year: int, tally: Tally, *, alive
 def _born(tree: Tree, fits: Callable[[int, int], bool]) -> list[PersonId]:
     found = []
     for person in tree.persons.values():
-        first, last = first_year(person.birth), last_year(person.birth)
-        died = last_year(person.death)
+        first, last = earliest_possible_year(person.birth), latest_possible_year(person.birth)
+        died = latest_possible_year(person.death)
         slip = (
             died is not None and first is not None and died < first
         )  # one of the two is wrong, and nobody knows which

@@ -21,15 +21,15 @@ KiwiError                     exit code 1, with a remedy
 ├── NotAllowed                this user may not do that; the message says who may
 ├── LimitReached              this user has used up a limit: try again after a while
 ├── Interrupted               the user stopped the command (exit code 130)
-├── RunError                  an error about the folder of a run or a case
+├── RunError                  an error about a run, a job or a case
 │   ├── FolderTaken           another run writes there, or it contains something else
 │   │   └── FolderInUse       another process is working there: try again when it has ended
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
 │   ├── WrongJobState         the request does not fit the state of the job (queued, running or done)
 │   ├── TooManyRuns           too many are queued already: try again later
 │   ├── NoteChanged           a note was changed meanwhile: look at it, then write again
-│   ├── RunNotFound           there is no finished run in that folder
-│   └── RunDamaged            a file of the run is missing, changed or damaged
+│   ├── RunNotFound           a run, a job, a case or something in it was not found
+│   └── RunDamaged            a run or a case is missing something, or was changed
 ├── StoreError                an error about the store that hosts and workers share
 │   ├── StoreUnreachable      its server did not answer: try again
 │   ├── StoreDamaged          it is not a store, is damaged, or was written by a newer kiwiresearch
@@ -188,7 +188,7 @@ class Interrupted(KiwiError):
 
 
 class RunError(KiwiError):
-    """An error about the folder of a run or a case."""
+    """An error about a run, a job or a case."""
 
 
 class FolderTaken(RunError):
@@ -229,11 +229,11 @@ class NoteChanged(RunError):
 
 
 class RunNotFound(RunError):
-    """There is no finished run in that folder."""
+    """A run, a job or a case was not found, or something in it, such as a file."""
 
 
 class RunDamaged(RunError):
-    """A file of the run is missing, or not as it was written."""
+    """Something of a run or a case is missing, or not as it was written: a file, or rows of its database."""
 
     def __init__(self, message: str, *, remedy: str = "", problem: str = "") -> None:
         super().__init__(message, remedy=remedy)

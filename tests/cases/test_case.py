@@ -13,7 +13,7 @@ from tests.kin.cases import dump
 from tests.kin.families import Making
 from tests.kin.source_wikidata import a_family, endpoint_of
 
-from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.case import Case, find_person
 from kiwiresearch.cases.case_location import CASE_FILE, find_case_folder, new_case_folder
 from kiwiresearch.cases.exports import checked_format, people_table
 from kiwiresearch.cases.imports import import_gedcom
@@ -21,7 +21,7 @@ from kiwiresearch.cases.sources import Switches, open_case_sources, open_gate, s
 from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefused
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy.redaction import ShownTree
 from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.summary import summary
 from kiwiresearch.kin.sources.registry import load_plugins
@@ -88,15 +88,15 @@ def test_a_folder_has_one_writer(tmp_path: Path) -> None:
 def test_people_are_named_by_name_or_id(a_case: Callable[[str], Case]) -> None:
     """A whole name comes before a part of one; several are listed with the beginnings of their ids."""
     with a_case(_people("Ann /Pell/", "Ann Mary /Pell/", "Zoë /Ström/", "Ann /Pell/")) as case:
-        zoe = case.person("zoe strom")
-        assert case.person(zoe[:8]) == zoe
-        assert case.store.person(case.person("mary")).name == "Ann Mary Pell"
+        zoe = find_person("zoe strom", case.store.tree())
+        assert find_person(zoe[:8], case.store.tree()) == zoe
+        assert case.store.person(find_person("mary", case.store.tree())).name == "Ann Mary Pell"
         with pytest.raises(BadUsage, match=r"matches 2 people: [0-9a-f]{8} Ann Pell; [0-9a-f]{8} Ann Pell"):
-            case.person("Ann Pell")
+            find_person("Ann Pell", case.store.tree())
         with pytest.raises(NothingFound, match="No one in this case is called 'Bob'"):
-            case.person("Bob")
+            find_person("Bob", case.store.tree())
         with pytest.raises(BadUsage, match="The name is empty"):
-            case.person("  ")
+            find_person("  ", case.store.tree())
 
 
 def test_an_import_is_taken_once(a_case: Callable[[str], Case], tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_person_whom_a_file_marks_as_private_stays_private(a_case: Callable[[s
 
 def test_a_table_starts_no_formula() -> None:
     """A name that a spreadsheet would reckon with is written as text."""
-    tree = RedactedTree(
+    tree = ShownTree(
         {"P1": Person("P1", "=cmd|' /C calc'!A0"), "P2": Person("P2", "Ann\nPell"), "P3": Person("P3", "＝1")}
     )
     rows = list(csv.DictReader(io.StringIO(people_table(tree))))

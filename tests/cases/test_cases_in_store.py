@@ -132,11 +132,11 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
         with cases.changing(first) as case:
             case.store.add_person("a", "Nora Wendover")
             with pytest.raises(FolderTaken, match=r"^Another program is using this case\. Wait"):
-                cases.check_free(first)
+                cases.require_free(first)
             with pytest.raises(FolderTaken, match=r"^Another program"), cases.changing(first):
                 pass
-            cases.check_free(second)
-        cases.check_free(first)
+            cases.require_free(second)
+        cases.require_free(first)
         assert cases.ids() == (first, second), "the one that was changed last"
         assert (before.people, cases.summary(first, "public").people) == (0, 1)
         with cases.reading(first) as seen:
@@ -287,7 +287,7 @@ def test_an_invalid_move_is_refused(
         patch.setattr(case_module, "copy_rows", lossy)
         assert "The copy of the case was not identical" in kiwi("kin", "move", "ann")[2]
     assert kiwi("kin", "cases")[1] == "No cases yet. Start one: kiwiresearch kin start 'NAME'\n"
-    with CaseStore.open(here / "cases/ann/case.sqlite", str, lock_timeout_s=0.0):
+    with CaseStore.open(here / "cases/ann/case.sqlite", str, for_changes=True):
         assert "Another command is working on the case in 'cases/ann'." in kiwi("kin", "move", "ann")[2]
     assert kiwi("kin", "move", "ann")[0] == 0
     Case.empty(here / "cases/ann", CaseSettings()).close()
@@ -331,7 +331,7 @@ def test_a_case_is_removed_only_if_it_is_meant(
                 code, _, err = kiwi("kin", *words)
                 assert (code, "The case name is empty." in err) == (2, True), words
         assert len(cases.ids()) == 1
-        with Case.open(location, lock_timeout_s=0.0):
+        with Case.open(location, for_changes=True):
             code, _, err = kiwi("kin", "remove", "ann", "--yes")
             assert (code, "Another command is working on the case" in err) == (1, True)
         assert kiwi("kin", "remove", "ann", "--yes")[0] == 0
@@ -351,8 +351,8 @@ def test_a_file_that_was_sent_reaches_any_host(url_of: Callable[[str], str], tmp
     sent.write_text(GEDCOM)
     with all_cases(tmp_path / "one", url) as cases:
         one = cases.start_empty("marlow")
-        assert cases.location(one).store_file("abc", sent, "marlow.ged")
-        assert not cases.location(one).store_file("abc", sent, "marlow.ged")
+        assert cases.location(one).add_upload("abc", sent, "marlow.ged")
+        assert not cases.location(one).add_upload("abc", sent, "marlow.ged")
     other = a_desk(tmp_path / "two", url)
     request = FamilyRequest(one, upload="abc")
     with contextlib.closing(open_registry(other)) as cases:
@@ -361,7 +361,7 @@ def test_a_file_that_was_sent_reaches_any_host(url_of: Callable[[str], str], tmp
         result = work_on_case(order, request, lambda **_: None)
         assert result.story.startswith("2 people, 2 of them new")
         assert not folder.exists()
-        with cases.location(one).stored_file("abc") as kept:
+        with cases.location(one).opened_upload("abc") as kept:
             assert kept is None
         with pytest.raises(KiwiError, match="The family file was not found"):
             work_on_case(order, request, lambda **_: None)
@@ -376,7 +376,7 @@ def test_a_file_that_cannot_be_read_is_kept_for_another_try(store_url: str, tmp_
     with contextlib.closing(open_registry(desk)) as cases:
         one = cases.start_empty("Nora Wendover")
         location = cases.location(one)
-        location.store_file("abc", file, "Nora Wendover.zip")
+        location.add_upload("abc", file, "Nora Wendover.zip")
         request = FamilyRequest(one, upload="abc")
         for _ in range(2):
             with pytest.raises(BadUsage, match=r"^The file (cannot be unpacked|is not a GEDCOM file)") as caught:
@@ -397,20 +397,20 @@ def test_a_file_that_was_sent_goes_with_its_case_or_its_job(
     desk = a_desk(here.parent / "home", store_url)
     with contextlib.closing(JobQueue(desk, (), now=str, limits=QueueLimits(running=0))) as jobs:
         location = jobs.cases.location(jobs.cases.start_empty("ann"))
-        location.store_file("abc", here / "sent", "ann.ged")
+        location.add_upload("abc", here / "sent", "ann.ged")
         first = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(first.id)
         second = jobs.start(FamilyRequest(jobs.cases.find("ann"), upload="abc"))
         jobs.cancel(second.id)
         if gone == "job":
             jobs.remove(first.id)
-            with location.stored_file("abc") as kept:
+            with location.opened_upload("abc") as kept:
                 assert kept is not None, "the other job may go on"
             jobs.remove(second.id)
         else:
             words = ("remove", "ann", "--yes") if gone == "case" else ("move", "ann", "--to", "out")
             assert kiwi("kin", *words)[0] == 0
-        with location.stored_file("abc") as kept:
+        with location.opened_upload("abc") as kept:
             assert kept is None
         assert jobs.store.run_files.runs() == []
         if gone != "job":
@@ -480,7 +480,7 @@ def test_hosts_share_cases_and_wait_for_each_other(
     own.unlink()
     assert kiwi("books", "add", book)[0] == 0
     with all_cases(here / "second", os.environ["KIWIRESEARCH_STORE"]) as cases:
-        Case.open(cases.location(cases.ids()[0]), lock_timeout_s=20.0).close()
+        Case.open(cases.location(cases.ids()[0]), for_changes=True, wait_s=20.0).close()
     code, out, _ = kiwi("kin", "run", "--json")
     rest = [json.loads(line) for line in out.splitlines()]
     assert code == 0

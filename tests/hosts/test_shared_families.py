@@ -144,7 +144,7 @@ def test_a_second_writer_is_refused_on_any_host(hosts: tuple[httpx2.Client, ...]
     """While somebody works on a case, every host refuses to change it and continues to show it."""
     case = hosts[0].post("/api/family", json={"names": [SEED]}).json()["id"]
     desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_STORE": url})
-    with contextlib.closing(open_registry(desk)) as cases, Case.open(cases.location(case), lock_timeout_s=0.0):
+    with contextlib.closing(open_registry(desk)) as cases, Case.open(cases.location(case), for_changes=True):
         for client in hosts:
             for reply in (
                 client.post(f"/api/family/{case}/run"),

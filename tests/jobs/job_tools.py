@@ -89,7 +89,7 @@ def jobs_on(desk: Workspace, book: Path, limits: QueueLimits | None = None) -> I
 def wait_for_job(jobs: JobQueue, job_id: str, is_so: Callable[[JobUpdate], bool]) -> JobUpdate:
     """Wait until an update of a job fulfils a condition."""
     news = threading.Event()
-    with jobs.listening(news.set):
+    with jobs.listeners.listening(news.set):
         while True:
             news.clear()
             seen = jobs.events_after(job_id)

@@ -208,7 +208,7 @@ def test_no_process_outlives_its_server(
         "jobs = JobQueue(desk, shelf_of(desk, [sys.argv[1]]).books, now=str)\n"
         f"job = jobs.start(ResearchRequest({TOPIC!r}, max_pages=6))\n"
         "told = threading.Event()\n"
-        "with jobs.listening(told.set):\n"
+        "with jobs.listeners.listening(told.set):\n"
         "    while jobs.pid(job.id) is None: told.wait(); told.clear()\n"
         "print(jobs.pid(job.id), flush=True)\n"
         "threading.Event().wait()\n"
@@ -394,7 +394,7 @@ def test_the_end_of_a_users_work_reaches_the_audit(
         monkeypatch.setattr(jobs.store.audit, "add", now_and_then)
         job = jobs.start(ResearchRequest("zzzz qqqq"), user="ada")
         news = threading.Event()
-        with jobs.listening(news.set):
+        with jobs.listeners.listening(news.set):
             while not jobs.is_idle:
                 assert news.wait(60)
                 news.clear()

@@ -256,7 +256,7 @@ def test_a_worker_that_was_given_up_writes_nothing_more(
         slow._worker._max_running = 0  # it has no room to take the job itself once more
         lost: list[JobRow] = []
         while not lost:  # a row that its worker is just writing is left out
-            lost = slow.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+            lost = slow.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
         assert [(row.id, row.state) for row in lost] == [(job.id, "queued")]
         with jobs_on(a_host(tmp_path, "there", url, **model), sample_zim, QueueLimits(running=1)) as quick:
             gate.opened.set()
@@ -275,7 +275,7 @@ def test_nothing_is_kept_of_a_lost_job(url: str, sample_zim: Path, tmp_path: Pat
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         job = jobs.start(SMALL)
         order = an_order(jobs, job, "old")
-        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
         with pytest.raises((LeaseLost, JobLost)):
             done(order)
         assert (jobs.store.unfinished_files.sizes(job.id), jobs.store.run_files.names(job.id)) == ({}, {})
@@ -291,7 +291,7 @@ def test_finished_outputs_are_not_made_again(url: str, sample_zim: Path, tmp_pat
         made, steps = done(an_order(jobs, job, "old"))
         assert steps.count("page") == 2
         revision = jobs.store.run_files.revision(job.id)
-        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
     with jobs_on(other, sample_zim) as others:
         finished = wait_for_end(others, job.id)
         assert (finished.state, finished.story, finished.pages) == ("done", made.story, 2)
@@ -313,7 +313,7 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
             done(order)
         made = {file.name for file in order.folder.iterdir() if file.is_file()}
         assert jobs.store.run_files.names(job.id) == {}
-        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
         _, result = done(an_order(jobs, job, "new"))
         assert not {"page", "answer"} & set(result)
         assert jobs.store.run_files.names(job.id).keys() == made
@@ -371,7 +371,7 @@ def test_a_brief_that_did_not_reach_the_store_is_written_again(
                 patch.setattr(JobFilesCopy, "finish", killed)
                 done(an_order(jobs, job, "second"))
             assert jobs.store.run_files.names(job.id) == {}
-            jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+            jobs.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
             order = an_order(next_host, job, "third")
             made, steps = done(order)
             next_host.store.jobs.end(order.holder, job.id, "done", plain(made))
@@ -409,7 +409,7 @@ def test_steps_that_were_not_dropped_are_dropped_by_the_next(
             patch.setattr(jobs.store.unfinished_files, "drop", killed)
             done(an_order(jobs, job, "old"))
         assert jobs.store.unfinished_files.sizes(job.id)
-        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
         done(an_order(jobs, job, "new"))
         assert jobs.store.unfinished_files.sizes(job.id) == {}
 
@@ -452,7 +452,7 @@ def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
         job = jobs.start(BulkRequest("sample", ("titles",)))
         order = an_order(jobs, job, "old")
-        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_lost_starts=3, is_dead=lambda _: True)
         with pytest.raises(JobLost):
             done(order)
         assert not (order.folder / "manifest.json").exists()
@@ -555,6 +555,6 @@ def test_a_store_is_opened_once(url: str, tmp_path: Path) -> None:
     desk = a_host(tmp_path, "here", url)
     store: Store = store_of(desk)
     assert store_of(desk) is store
-    assert (store.holds_everything, store.is_shared) == (True, url.startswith("postgresql"))
+    assert (store.is_shared_store, store.is_server) == (True, url.startswith("postgresql"))
     store.close()
     assert store.jobs.all() == []

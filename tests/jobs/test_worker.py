@@ -21,7 +21,9 @@ from kiwiresearch.jobs import child
 from kiwiresearch.jobs.assignment import JobAssignment
 from kiwiresearch.jobs.job import (
     BULK_TABLES,
+    JOB_STATES,
     MAX_ROWS,
+    OPEN_STATES,
     BulkRequest,
     FamilyRequest,
     Job,
@@ -31,8 +33,9 @@ from kiwiresearch.jobs.job import (
     checked_request,
     request_from_record,
 )
-from kiwiresearch.jobs.process import MAX_JOBS_PER_PROCESS, JobProcesses, JobSpec, spec_from_line
+from kiwiresearch.jobs.process import MAX_JOBS_PER_PROCESS, JobSpec, ProcessPool, spec_from_line
 from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
+from kiwiresearch.store import job_row
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.settings import Settings
@@ -67,7 +70,7 @@ def an_order(tmp_path: Path, book: Path, number: int) -> JobSpec:
 
 def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path) -> None:
     """It is used again while it is sound, leaves SIGTERM to its worker, and ends with the last that need it."""
-    processes = JobProcesses()
+    processes = ProcessPool()
     seen = []
     for number in (1, 2):
         process = processes.acquire()
@@ -86,7 +89,7 @@ def test_a_process_does_one_job_after_the_other(tmp_path: Path, sample_zim: Path
 
 def test_a_job_that_is_stopped_before_it_begins_does_nothing(tmp_path: Path, sample_zim: Path) -> None:
     """The word to stop is heard though the order comes after it, long before its grace is over."""
-    processes = JobProcesses()
+    processes = ProcessPool()
     process = processes.acquire()
     process.stop(600)
     rows = [event["event"] for event in process.events(an_order(tmp_path, sample_zim, 1))]
@@ -248,3 +251,9 @@ def test_an_invalid_request_is_refused(job_request: JobRequest, problem: str) ->
     with pytest.raises(BadUsage) as refused:
         checked_request(job_request, Settings())
     assert refused.value.message == problem
+
+
+def test_jobs_have_the_states_that_the_store_accepts() -> None:
+    """Both list the states, so that the store's libraries are loaded only where they are needed."""
+    assert {*JOB_STATES} == {*job_row.OPEN_STATES, *job_row.ENDED_STATES}
+    assert OPEN_STATES == job_row.OPEN_STATES

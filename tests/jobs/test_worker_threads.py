@@ -31,7 +31,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, engine: str) -> Iterat
     if engine == "postgresql":
         database: Callable[[], str] = request.getfixturevalue("postgres_server")
         url = database()
-    with open_store(url, holds_everything=True, clock=time.monotonic) as found:
+    with open_store(url, is_shared_store=True, clock=time.monotonic) as found:
         yield found
 
 

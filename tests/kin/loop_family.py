@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kiwiresearch.codec import plain
-from kiwiresearch.kin.loop.crawler import StepResult
+from kiwiresearch.kin.loop.item_processor import StepResult
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.researcher import Researcher
 from kiwiresearch.kin.loop.settings import CaseSettings

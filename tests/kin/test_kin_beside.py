@@ -47,7 +47,7 @@ def facts_by_relative(html: str) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
 
     def note(one: CheckedFact) -> None:
-        about = [other for other in one.details if other.status != "rejected"]
+        about = [other for other in one.relative_facts if other.status != "rejected"]
         assert all(
             page.text[other.fact.snippet.start : other.fact.snippet.end] == other.fact.snippet.words for other in about
         )

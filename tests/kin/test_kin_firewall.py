@@ -217,7 +217,7 @@ def test_any_text_is_judged(text: str, value: str, field: FieldName) -> None:
 
 def test_every_code_belongs_to_a_check() -> None:
     """Codes run from HF_001 to HF_052, five to each of the ten checks, then plausibility and living people."""
-    checks = [Violation(code, "").check for code in CODES]
+    checks = [Violation(code, "").check_number for code in CODES]
     assert checks == sorted(checks)
     assert set(checks) == set(range(1, len(CHECKS) + 1))
     assert str(Violation("HF_001", "x")) == "HF_001: 'x': there is no quote."

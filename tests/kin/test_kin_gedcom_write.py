@@ -14,7 +14,7 @@ from kiwiresearch.kin.gedcom.json_export import tree_gedcomx, tree_json
 from kiwiresearch.kin.gedcom.person_writer import slashed_name
 from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.gedcom.writer import tree_gedcom
-from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy.redaction import ShownTree
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Person, Relationship, Source
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
@@ -40,7 +40,7 @@ def dated(number: str, field: FieldName, text: str, *evidence: Evidence, preferr
 
 ANN = Person("p1", "Ann Hill", ("Ann of the Hill",), "female", external={"wikidata": "Q1", "zim": "book/A/Ann"})
 BEN = Person("p2", "Ben Hill", (), "male", is_dead=True)
-TREE = RedactedTree(
+TREE = ShownTree(
     {"p1": ANN, "p2": BEN, "p3": Person("p3", "Living", living="living")},
     (
         Relationship(
@@ -153,7 +153,7 @@ def test_version_7_says_it_its_own_way() -> None:
     assert problems(text) == []
 
 
-def replace_words(tree: RedactedTree, words: str) -> RedactedTree:
+def replace_words(tree: ShownTree, words: str) -> ShownTree:
     first = replace(tree.facts[0], evidence=(quote(PAGE, words),))
     return replace(tree, facts=(first, *tree.facts[1:]))
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.privacy.living import is_likely_living, living_status
+from kiwiresearch.kin.privacy.living import is_likely_living, living_verdicts
 from kiwiresearch.kin.privacy.text_parts import contacts_in, has_modern_clue, without_contacts
 from kiwiresearch.kin.tree import (
     Fact,
@@ -44,7 +44,7 @@ def a_tie(kind: RelationKind, first: str, second: str, qualifier: Qualifier = ""
 
 
 def status(tree: Tree, person: PersonId, *, years_after_death: int = 0) -> LivingStatus:
-    return living_status(tree, YEAR, years_after_death=years_after_death)[person].status
+    return living_verdicts(tree, YEAR, years_after_death=years_after_death)[person].status
 
 
 UNDATED = Person("x", "Somebody")
@@ -167,7 +167,7 @@ def test_somebody_who_is_their_own_grandparent_ages_no_one() -> None:
     people = [Person(name, name.upper()) for name in "abc"]
     ties = (a_tie("parent_of", "a", "b"), a_tie("parent_of", "b", "c"), a_tie("parent_of", "c", "a"))
     tree = a_tree(replace(people[0], birth=when("1990")), *people[1:], ties=ties)
-    assert {one: verdict.status for one, verdict in living_status(tree, YEAR).items()} == {
+    assert {one: verdict.status for one, verdict in living_verdicts(tree, YEAR).items()} == {
         "a": "living",
         "b": "unknown",
         "c": "unknown",
@@ -177,7 +177,7 @@ def test_somebody_who_is_their_own_grandparent_ages_no_one() -> None:
 def test_the_user_has_the_last_word() -> None:
     """An override beats every date."""
     tree = a_tree(replace(UNDATED, birth=when("1700")), Person("y", "Other", birth=when("2000")))
-    verdicts = living_status(tree, YEAR, overrides={"x": "living", "y": "deceased"})
+    verdicts = living_verdicts(tree, YEAR, overrides={"x": "living", "y": "deceased"})
     assert (verdicts["x"].status, verdicts["y"].status) == ("living", "deceased")
 
 
@@ -189,13 +189,13 @@ def test_the_dead_can_be_kept_private_for_some_years() -> None:
     old = replace(UNDATED, is_dead=True, birth=when("1850"))
     assert status(a_tree(old), "x", years_after_death=10) == "deceased"
     with pytest.raises(BadSettings, match="years_after_death"):
-        living_status(a_tree(UNDATED), YEAR, years_after_death=-1)
+        living_verdicts(a_tree(UNDATED), YEAR, years_after_death=-1)
 
 
 def test_a_reason_shows_nobody_s_dates() -> None:
     """Why somebody is taken for dead can be shown without revealing a relative's year."""
     tree = a_tree(UNDATED, Person("r", "Anna Smith", birth=when("3 May 1921")), ties=(a_tie("parent_of", "x", "r"),))
-    verdict = living_status(tree, YEAR)["x"]
+    verdict = living_verdicts(tree, YEAR)["x"]
     assert verdict.why == "born more than 110 years ago, judging by a child's dates"
     assert not {"1921", "1909", "Anna", "Smith"} & set(verdict.why.replace(",", " ").split())
 
@@ -207,7 +207,7 @@ def test_any_tree_gets_a_verdict_on_everybody(links: list[tuple[str, str, int]])
     ties = tuple(Relationship(str(n), kinds[kind], first, second) for n, (first, second, kind) in enumerate(links))
     people = [Person(name, name) for name in "bcdefgh"]
     tree = a_tree(Person("a", "A", birth=when("1980")), *people, ties=ties)
-    verdicts = living_status(tree, YEAR)
+    verdicts = living_verdicts(tree, YEAR)
     assert verdicts.keys() == tree.persons.keys()
     assert verdicts["a"].status == "living"
 

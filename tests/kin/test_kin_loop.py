@@ -15,7 +15,7 @@ from tests.kin.loop_family import NOW, a_case, named, open_family, researcher, r
 
 from kiwiresearch.errors import HostAway, NothingFound
 from kiwiresearch.kin.gedcom.json_export import tree_json
-from kiwiresearch.kin.loop.queries import Priority, age_term
+from kiwiresearch.kin.loop.queries import Priority, earliness_at
 from kiwiresearch.kin.loop.researcher import is_time_to_decide
 from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.sources.books import BookSource
@@ -177,11 +177,11 @@ def test_the_last_plan_is_to_stop(done: CaseStore) -> None:
 
 def test_priority_is_a_sum_of_named_terms() -> None:
     """The place in the queue explains itself, and what waits long comes before what came late."""
-    near = Priority(closeness=0.5, gain=1.0, reliability=0.65, age=1.0)
-    assert str(near) == "0.655 (closeness +0.175, gain +0.25, reliability +0.13, age +0.1)"
-    assert Priority(0.5, 1.0, 0.65, age=1.0, tier=1).total == pytest.approx(near.total - 0.15)
+    near = Priority(closeness=0.5, gain=1.0, reliability=0.65, earliness=1.0)
+    assert str(near) == "0.655 (closeness +0.175, gain +0.25, reliability +0.13, earliness +0.1)"
+    assert Priority(0.5, 1.0, 0.65, earliness=1.0, tier=1).total == pytest.approx(near.total - 0.15)
     assert str(Priority(0, 0, 0)) == "0 (nothing)"
-    assert age_term(0, 500) > age_term(100, 500) > age_term(500, 500) == age_term(900, 500) == 0.0
+    assert earliness_at(0, 500) > earliness_at(100, 500) > earliness_at(500, 500) == earliness_at(900, 500) == 0.0
 
 
 class ReportingSource(BookSource):

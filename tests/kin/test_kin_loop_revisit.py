@@ -50,7 +50,7 @@ def looks(
     tree: Tree, negative: FailedSearch, *earlier: RevisitItem, clues: tuple[ClueItem, ...] = (), revisits: int = 3
 ) -> list[RevisitItem]:
     settings = CaseSettings(revisits=revisits)
-    return revisit_items([negative], tree, {}, clues, earlier, settings, local=frozenset({"wikipedia"}))
+    return revisit_items([negative], tree, {}, clues, earlier, settings, local_source_ids=frozenset({"wikipedia"}))
 
 
 def test_another_name_leads_to_the_page_that_was_missed(tmp_path: Path) -> None:

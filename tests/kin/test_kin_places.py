@@ -106,25 +106,25 @@ def test_one_works_on_a_case_at_a_time(a_place: Place) -> None:
     """
     where = a_place()
     CaseStore.create(where, {}, now).close()
-    with CaseStore.open(where, now, lock_timeout_s=0.0) as first:
+    with CaseStore.open(where, now, for_changes=True) as first:
         first.add_person("a", "Ann")
         for patience_s in (0.0, 0.05):
             with pytest.raises(FolderTaken, match="Another command is working on the case"):
-                CaseStore.open(where, now, lock_timeout_s=patience_s)
+                CaseStore.open(where, now, for_changes=True, wait_s=patience_s)
         with CaseStore.open(where, now) as reader:
             assert list(reader.tree().persons) == ["a"]
     for _ in range(20):
-        CaseStore.open(where, now, lock_timeout_s=0.0).close()
+        CaseStore.open(where, now, for_changes=True).close()
 
 
 def test_a_waiting_writer_comes_next(a_place: Place) -> None:
     """A case that is released goes to the writer that waited for it."""
     where, got = a_place(), threading.Event()
     CaseStore.create(where, {}, now).close()
-    first = CaseStore.open(where, now, lock_timeout_s=0.0)
+    first = CaseStore.open(where, now, for_changes=True)
 
     def wait() -> None:
-        CaseStore.open(where, now, lock_timeout_s=60.0).close()
+        CaseStore.open(where, now, for_changes=True, wait_s=60.0).close()
         got.set()
 
     waiting = threading.Thread(target=wait)
@@ -139,12 +139,12 @@ def test_a_writer_that_lost_its_connection_writes_nothing_more(postgres_server: 
     """A dropped connection is made again for reading; its lock is lost, and so is the right to write."""
     where = postgres_server()
     CaseStore.create(where, {}, now).close()
-    with CaseStore.open(where, now, lock_timeout_s=0.0) as first:
+    with CaseStore.open(where, now, for_changes=True) as first:
         first.add_person("a", "Ann")
         with psycopg.connect(where, autocommit=True) as connection:
             connection.execute("SELECT pg_terminate_backend(%s)", [first._db._database._holder])
         assert list(first.tree().persons) == ["a"]
-        with CaseStore.open(where, now, lock_timeout_s=0.0) as second:
+        with CaseStore.open(where, now, for_changes=True) as second:
             second.add_person("c", "Cid")
             with pytest.raises(StoreUnreachable, match="was lost, and others"):
                 first.add_person("b", "Bob")

@@ -12,7 +12,7 @@ from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.privacy.living import living_status
+from kiwiresearch.kin.privacy.living import living_verdicts
 from kiwiresearch.kin.privacy.redaction import PrivacyMode, decade, redact
 from kiwiresearch.kin.privacy.text_parts import region
 from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME, WITHHELD
@@ -378,7 +378,7 @@ def test_redacting_twice_changes_nothing(tree: Tree, mode: PrivacyMode) -> None:
 @given(trees(), st.sampled_from(REDACTING))
 def test_the_dead_stay_as_they_are(tree: Tree, mode: PrivacyMode) -> None:
     """Nobody who is dead is lost or changed, and neither are their own dates and places."""
-    verdicts = living_status(tree, YEAR)
+    verdicts = living_verdicts(tree, YEAR)
     shown = redact(tree, mode, YEAR)
     for person in tree.persons.values():
         if verdicts[person.id].is_withheld:
@@ -396,6 +396,6 @@ def test_the_scan_finds_what_was_not_redacted(tree: Tree) -> None:
     """A tree as it is leaks the name of each living person, so that silence means something."""
     shown = {fact.person for fact in tree.facts}
     assert shown <= tree.persons.keys()
-    kept = {one for one, verdict in living_status(tree, YEAR).items() if verdict.is_withheld}
+    kept = {one for one, verdict in living_verdicts(tree, YEAR).items() if verdict.is_withheld}
     found = {leak.person for leak in find_leaks(repr(tree), tree, "public", YEAR)}
     assert kept <= found

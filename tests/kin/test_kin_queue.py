@@ -121,7 +121,7 @@ def test_an_item_fails_for_good_after_three_retries(case_url: str) -> None:
         for expected in ("pending", "pending", "pending", "failed"):
             item = store.queues.take("frontier")
             assert item
-            assert store.queues.fail(item, "no answer", LATER) == expected
+            assert store.queues.retry_later(item, "no answer", LATER) == expected
             clock[0] = NOW
             assert store.queues.take("frontier") is None
             clock[0] = LATER

@@ -94,8 +94,8 @@ def test_person_is_read_with_relatives(site: Site) -> None:
     plugin = plugin_at(site)
     gate = gate_to(site, plugin, key=KEY)
     fetched = FamilySearchSource(plugin, gate, signed_in(plugin, gate)).fetch("AAAA-111")
-    assert fetched.read is not None
-    rows = [(fact.field, fact.value) for fact in fetched.read.facts]
+    assert fetched.reading is not None
+    rows = [(fact.field, fact.value) for fact in fetched.reading.facts]
     assert rows == [
         ("name", 'Osric "Oz" Vane'),
         ("sex", "male"),
@@ -111,10 +111,10 @@ def test_person_is_read_with_relatives(site: Site) -> None:
         ("child", "Linnet Vane"),
         ("father", "Piers Vane"),
     ]
-    for fact in fetched.read.facts:
+    for fact in fetched.reading.facts:
         assert fetched.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
         assert fact.when is not None or fact.value in fact.snippet.words
-    assert next(fact.target for fact in fetched.read.facts if fact.field == "child") == "AAAA-113"
+    assert next(fact.target for fact in fetched.reading.facts if fact.field == "child") == "AAAA-113"
     assert "Ada Living" not in fetched.text
     assert fetched.source.tier == 2
 
@@ -125,7 +125,7 @@ def test_living_people_are_not_taken_over(site: Site) -> None:
     gate = gate_to(site, plugin, key=KEY)
     source = FamilySearchSource(plugin, gate, signed_in(plugin, gate))
     found = source.search(PersonQuery("Osric Vane", birth_year=1842, living="deceased"))
-    assert [one.read.ref.path for one in found if one.read] == ["AAAA-111"]
+    assert [one.reading.ref.path for one in found if one.reading] == ["AAAA-111"]
     assert "q.surname=Vane" in next(one.path for one in site.arrivals if "search" in one.path)
     with pytest.raises(SourceRefused) as caught:
         source.fetch("AAAA-115")
@@ -191,7 +191,7 @@ def test_errors_of_the_server_are_reported(site: Site, status: int, error: type[
 def test_invalid_records_are_not_people(content: bytes) -> None:
     """A record that is broken, or is about somebody else, is not a person and not a traceback."""
     try:
-        read = read_gedcomx(content, "X-1", "familysearch", 0.4).read
+        read = read_gedcomx(content, "X-1", "familysearch", 0.4).person
     except SourceUnreachable:
         return
     assert not read.is_person

@@ -24,14 +24,14 @@ def records() -> Iterator[tuple[PersonReading, str]]:
     for name in ("grave_full.html", "grave_sparse.html"):
         page = (graves.file.parent / "fixtures" / name).read_bytes()
         reading = read_site_page(page, graves.plugin, "https://www.findagrave.com/memorial/1")
-        yield reading.read, reading.text
+        yield reading.person, reading.text
     record = read_gedcomx(json.dumps(RECORD).encode(), "AAAA-111", "familysearch", 0.4)
-    yield record.read, record.text
+    yield record.person, record.text
     with wikidata_at(a_family().store()) as source:
         for item in ("Q100", "Q102"):
             fetched = source.fetch(item)
-            assert fetched.read is not None
-            yield fetched.read, fetched.text
+            assert fetched.reading is not None
+            yield fetched.reading, fetched.text
 
 
 @pytest.fixture(scope="module")

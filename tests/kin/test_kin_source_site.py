@@ -42,7 +42,7 @@ def with_rule(folder: Path, rule: str) -> Plugin:
 
 
 def every_snippet_is_a_span(reading: PageReading) -> None:
-    for fact in reading.read.facts:
+    for fact in reading.person.facts:
         assert reading.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
         assert fact.value in fact.snippet.words or fact.when is not None
 
@@ -52,22 +52,22 @@ def test_values_are_spans_of_the_text(stones: Plugin) -> None:
     page = memorial("Ada Quill", "May 12, 1842", "3 Feb 1911 (aged 68)")
     reading = read_site_page(page.encode(), stones, "https://stones.example/memorial/1")
     every_snippet_is_a_span(reading)
-    assert values_of(reading.read) == {
+    assert values_of(reading.person) == {
         "name": ["Ada Quill"],
         "birth_date": ["1842-05-12"],
         "death_date": ["1911-02-03"],
         "burial_place": ["Tallow Hill"],
     }
-    assert {fact.method for fact in reading.read.facts} == {"plugin"}
-    assert reading.read.is_person
-    assert [fact.snippet.words for fact in reading.read.facts][1] == "May 12, 1842"
+    assert {fact.method for fact in reading.person.facts} == {"plugin"}
+    assert reading.person.is_person
+    assert [fact.snippet.words for fact in reading.person.facts][1] == "May 12, 1842"
 
 
 def test_relatives_carry_their_address(stones: Plugin) -> None:
     """A relation that may be there many times is read each time, with the page it links to."""
     page = memorial("Ada Quill") + "<p class=child><a href='/memorial/7'>Bo Quill</a></p><p class=child>Cy Quill</p>"
     reading = read_site_page(page.encode(), stones, "https://stones.example/memorial/1")
-    children = [(fact.value, fact.target) for fact in reading.read.facts if fact.field == "child"]
+    children = [(fact.value, fact.target) for fact in reading.person.facts if fact.field == "child"]
     assert children == [("Bo Quill", "https://stones.example/memorial/7"), ("Cy Quill", "")]
 
 
@@ -92,9 +92,9 @@ HEADING = "<h1 id='bio-name'>Mary <i>Jones</i> Smith <b>V Veteran</b> <a href='/
 def test_rules_choose_words(tmp_path: Path, rule: str, value: str) -> None:
     """Exclusions, own text, patterns, attributes and null values choose the words; split words are not a value."""
     reading = read_site_page(HEADING.encode(), with_rule(tmp_path, rule), "https://stones.example/1")
-    assert reading.read.name == value
+    assert reading.person.name == value
     assert reading.missing == (() if value else ("name",))
-    assert reading.read.is_person == bool(value)
+    assert reading.person.is_person == bool(value)
     every_snippet_is_a_span(reading)
 
 
@@ -110,7 +110,7 @@ def test_hidden_words_are_not_evidence(stones: Plugin) -> None:
     page = "<h1 id=bio-name style='display:none'>Ghost</h1><script>var x='Ghost'</script><p hidden>Ghost</p><p>Seen</p>"
     reading = read_site_page(page.encode(), stones, "https://stones.example/1")
     assert reading.text == "Seen"
-    assert not reading.read.is_person
+    assert not reading.person.is_person
 
 
 def test_exact_dates_want_a_day(tmp_path: Path) -> None:
@@ -118,7 +118,9 @@ def test_exact_dates_want_a_day(tmp_path: Path) -> None:
     label = '"#birthDateLabel", type: "date", format: '
     text = SITE_PLUGIN.replace(f'{label}"fuzzy"', f'{label}"exact"')
     plugin = plugin_in(tmp_path, text)
-    read = values_of(read_site_page(memorial("A B", "c. 1842", "c. 1911").encode(), plugin, "https://s.example/").read)
+    read = values_of(
+        read_site_page(memorial("A B", "c. 1842", "c. 1911").encode(), plugin, "https://s.example/").person
+    )
     assert "birth_date" not in read
     assert read["death_date"] == ["1911~"]
 
@@ -155,7 +157,7 @@ def test_find_asks_as_the_plugin_says(stones: Plugin, site: Site) -> None:
     site.page("/memorial/2", memorial("Ada Quill Moss"))
     plugin = at(stones, site.address)
     found = SiteSource(plugin, gate_to(site, plugin)).search(ADA)
-    assert [one.read.name for one in found if one.read] == ["Ada Quill", "Ada Quill Moss"]
+    assert [one.reading.name for one in found if one.reading] == ["Ada Quill", "Ada Quill Moss"]
     assert asked[0] == "/memorial/search?firstname=Ada&lastname=Quill&birthyear=1842&deathyear=1911"
     assert len(asked) == 3
     source = found[0].source
@@ -202,7 +204,7 @@ def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> 
         good = number not in (3, 5, 8)
         site.page(f"/memorial/{number}", memorial("Ada Quill") if good else "<h1 id=new-name>Ada Quill</h1>")
     source = SiteSource(plugin, gate_to(site, plugin, memory=memory))
-    read = [source.fetch(f"/memorial/{number}").read for number in range(1, 9)]
+    read = [source.fetch(f"/memorial/{number}").reading for number in range(1, 9)]
     assert [person.is_person for person in read if person] == [True, True, False, True, False, True, True, False]
     assert all(not person.facts for person in read if person and not person.is_person)
     with pytest.raises(SourceRefused) as caught:
@@ -247,7 +249,7 @@ def test_one_bad_result_costs_only_itself(stones: Plugin, site: Site) -> None:
     site.page("/memorial/4", memorial("Ada Quill"))
     plugin = at(stones, site.address)
     found = SiteSource(plugin, gate_to(site, plugin)).search(ADA)
-    assert [one.read.name for one in found if one.read] == ["Ada Quill"]
+    assert [one.reading.name for one in found if one.reading] == ["Ada Quill"]
     del site.pages["/memorial/4"]
     with pytest.raises(SourceUnreachable, match="404"):
         SiteSource(plugin, gate_to(site, plugin)).search(ADA)

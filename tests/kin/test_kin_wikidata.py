@@ -36,16 +36,16 @@ def source(request: pytest.FixtureRequest, site: Site) -> WikidataSource:
 
 
 def facts_of(fetched: Fetched, field: str) -> list[ExtractedFact]:
-    assert fetched.read is not None
-    return [fact for fact in fetched.read.facts if fact.field == field]
+    assert fetched.reading is not None
+    return [fact for fact in fetched.reading.facts if fact.field == field]
 
 
 def test_people_are_found_by_name_and_years(source: WikidataSource) -> None:
     """Of two people of one name, the one whose years fit is found; other names count (R284, R375)."""
     query = PersonQuery("Osric Vane", birth_year=1703, living="deceased")
-    assert [one.read.ref.path for one in source.search(query) if one.read] == ["Q100"]
+    assert [one.reading.ref.path for one in source.search(query) if one.reading] == ["Q100"]
     both = source.search(PersonQuery("Osric Vane", living="deceased"))
-    assert [one.read.ref.path for one in both if one.read] == ["Q100", "Q101"]
+    assert [one.reading.ref.path for one in both if one.reading] == ["Q100", "Q101"]
     assert [one.source.title for one in source.search(PersonQuery("Osric the Elder", living="deceased"))] == [
         "Osric Vane"
     ]
@@ -56,10 +56,10 @@ def test_people_are_found_by_name_and_years(source: WikidataSource) -> None:
 def test_every_fact_is_a_line_of_the_text(source: WikidataSource) -> None:
     """The words of a fact are one line of the record, and its value or date can be read in them again."""
     fetched = source.fetch("Q100")
-    assert fetched.read is not None
-    assert fetched.read.sex == "male"
-    assert len(fetched.read.facts) >= 7
-    for fact in fetched.read.facts:
+    assert fetched.reading is not None
+    assert fetched.reading.sex == "male"
+    assert len(fetched.reading.facts) >= 7
+    for fact in fetched.reading.facts:
         assert fetched.text[fact.snippet.start : fact.snippet.end] == fact.snippet.words
         assert fact.snippet.words in fetched.text.split("\n")
         if fact.field.endswith("_date"):
@@ -121,14 +121,14 @@ def test_confidence_follows_reference_and_rank(source: WikidataSource) -> None:
 def test_same_answer_gives_the_same_record(source: WikidataSource) -> None:
     """Two readings of the same data agree byte for byte, id included (R277)."""
     one, two = source.fetch("Q100"), source.fetch("http://www.wikidata.org/entity/Q100")
-    assert (one.text, one.source.id, one.read) == (two.text, two.source.id, two.read)
+    assert (one.text, one.source.id, one.reading) == (two.text, two.source.id, two.reading)
 
 
 def test_invalid_items_are_reported(source: WikidataSource) -> None:
     """An invalid locator, and an item without a name, are not people."""
     with pytest.raises(SourceUnreachable, match="not a Wikidata item"):
         source.fetch("Q1> ?p ?o } #")
-    nobody = source.fetch("Q424242").read
+    nobody = source.fetch("Q424242").reading
     assert nobody is not None
     assert not nobody.is_person
 

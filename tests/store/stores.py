@@ -19,9 +19,9 @@ LEASE_S = 60.0
 SECONDS = count(1_800_000_000)
 
 
-def opened(url: str, *, holds_everything: bool = True, busy_s: float = 30.0) -> Store:
+def opened(url: str, *, is_shared_store: bool = True, busy_s: float = 30.0) -> Store:
     """A store whose clock, where it is asked for, goes on by a second at each look."""
-    return open_store(url, holds_everything=holds_everything, clock=lambda: float(next(SECONDS)), busy_s=busy_s)
+    return open_store(url, is_shared_store=is_shared_store, clock=lambda: float(next(SECONDS)), busy_s=busy_s)
 
 
 def changed(url: str, sql: str) -> int:
@@ -48,7 +48,7 @@ for me in range(number):
         os.close(starting)
         os.read(waiting, 1)
         try:
-            store = open_store(url, holds_everything=True, clock=time.time)
+            store = open_store(url, is_shared_store=True, clock=time.time)
             exec(code)
         except BaseException:
             traceback.print_exc()

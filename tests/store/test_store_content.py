@@ -106,7 +106,7 @@ def test_damaged_rows_are_noticed(store: Store, store_url: str) -> None:
 
 
 def _literal(row: bytes, store: Store) -> str:
-    return f"decode('{row.hex()}', 'hex')" if store.is_shared else f"x'{row.hex()}'"
+    return f"decode('{row.hex()}', 'hex')" if store.is_server else f"x'{row.hex()}'"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ MUCH = """
 import resource, sys, time
 from pathlib import Path
 from kiwiresearch.store.store import open_store
-with open_store(sys.argv[1], holds_everything=True, clock=time.time) as store:
+with open_store(sys.argv[1], is_shared_store=True, clock=time.time) as store:
     store.run_files.put("", "warm-1", {"x": b"x" * 2**21})
     list(store.run_files.pieces("warm-1", "x"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -248,7 +248,7 @@ FULL = """
 import os, resource, sys, time
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.store.store import open_store
-with open_store(sys.argv[1], holds_everything=True, clock=time.time) as store:
+with open_store(sys.argv[1], is_shared_store=True, clock=time.time) as store:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
         store.run_files.put("", "large-1", {"small": b"x", "z": os.urandom(2_000_000)})

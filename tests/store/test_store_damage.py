@@ -38,7 +38,7 @@ def row_of(store: Store, job_id: str) -> JobRow:
 
 
 def wrongs(store: Store) -> list[tuple[str, str]]:
-    return WRONG if store.is_shared else WRONG + WRONG_IN_FILES
+    return WRONG if store.is_server else WRONG + WRONG_IN_FILES
 
 
 def test_a_damaged_row_stops_no_other_job(store: Store, store_url: str) -> None:
@@ -95,11 +95,11 @@ def test_jobs_are_taken_back_from_the_dead_beside_damaged_rows(store: Store, sto
         store.jobs.add("x", "research", {"topic": "Galaxy"})
         store.leases.lease_next("w", ["research"], lease_s=LAPSED_S)
     halves = """report = '1', losses = '[{"why": "\\ud800"}]'"""
-    more = "" if store.is_shared else ", lease_until = 'long', tries = 'few', worker = X'ff'"
+    more = "" if store.is_server else ", lease_until = 'long', tries = 'few', worker = X'ff'"
     changed(store_url, f"UPDATE kiwi_job SET {halves}{more} WHERE id = 'x-1'")
-    if not store.is_shared:
+    if not store.is_server:
         changed(store_url, f"UPDATE kiwi_job SET tries = {2**63 - 1} WHERE id = 'x-2'")
-    assert sorted(row.id for row in store.leases.expire(max_tries=9)) == ["x-1", "x-2"]
+    assert sorted(row.id for row in store.leases.expire(max_lost_starts=9)) == ["x-1", "x-2"]
     assert store.jobs.counts() == (2, 0)
 
 

@@ -27,7 +27,7 @@ class Files(Mapping):
     def __len__(self):
         return 2
 
-store = open_store(sys.argv[1], holds_everything=True, clock=time.time)
+store = open_store(sys.argv[1], is_shared_store=True, clock=time.time)
 job = store.leases.lease_next("killed", ["research"], lease_s=60.0)
 store.run_files.put(job.holder, job.id, Files())
 """
@@ -53,7 +53,7 @@ def test_remains_of_a_killed_worker_are_removed_with_its_job(store: Store, store
         assert worker.stdout.readline() == "putting\n"
         worker.kill()
     assert pieces(store_url) == 4
-    (back,) = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "killed")
+    (back,) = store.leases.expire(max_lost_starts=3, is_dead=lambda worker: worker == "killed")
     assert (back.state, pieces(store_url)) == ("queued", 0)
     store.run_files.put(claimed(store), "x-1", {"a": b"whole"})
     assert store.run_files.read("x-1", "a") == b"whole"
@@ -68,7 +68,7 @@ Ending = Callable[[Store, str], object]
         lambda store, who: store.jobs.end(who, "x-1", "done", {}),
         lambda store, who: store.jobs.end(who, "x-1", "failed", {}),
         lambda store, who: store.leases.requeue(who, "x-1", "stopped"),
-        lambda store, who: store.leases.requeue_killed(who, "x-1", max_tries=1),
+        lambda store, who: store.leases.requeue_killed(who, "x-1", max_lost_starts=1),
     ],
     ids=["done", "failed", "given back", "lost"],
 )

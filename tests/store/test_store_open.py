@@ -117,10 +117,10 @@ def test_a_new_store_is_there_for_the_next_who_opens_it(store_url: str) -> None:
     """What one process keeps, another finds."""
     with opened(store_url) as store:
         store.jobs.add("galaxy", "research", {"topic": "Galaxy"})
-        assert (store.holds_everything, store.is_shared) == (True, store_url.startswith("postgresql"))
-    with opened(store_url, holds_everything=False) as store:
+        assert (store.is_shared_store, store.is_server) == (True, store_url.startswith("postgresql"))
+    with opened(store_url, is_shared_store=False) as store:
         assert [job.id for job in store.jobs.all()] == ["galaxy-1"]
-        assert not store.holds_everything
+        assert not store.is_shared_store
 
 
 def test_many_processes_open_a_fresh_store_at_once(store_url: str) -> None:
@@ -263,7 +263,7 @@ from kiwiresearch.store.store import open_store
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 for url in sys.argv[1:]:
     try:
-        with open_store(url, holds_everything=True, clock=time.time) as store:
+        with open_store(url, is_shared_store=True, clock=time.time) as store:
             store.jobs.add("x", "research", {})
     except KiwiError as problem:
         print(type(problem).__name__)

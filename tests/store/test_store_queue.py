@@ -142,7 +142,7 @@ def test_a_lease_that_is_renewed_does_not_lapse(store: Store) -> None:
     """Only the job of a worker that did not report back goes back in line."""
     job, other = running_job(store, lease_s=LAPSED_S), running_job(store, worker="v")
     assert store.leases.renew("w", job.id, lease_s=LEASE_S) == "ours"
-    assert store.leases.expire(max_tries=3) == []
+    assert store.leases.expire(max_lost_starts=3) == []
     assert store.leases.renew("v", job.id, lease_s=LEASE_S) == "lost"
     assert store.leases.renew("w", "nobody-1", lease_s=LEASE_S) == "lost"
     assert store.leases.renew("v", other.id, lease_s=LEASE_S) == "ours"
@@ -152,7 +152,7 @@ def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener)
     """Another worker continues at its old place, and it is recorded who lost it, when and why."""
     job = running_job(store, lease_s=LAPSED_S)
     later = store.jobs.add("y", "research", {})
-    (reaped,) = another().leases.expire(max_tries=3)
+    (reaped,) = another().leases.expire(max_lost_starts=3)
     assert (reaped.id, reaped.state, reaped.turn) == (job.id, "queued", job.turn)
     assert [(loss["worker"], loss["why"]) for loss in reaped.losses] == [("w", job_row.LEASE_EXPIRED)]
     assert reaped.losses[0]["at"].startswith("20")
@@ -165,8 +165,8 @@ def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener)
 def test_a_worker_known_to_be_dead_is_not_waited_for(store: Store) -> None:
     """If the host knows that the process is gone, the lease need not lapse."""
     job = running_job(store)
-    assert store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "v") == []
-    (reaped,) = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "w")
+    assert store.leases.expire(max_lost_starts=3, is_dead=lambda worker: worker == "v") == []
+    (reaped,) = store.leases.expire(max_lost_starts=3, is_dead=lambda worker: worker == "w")
     assert (reaped.id, reaped.losses[0]["why"]) == (job.id, "the process of its worker ended")
 
 
@@ -176,7 +176,7 @@ def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> No
     store.leases.requeue("w", job.id, "the worker was stopped")
     store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     for left in (2, 1, 0):
-        (lost,) = store.leases.expire(max_tries=3)
+        (lost,) = store.leases.expire(max_lost_starts=3)
         assert lost.state == ("queued" if left else "failed")
         store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     failed = job_of(store, job.id)
@@ -187,7 +187,7 @@ def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> No
     again = store.jobs.restart(job.id)
     assert (again.state, again.report, again.ended_at, len(again.losses)) == ("queued", {}, "", 4)
     store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
-    assert [one.state for one in store.leases.expire(max_tries=3)] == ["queued"]
+    assert [one.state for one in store.leases.expire(max_lost_starts=3)] == ["queued"]
 
 
 def test_a_job_whose_process_is_killed_is_tried_only_so_often(store: Store) -> None:
@@ -196,13 +196,13 @@ def test_a_job_whose_process_is_killed_is_tried_only_so_often(store: Store) -> N
     for state in ("queued", "failed"):
         row = store.leases.lease_next("w", ("research",), lease_s=60)
         assert row is not None
-        assert store.leases.requeue_killed(row.holder, row.id, max_tries=2).state == state
+        assert store.leases.requeue_killed(row.holder, row.id, max_lost_starts=2).state == state
     failed = store.jobs.get("x-1")
     assert failed is not None
     assert [one["why"] for one in failed.losses] == ["its process was killed"] * 2
     assert failed.report["problem"].startswith("It failed 2 times (")
     with pytest.raises(LeaseLost):
-        store.leases.requeue_killed("w", "x-1", max_tries=2)
+        store.leases.requeue_killed("w", "x-1", max_lost_starts=2)
 
 
 def test_a_job_that_is_given_back_has_lost_no_try(store: Store) -> None:
@@ -212,7 +212,7 @@ def test_a_job_that_is_given_back_has_lost_no_try(store: Store) -> None:
     for _ in range(5):
         assert started(store) == "x-1"
         store.leases.requeue("w", "x-1", "the worker was stopped")
-        assert store.leases.expire(max_tries=1) == []
+        assert store.leases.expire(max_lost_starts=1) == []
     job = job_of(store, "x-1")
     assert (job.state, job.turn, job.attempt) == ("queued", 1, 5)
     assert {loss["why"] for loss in job.losses} == {"the worker was stopped"}
@@ -232,7 +232,7 @@ WRITES: dict[str, Callable[[Store, str, str], None]] = {
 def test_a_worker_given_up_for_dead_writes_nothing(store: Store, now_with: str) -> None:
     """Whatever became of the job since, a write of who had it before is refused and leaves no trace."""
     zombie = running_job(store, lease_s=LAPSED_S)
-    store.leases.expire(max_tries=3)
+    store.leases.expire(max_lost_starts=3)
     if now_with != "in line":
         worker = "w" if now_with == "itself again" else "v"
         taken = store.leases.lease_next(worker, ALL, lease_s=LEASE_S)
@@ -268,7 +268,7 @@ def test_a_job_that_was_to_stop_does_not_come_back(store: Store, end: str) -> No
     job = running_job(store, lease_s=LAPSED_S)
     store.jobs.cancel(job.id)
     if end == "lost":
-        store.leases.expire(max_tries=3)
+        store.leases.expire(max_lost_starts=3)
     else:
         store.leases.requeue("w", job.id, "the worker was stopped")
     ended = job_of(store, job.id)
@@ -321,7 +321,7 @@ def test_events_are_numbered_within_an_attempt_and_read_on_from_a_place(store: S
     job = running_job(store, lease_s=LAPSED_S)
     store.jobs.add_events("w", job.id, 1, [{"order": 1}, {"order": 2}])
     store.jobs.add_events("w", job.id, 1, [])
-    store.leases.expire(max_tries=3)
+    store.leases.expire(max_lost_starts=3)
     store.leases.lease_next("v", ALL, lease_s=LEASE_S)
     store.jobs.add_events("v", job.id, 2, [{"order": 3}])
     assert store.jobs.events(job.id) == [(1, 1, {"order": 1}), (1, 2, {"order": 2}), (2, 1, {"order": 3})]
@@ -351,7 +351,7 @@ def test_events_of_jobs_that_ended_long_ago_are_dropped(store: Store, monkeypatc
 
 def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that is given back again and again keeps only the latest losses."""
-    monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
+    monkeypatch.setattr(job_row, "MAX_STORED_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for number in range(5):
         store.leases.lease_next("w", ALL, lease_s=LEASE_S)
@@ -361,11 +361,11 @@ def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_giving_back_does_not_push_out_the_reasons_of_tries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that waited for long, and was lost before and after, keeps all reasons for failures."""
-    monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
+    monkeypatch.setattr(job_row, "MAX_STORED_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for left in (2, 1, 0):
         store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
-        (lost,) = store.leases.expire(max_tries=3)
+        (lost,) = store.leases.expire(max_lost_starts=3)
         for _ in range(5 if left else 0):
             store.leases.lease_next("w", ALL, lease_s=LEASE_S)
             store.leases.requeue("w", "x-1", "a host is away")
@@ -380,5 +380,5 @@ def test_leases_are_judged_by_the_clock_of_the_store(store: Store, store_url: st
     with opened(store_url) as other:
         for _ in range(int(LEASE_S) + 1):
             next(SECONDS)
-        lost = other.leases.expire(max_tries=3)
-    assert [one.id for one in lost] == ([] if store.is_shared else [job.id])
+        lost = other.leases.expire(max_lost_starts=3)
+    assert [one.id for one in lost] == ([] if store.is_server else [job.id])

@@ -83,7 +83,7 @@ def test_many_writers_at_once_lose_nothing(store_url: str) -> None:
 HOLDING = """
 import sys, time
 from kiwiresearch.store.store import open_store
-store = open_store(sys.argv[1], holds_everything=True, clock=time.time)
+store = open_store(sys.argv[1], is_shared_store=True, clock=time.time)
 job = store.leases.lease_next("dies", ["research"], lease_s=float(sys.argv[2]))
 store.unfinished_files.append(job.holder, job.id, {"steps": (0, b"one\\n")})
 with store._database.writing() as connection:
@@ -103,12 +103,12 @@ def test_the_job_of_a_killed_worker_goes_on_elsewhere(store_url: str) -> None:
             assert process.stdout.readline() == "x-1\n"
             process.send_signal(signal.SIGKILL)
             process.wait()
-        if store.is_shared:  # the server notices in its own time that the connection is gone
+        if store.is_server:  # the server notices in its own time that the connection is gone
             with store._database.writing() as connection:
                 connection.exec_driver_sql("SELECT id FROM kiwi_job FOR UPDATE")
-        lost = store.leases.expire(max_tries=3)
+        lost = store.leases.expire(max_lost_starts=3)
         if not lost:  # the file's clock is the test's own
-            lost = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "dies")
+            lost = store.leases.expire(max_lost_starts=3, is_dead=lambda worker: worker == "dies")
         assert [(job.id, job.state, job.report) for job in lost] == [("x-1", "queued", {})]
         taken = store.leases.lease_next("lives", ["research"], lease_s=LEASE_S)
         assert taken is not None
@@ -141,7 +141,7 @@ def _walk(store: Store, steps: list[Step]) -> None:
             if found:
                 starts[found.user] = number
         elif step == "lose":
-            store.leases.expire(max_tries=2)
+            store.leases.expire(max_lost_starts=2)
         elif step == "cancel" and jobs:
             store.jobs.cancel(sorted(jobs)[which % len(jobs)])
         elif step == "end" and chosen:

@@ -96,7 +96,7 @@ def test_a_job_that_makes_no_sense_is_refused(client: httpx2.Client, body: dict[
 def test_a_damaged_job_is_reported_and_removed(client: httpx2.Client, place: Path) -> None:
     """It is listed for programs and people with what is wrong and what to do; resuming it says so again."""
     [file] = place.rglob("store.sqlite")
-    with opened(f"sqlite:///{file}", holds_everything=False) as store:
+    with opened(f"sqlite:///{file}", is_shared_store=False) as store:
         put_row(store, JobRow("torn-1", "research", {"browser": browser_key(BROWSER)}, state="failed", turn=1_000))
     jobs = {job["id"]: job for job in client.get("/api/research").json()["jobs"]}
     job = jobs["torn-1"]

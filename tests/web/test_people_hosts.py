@@ -30,7 +30,7 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         url = server()
     with contextlib.ExitStack() as opened:
         first, second = (
-            opened.enter_context(open_store(url, holds_everything=True, clock=lambda: 1_000.0)) for _ in range(2)
+            opened.enter_context(open_store(url, is_shared_store=True, clock=lambda: 1_000.0)) for _ in range(2)
         )
         yield first, second
 

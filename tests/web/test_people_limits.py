@@ -118,7 +118,7 @@ def test_only_the_maker_or_an_owner_changes_a_run(people: UserServer) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", holds_everything=False, clock=lambda: 1_000.0) as store:
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_shared_store=False, clock=lambda: 1_000.0) as store:
         yield store
 
 

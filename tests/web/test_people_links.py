@@ -168,7 +168,7 @@ def check(tmp_path: Path) -> Iterator[tuple[PasswordCheck, UserRegister, Callabl
     def wait(seconds: float) -> None:
         now[0] += seconds
 
-    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", holds_everything=False, clock=lambda: 0.0) as store:
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_shared_store=False, clock=lambda: 0.0) as store:
         register = UserRegister(store, utc_now, Actor())
         register.add("lily", "reader")
         yield PasswordCheck(store, clock=lambda: now[0]), register, wait
@@ -181,20 +181,20 @@ def test_wrong_links_are_limited_like_wrong_passwords(
     links, register, wait = check
     secret = register.new_link("lily").secret
     for _ in range(3 * door.FROM_ONE_ADDRESS):
-        assert links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), is_used=False) is not None
+        assert links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), consume=False) is not None
     for number in range(door.FROM_ONE_ADDRESS):
         assert (
-            links.find_sign_in_link("bako-midu-tero-nasi-fuvo-gedi", "10.0.0.1", at=utc_now(), is_used=number % 2 == 0)
+            links.find_sign_in_link("bako-midu-tero-nasi-fuvo-gedi", "10.0.0.1", at=utc_now(), consume=number % 2 == 0)
             is None
         )
     with pytest.raises(LimitReached) as caught:
-        links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), is_used=True)
+        links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), consume=True)
     assert 0 < caught.value.retry_after_s <= door.PERIOD_S
     with pytest.raises(LimitReached):
         links.find("lily", PASSWORD, "10.0.0.1")
-    assert links.find_sign_in_link(secret, "10.0.0.2", at=utc_now(), is_used=False) is not None
+    assert links.find_sign_in_link(secret, "10.0.0.2", at=utc_now(), consume=False) is not None
     wait(caught.value.retry_after_s)
-    assert links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), is_used=True) is not None
+    assert links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), consume=True) is not None
 
 
 def test_the_page_says_when_to_try_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,7 +242,7 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PasswordCh
     """A password check with a clock that a test moves, and a class of thirty."""
     file = tmp_path_factory.mktemp("door") / "store.sqlite"
     now = [0.0]
-    with open_store(f"sqlite:///{file}", holds_everything=True, clock=lambda: 1_000.0) as store:
+    with open_store(f"sqlite:///{file}", is_shared_store=True, clock=lambda: 1_000.0) as store:
         register = UserRegister(store, utc_now, Actor())
         for number in range(30):
             register.add(f"pupil {number}", "reader")

@@ -29,7 +29,7 @@ def test_a_host_without_a_time_is_known_all_the_same(tmp_path: Path, sample_zim:
     archive = LibzimArchive(sample_zim)
     sheet = announcement_of(archive.book, None)
     archive.close()
-    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", holds_everything=True, clock=time.monotonic) as store:
+    with open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_shared_store=True, clock=time.monotonic) as store:
         store.hosts.announce("liar", "http://127.0.0.1:9", [sheet | {"since": since}])
         store.hosts.announce("other", "http://127.0.0.1:9", [sheet | {"since": 5.0}])
         met = OtherHosts(store, "ours")
@@ -84,7 +84,7 @@ def test_a_host_that_fails_again_and_again_is_left_alone(tmp_path: Path, sample_
     archive.close()
     lame, call = Lame(), Call("title", ("Sun",), lambda value, _: checked_text(value))
     with (
-        open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", holds_everything=True, clock=time.monotonic) as store,
+        open_store(f"sqlite:///{tmp_path / 'store.sqlite'}", is_shared_store=True, clock=time.monotonic) as store,
         lame.serving() as url,
     ):
         store.hosts.announce("lame", url, [sheet])

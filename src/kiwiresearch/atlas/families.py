@@ -15,6 +15,7 @@ from kiwiresearch.atlas.records import date_of_row
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.kin import (
     KIND_OF_FIELD,
+    PARENT_FIELDS,
     RELATION_FIELDS,
     SEX_OF_PARENT,
     Evidence,
@@ -194,7 +195,7 @@ class _TreeBuilder:
     ) -> None:
         if name in SEX_OF_PARENT:
             self.persons[relative].setdefault("sex", SEX_OF_PARENT[name])
-        if name in ("father", "mother", "parent"):
+        if name in PARENT_FIELDS:
             ends = (relative, who)
         elif name == "child":
             ends = (who, relative)

@@ -12,7 +12,7 @@ from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow,
 from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin import Evidence, KinshipFinder, PersonId, Sex, Tree, path_to, predecessors_from
-from kiwiresearch.kin.privacy import WITHHELD, PrivacyMode, RedactedTree, redact
+from kiwiresearch.kin.privacy import WITHHELD, PrivacyMode, ShownTree, redact
 from kiwiresearch.text.dates import DateRange, DateText
 
 MAX_NAMED = 8
@@ -187,7 +187,7 @@ def _visible_tree(
     people: Sequence[PersonId] | dict[PersonId, None],
     sight: PrivacyView,
     max_people: int = MAX_PEOPLE,
-) -> RedactedTree:
+) -> ShownTree:
     """The tree around some people, redacted for the mode.
 
     People at its edge have fewer relatives here than in the book, so they may be taken for living, but never

@@ -18,7 +18,7 @@ from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import KinshipFinder, PersonId, Source, Tree, find_tree_conflicts
 from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
-from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
+from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople, find_withheld, shown_tree
 from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, lifespan, shown_conflict
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.messages import Message
@@ -153,22 +153,23 @@ class Case:
         *,
         year: int | None = None,
         plugins: Path | None = None,
-        lock_timeout_s: float | None = None,
+        for_changes: bool = False,
+        wait_s: float = 0.0,
     ) -> Self:
         """Open a case at a location or in a folder.
 
-        With `lock_timeout_s` it is locked for changes, after waiting up to that many seconds for another process.
+        It is locked if it is opened `for_changes`, after waiting up to `wait_s` for another process.
         """
         location = location_of(where)
-        store = CaseStore.open(location.database, now, lock_timeout_s=lock_timeout_s)
+        store = CaseStore.open(location.database, now, for_changes=for_changes, wait_s=wait_s)
         case = cls(location, store, finder, year or this_year(), plugins=plugins)
-        if lock_timeout_s is not None:
+        if for_changes:
             case._is_locked = True
             location.touch()
         return case
 
     def close(self) -> None:
-        opened: OpenSources | None = self.__dict__.get("_opened")
+        opened: OpenSources | None = self.__dict__.get("opened_sources")
         if opened is not None:
             opened.close()
         try:
@@ -186,13 +187,14 @@ class Case:
     @cached_property
     def researcher(self) -> Researcher:
         """The researcher of the case, with its sources opened."""
-        finder, sources = self._books(), self._opened.sources
+        finder, sources = self._books(), self.opened_sources.sources
         model = finder.brief_model if self.with_model else None
         is_local = model is not None and finder.model_is_local
         return Researcher(self.store, sources, self._find_address, year=self.year, model=model, model_is_local=is_local)
 
     @cached_property
-    def _opened(self) -> OpenSources:
+    def opened_sources(self) -> OpenSources:
+        """Its sources, open until the case is closed."""
         return open_case_sources(self.store, self._books().books, self._plugins)
 
     def _books(self) -> Finder:
@@ -200,11 +202,8 @@ class Case:
             raise BadUsage("The case cannot continue without its books.", remedy="Open it with its books.")
         return self.finder
 
-    def sign_in(self, source: str, tell: Callable[[str], None]) -> None:
-        """Sign the user in to a source until the case is closed; `tell` receives the address to open."""
-        self._opened.sign_in(source, tell)
-
     def steps(self) -> Iterator[StepResult]:
+        """Research until there is a reason to stop. Programs call this: see the guide for Python."""
         return self.researcher.steps()
 
     def reevaluate(self) -> Decisions:
@@ -214,13 +213,13 @@ class Case:
             self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
         return decided
 
-    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
+    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         """The tree, redacted for the mode; `with_discarded` includes rejected facts."""
-        found = redact_withheld(self.withheld(with_discarded=with_discarded), mode)
+        found = shown_tree(self.withheld(with_discarded=with_discarded), mode)
         return replace(found, sources={item: _without_day(source) for item, source in found.sources.items()})
 
     def derived(self, compute: Callable[[Tree], Found], mode: PrivacyMode) -> Found:
-        """A value computed from the tree redacted for the mode, such as its conflicts."""
+        """A value computed from the tree as the mode shows it, such as its conflicts; `CachedCase` computes it once."""
         return compute(self.tree(mode))
 
     def mask(self, mode: PrivacyMode) -> Mask:
@@ -231,13 +230,6 @@ class Case:
         """The unredacted tree, and who in it is withheld. For the owner only."""
         tree, years = self.store.tree(with_discarded=with_discarded), self.settings.years_after_death
         return find_withheld(tree, self.year, years_after_death=years, overrides=self.store.living_overrides)
-
-    def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
-        """The person the user means, given by id prefix, name or page title.
-
-        If several match, the error lists them, with names if `by_name`.
-        """
-        return find_person(words, tree or self.store.tree(), by_name=by_name)
 
     def seeds(self) -> tuple[PersonId, ...]:
         """The people the case was started with."""

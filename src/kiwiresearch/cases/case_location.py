@@ -140,13 +140,13 @@ class CaseLocation(Protocol):
     def touch(self) -> None:
         """Record that the case is being worked on now."""
 
-    def store_file(self, digest: str, file: Path, name: str) -> bool:
+    def add_upload(self, digest: str, file: Path, name: str) -> bool:
         """Store an uploaded file until a job imports it; False if it is stored already."""
 
-    def stored_file(self, digest: str) -> AbstractContextManager[Path | None]:
+    def opened_upload(self, digest: str) -> AbstractContextManager[Path | None]:
         """An uploaded file, on this machine's disk while it is read; None if it no longer exists."""
 
-    def drop_file(self, digest: str) -> None:
+    def drop_upload(self, digest: str) -> None:
         """Delete an uploaded file."""
 
     def without_names(self, text: str) -> str:
@@ -194,7 +194,7 @@ class FolderLocation:
                     found.append(file_stamp(status))
         return tuple(found)
 
-    def store_file(self, digest: str, file: Path, name: str) -> bool:
+    def add_upload(self, digest: str, file: Path, name: str) -> bool:
         folder = _upload_folder(self.folder, digest)
         is_new = not folder.exists()
         try:
@@ -202,16 +202,16 @@ class FolderLocation:
             shutil.copyfile(file, folder / name)
         except OSError:
             if is_new:
-                self.drop_file(digest)
+                self.drop_upload(digest)
             raise
         return is_new
 
     @contextmanager
-    def stored_file(self, digest: str) -> Iterator[Path | None]:
+    def opened_upload(self, digest: str) -> Iterator[Path | None]:
         folder = _upload_folder(self.folder, digest)
         yield next(iter(sorted(folder.iterdir())), None) if folder.is_dir() else None
 
-    def drop_file(self, digest: str) -> None:
+    def drop_upload(self, digest: str) -> None:
         shutil.rmtree(_upload_folder(self.folder, digest), ignore_errors=True)
 
     def without_names(self, text: str) -> str:
@@ -251,19 +251,19 @@ class SchemaLocation:
     def exclusive(self) -> AbstractContextManager[object]:
         from kiwiresearch.kin.store import CaseStore
 
-        return CaseStore.open(self.database, str, lock_timeout_s=0.0)
+        return CaseStore.open(self.database, str, for_changes=True)
 
     def stamp(self) -> Hashable:
         return self.schemas.revision(self.schema)
 
-    def store_file(self, digest: str, file: Path, name: str) -> bool:
+    def add_upload(self, digest: str, file: Path, name: str) -> bool:
         is_new = not self.files.names(self._upload_id(digest))
         if is_new:
             self.files.put("", self._upload_id(digest), {name: file})
         return is_new
 
     @contextmanager
-    def stored_file(self, digest: str) -> Iterator[Path | None]:
+    def opened_upload(self, digest: str) -> Iterator[Path | None]:
         """Copy the file from the store to disk while it is read: any machine may get the job."""
         name = next(iter(self.files.names(self._upload_id(digest))), None)
         if name is None:
@@ -278,7 +278,7 @@ class SchemaLocation:
             with suppress(OSError):  # it contains another file
                 self.folder.rmdir()
 
-    def drop_file(self, digest: str) -> None:
+    def drop_upload(self, digest: str) -> None:
         self.files.remove(self._upload_id(digest))
 
     def _upload_id(self, digest: str) -> str:

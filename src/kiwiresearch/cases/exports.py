@@ -13,7 +13,7 @@ from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
     from kiwiresearch.kin import PersonId
-    from kiwiresearch.kin.privacy import RedactedTree
+    from kiwiresearch.kin.privacy import ShownTree
     from kiwiresearch.kin.report import ReportInput
     from kiwiresearch.llm import Model
 
@@ -55,7 +55,7 @@ def checked_format(name: str) -> CaseFormat:
 
 
 def export_text(
-    form: CaseFormat, tree: RedactedTree, make_input: Callable[[], ReportInput], model: Model | None = None
+    form: CaseFormat, tree: ShownTree, make_input: Callable[[], ReportInput], model: Model | None = None
 ) -> str:
     """The text of a file. The report is built, and its summary written by a model, only for formats that contain it."""
     if form == "json":
@@ -86,7 +86,7 @@ def export_text(
     return family_page(document) if form == "html" else family_markdown(document)
 
 
-def people_table(tree: RedactedTree) -> str:
+def people_table(tree: ShownTree) -> str:
     """One line per person, for a spreadsheet."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\r\n")
@@ -96,7 +96,7 @@ def people_table(tree: RedactedTree) -> str:
     return out.getvalue()
 
 
-def _row(tree: RedactedTree, person_id: PersonId) -> tuple[str, ...]:
+def _row(tree: ShownTree, person_id: PersonId) -> tuple[str, ...]:
     person = tree.persons[person_id]
     sources = {evidence.source for fact in tree.facts_of(person_id) for evidence in fact.evidence}
     urls = sorted(tree.sources[source].url for source in sources if source in tree.sources)

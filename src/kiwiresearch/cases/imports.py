@@ -11,6 +11,7 @@ from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PersonPag
 from kiwiresearch.errors import NothingFound
 from kiwiresearch.kin import (
     FIELD_OF_KIND,
+    PARENT_FIELDS,
     Evidence,
     ExtractedFact,
     Fact,
@@ -59,15 +60,15 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
             _fact(store, fact, sources)
         for tie in tree.relationships:
             _relationship(store, tree, tie, sources)
-        _keep_private(store, read)
+        _withhold_restricted(store, read)
         added = store.assertion_count() - before
         if home and (new or person):
-            _begin_with(store, home, is_chosen=bool(person))
+            _note_home_person(store, home, is_chosen=bool(person))
     return Imported(len(tree.persons), new, added, len(tree.relationships), read.notes, tuple(tree.persons), home)
 
 
-def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
-    """Queue the file's people for research; a case that was started with a name keeps its seed."""
+def _note_home_person(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
+    """Store whom research on the file starts from; a case that was started with a name keeps its seed."""
     store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
     if not store.seeds or (is_chosen and not store.settings.get("seeds")):
         store.set_state("seeds", [home])
@@ -124,7 +125,7 @@ def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
     return (item for item in evidence if item.snippet.strip() and item.directness != "negative")
 
 
-def _keep_private(store: CaseStore, read: ReadGedcom) -> None:
+def _withhold_restricted(store: CaseStore, read: ReadGedcom) -> None:
     """Treat people whom the file marks as confidential as living, whatever their dates are."""
     if read.restricted:
         store.set_state(LIVING_OVERRIDES, {**store.living_overrides, **dict.fromkeys(read.restricted, "living")})
@@ -145,36 +146,34 @@ def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
 
 
 def _page_record(record: CheckedRecord, path: str, book: str) -> PersonPageRecord:
-    read = record.read
-    accepted = sorted(record.accepted, key=lambda checked_fact: -checked_fact.confidence)
+    reading = record.reading
+    accepted = sorted(record.accepted, key=lambda checked: -checked.confidence)
 
     def values(*fields: FieldName) -> tuple[str, ...]:
-        return tuple(
-            dict.fromkeys(checked_fact.fact.value for checked_fact in accepted if checked_fact.fact.field in fields)
-        )
+        return tuple(dict.fromkeys(checked.fact.value for checked in accepted if checked.fact.field in fields))
 
     person = PagePerson(
-        name=read.name or read.title,
-        sex=read.sex,
+        name=reading.name or reading.title,
+        sex=reading.sex,
         birth=next(iter(values("birth_date")), ""),
         death=next(iter(values("death_date")), ""),
-        parents=values("father", "mother", "parent"),
+        parents=values(*PARENT_FIELDS),
         spouses=values("spouse", "partner"),
         children=values("child"),
     )
     assertions = tuple(
         PageAssertion(
-            field=fact.fact.field,
-            value=fact.fact.value,
-            quote=fact.fact.snippet.words,
-            start=fact.fact.snippet.start,
-            end=fact.fact.snippet.end,
-            status=fact.status,
-            confidence=fact.confidence,
-            qualifier=fact.fact.qualifier,
-            method=fact.fact.method,
-            why_rejected="; ".join(map(str, fact.violations)),
+            field=checked.fact.field,
+            value=checked.fact.value,
+            quote=checked.fact.snippet.words,
+            start=checked.fact.snippet.start,
+            end=checked.fact.snippet.end,
+            status=checked.status,
+            confidence=checked.confidence,
+            qualifier=checked.fact.qualifier,
+            method=checked.fact.method,
+            why_rejected="; ".join(map(str, checked.violations)),
         )
-        for fact in record.facts
+        for checked in record.facts
     )
-    return PersonPageRecord(path, book, read.title, person if read.is_person else None, read.why, assertions)
+    return PersonPageRecord(path, book, reading.title, person if reading.is_person else None, reading.why, assertions)

@@ -40,7 +40,7 @@ class CaseSummary(Record):
     """The starting people."""
     seeds: tuple[NamedPerson, ...]
     people: int
-    kept_back: int
+    kept_back: int  # its name in the API; elsewhere this is called hidden or withheld
     """How many of them may be living and are hidden."""
     facts: int
     ties: int

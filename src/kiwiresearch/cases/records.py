@@ -49,7 +49,7 @@ from kiwiresearch.kin import (
 )
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop import CaseProgress
-from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople
+from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople
 from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.text import fold
@@ -64,7 +64,7 @@ class CachedCase(Case):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._trees: dict[tuple[PrivacyMode, bool], RedactedTree] = {}
+        self._trees: dict[tuple[PrivacyMode, bool], ShownTree] = {}
         self._masks: dict[PrivacyMode, Mask] = {}
         self._withheld: dict[bool, WithheldPeople] = {}
         self._derived: dict[tuple[Callable[[Tree], Any], PrivacyMode], Any] = {}
@@ -78,7 +78,7 @@ class CachedCase(Case):
     def _nothing_rejected(self) -> bool:
         return self.store.nothing_rejected()
 
-    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> RedactedTree:
+    def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         key = mode, with_discarded and not self._nothing_rejected
         if key not in self._trees:
             self._trees[key] = super().tree(mode, with_discarded=key[1])
@@ -356,16 +356,18 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
     seen: set[PersonId] = set()
     waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
     while waiting:
-        one, depth, note = waiting.pop()
-        again = one in seen
-        seen.add(one)
-        partners = _named(tree, tree.spouses(one)) if down and not again else ()
-        found.append(LineRow(one, tree.persons[one].name, lifespan(tree, one), depth, note, again, partners))
+        person_id, depth, note = waiting.pop()
+        again = person_id in seen
+        seen.add(person_id)
+        partners = _named(tree, tree.spouses(person_id)) if down and not again else ()
+        found.append(
+            LineRow(person_id, tree.persons[person_id].name, lifespan(tree, person_id), depth, note, again, partners)
+        )
         if again:
             continue
-        near = _by_birth(tree, one) if down else parents_in_order(tree, one)
+        near = _by_birth(tree, person_id) if down else parents_in_order(tree, person_id)
         for other in reversed([person for person in near if person in tree.persons]):
-            pair = (one, other) if down else (other, one)
+            pair = (person_id, other) if down else (other, person_id)
             waiting.append((other, depth + 1, tie_note(ties.get(pair))))
     return found
 

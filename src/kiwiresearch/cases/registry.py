@@ -130,18 +130,18 @@ class CaseRegistry:
         from kiwiresearch.cases.case import Case
 
         with _anonymous_refusal():
-            return Case.open(location, plugins=self.plugins, lock_timeout_s=0.0)
+            return Case.open(location, plugins=self.plugins, for_changes=True)
 
-    def check_free(self, case_id: str, *, is_ours: bool = False) -> None:
-        """Raise if the case is being worked on; `is_ours` if a job for it already waits here."""
+    def require_free(self, case_id: str, *, has_open_job: bool = False) -> None:
+        """Raise if the case is being worked on; with `has_open_job`, a job for it waits or runs already."""
         location = self.location(case_id)
-        if is_ours:
+        if has_open_job:
             raise FolderTaken("Research on this case is already running or queued.", remedy=WAIT_REMEDY)
         with rewording_errors(location.without_names), _anonymous_refusal(), location.exclusive():
             pass
 
-    def release(self, case_id: str) -> None:
-        """Close a case that stays open for reading, so that its folder can be moved."""
+    def close_cached(self, case_id: str) -> None:
+        """Close a case that was kept open for reading, so that its folder can be moved."""
         with self._state_lock:
             if case_id in self._open_cases:
                 self._close_cached(case_id)
@@ -218,7 +218,7 @@ def traceback_without_message(fault: BaseException) -> str:
 
 def stored_cases(workspace: Workspace, *, keeps_open: bool = False) -> StoredCases | None:
     """The cases of the store, if the settings name one."""
-    if not workspace.settings.has_store:
+    if not workspace.settings.is_shared_store:
         return None
     return StoredCases.of(workspace, _cases_folder(workspace), keeps_open=keeps_open)
 
@@ -306,7 +306,7 @@ def move_into_store(workspace: Workspace, name_or_folder: str, name: str = "") -
     with locked_folder(location.folder):
         if not cases.is_free(title):
             raise title_taken_error(title)
-        fingerprint = cases.take_in(location, title)
+        fingerprint = cases.copy_into_store(location, title)
         return MovedCase(title, fingerprint, _rename_old_file(location))
 
 

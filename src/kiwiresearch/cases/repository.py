@@ -173,14 +173,14 @@ class StoredCases:
             with locked_folder(folder):
                 location = FolderLocation(folder, title)
                 yield case_id, location
-                self.take_in(location, title, case_id, is_numbered=is_numbered)
+                self.copy_into_store(location, title, case_id, is_numbered=is_numbered)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def take_in(self, source: CaseLocation, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
+    def copy_into_store(self, source: CaseLocation, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
         """Copy a case into the store under a free name, and return the fingerprint that proves the copy."""
         case_id = case_id or secrets.token_hex(ID_LETTERS // 2)
-        stored_at = self._open_schemas.schema(case_id) if self._store.is_shared else case_id
+        stored_at = self._open_schemas.schema(case_id) if self._store.is_server else case_id
         target = self._location(case_id, title, stored_at)
         try:
             fingerprint = copy_case(source, target)
@@ -233,7 +233,7 @@ class StoredCases:
 
     def _location(self, case_id: str, name: str, stored_at: str) -> CaseLocation:
         touch = partial(self._touch, case_id)
-        if self._store.is_shared:
+        if self._store.is_server:
             return SchemaLocation(
                 self._open_schemas, self._store.run_files, stored_at, name, self._root / case_id, touch
             )

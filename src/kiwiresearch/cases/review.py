@@ -20,7 +20,7 @@ from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.kin.privacy import Mask, RedactedTree
+    from kiwiresearch.kin.privacy import Mask, ShownTree
 
 REASONS_KEY = "living_reasons"
 
@@ -111,14 +111,14 @@ def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     """Merge two records by the user's decision, and return the id of the merge."""
-    one = _chosen(wanted, proposed_merges(case), "possible duplicate")
+    proposal = _chosen(wanted, proposed_merges(case), "possible duplicate")
     with case.store.step("user"):
         merge = case.store.merges.merge(
-            *survivor_first(case.store, *one.pair),
-            rationale=one.why or DEFAULT_REASON,
+            *survivor_first(case.store, *proposal.pair),
+            rationale=proposal.why or DEFAULT_REASON,
             why_not_split=why or DEFAULT_REASON,
-            why_not_merge=one.why_not,
-            score=one.score,
+            why_not_merge=proposal.why_not,
+            score=proposal.score,
             decided_by="user",
         )
         case.reevaluate()
@@ -127,11 +127,11 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
 
 def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
     """Separate two records by the user's decision; they are not proposed again."""
-    one = _chosen(wanted, proposed_merges(case), "possible duplicate")
+    proposal = _chosen(wanted, proposed_merges(case), "possible duplicate")
     with case.store.step("user"):
-        case.store.merges.separate(*one.pair, why or DEFAULT_REASON, "user")
+        case.store.merges.separate(*proposal.pair, why or DEFAULT_REASON, "user")
         case.reevaluate()
-    return one
+    return proposal
 
 
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
@@ -155,11 +155,11 @@ def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
 
 def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     """Allow a separated pair, given by id prefix, to be proposed again."""
-    one = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
+    separation = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
     with case.store.step("user"):
-        case.store.merges.allow(*one.pair, why)
+        case.store.merges.allow(*separation.pair, why)
         case.reevaluate()
-    return one
+    return separation
 
 
 def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ def _own_words(reason: str) -> str:
     return "" if reason == DEFAULT_REASON or DEFAULT_UNDO_REASON.fullmatch(reason) else reason
 
 
-def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
+def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
     """All merges, proposals and separated pairs, as far as the mode allows."""
     store = case.store
 

@@ -67,10 +67,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
         say(f"Case: {location.title}")
     with contextlib.ExitStack() as stack:
         stack.enter_context(rewording_errors(location.with_title))
-        lock_timeout_s = 0.0 if writing else None  # a writer needs exclusive access, and does not wait for it
-        case = stack.enter_context(
-            Case.open(location, plugins=plugins_folder(workspace), lock_timeout_s=lock_timeout_s)
-        )
+        case = stack.enter_context(Case.open(location, plugins=plugins_folder(workspace), for_changes=writing))
         if books is not None:
             shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))
             from kiwiresearch.workspace import Finder
@@ -96,11 +93,13 @@ def report_model_problem(case: Case) -> None:
 
 def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
     """The person a user means, if the visible tree has one of that name."""
+    from kiwiresearch.cases import find_person
+
     try:
-        return case.person(words, tree)
+        return find_person(words, tree)
     except NothingFound:
         with contextlib.suppress(BadUsage):  # several people of that name are withheld like a single one
-            case.person(words)
+            find_person(words, case.store.tree())
         raise BadUsage(
             f"{words!r} may be living and is hidden.",
             remedy="To see this person, add --privacy owner, and do not share the output.",

@@ -160,7 +160,7 @@ def _take_steps(
         tell = _until_reader_leaves(_print_event) if json else kin_output.StepLines(case).tell
         try:
             for source in sign_ins:
-                case.sign_in(
+                case.opened_sources.sign_in(
                     source, lambda where: say(f"To sign in, open this address in a browser on this computer: {where}")
                 )
             last = _steps(case, count, tell)

@@ -83,16 +83,16 @@ def living(
     json: JsonOption = False,
 ) -> None:
     """Show whether a person counts as living and why, or set it yourself."""
-    from kiwiresearch.cases import living_record, set_living
+    from kiwiresearch.cases import find_person, living_record, set_living
     from kiwiresearch.cli import output
 
     if status and not why.strip():
         raise BadUsage("--set needs a reason.", remedy="Add a reason, for example: --why 'the family told me'")
     with opened_case(case, writing=bool(status)) as found:
-        one = found.person(person, by_name=not json)
+        person_id = find_person(person, found.store.tree(), by_name=not json)
         if status:
-            set_living(found, one, status, why.strip())
-        row = living_record(found, one)
+            set_living(found, person_id, status, why.strip())
+        row = living_record(found, person_id)
         public_why = found.mask("public").text(row.why) if json else row.why
     emit(
         {"living": row.living, "why": public_why, "by_user": row.by_user},

@@ -264,7 +264,7 @@ def hosts_forget(
 
 def _shared_workspace() -> Workspace:
     workspace = user_workspace()
-    if not workspace.settings.has_store:
+    if not workspace.settings.is_shared_store:
         raise BadUsage(
             "No shared store is set, so there are no other hosts.",
             remedy="Set 'store' in the settings, or KIWIRESEARCH_STORE, to the database that your hosts share.",

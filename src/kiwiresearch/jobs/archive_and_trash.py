@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kiwiresearch.store import RemovedRows
 
 WorkKind = Literal["run", "family"]
+"""As in the store and in addresses; the job of a family is of the kind `kin`."""
 RemovedState = Literal["archived", "deleted"]
 KEEP_DAYS = 30
 LOCK_TIMEOUT_S = 5.0
@@ -42,8 +43,9 @@ class RemovedItem:
     folder: str = ""
     """The name of its folder, to which it returns."""
     user: str = ""
-    made: str = ""
-    """Who made it and when, which decides who may restore it."""
+    """Who requested a run; with the time below, it decides who may restore it."""
+    requested_at: str = ""
+    """When a run was requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ class RemovableWork:
     """Removes a family from the store, for good."""
 
 
-ITEM_FIELDS = tuple(field.name for field in fields(RemovedItem))
+ITEM_KEYS = {field.name: field.name for field in fields(RemovedItem)} | {"requested_at": "made"}
+"""The fields, and their names in the file and in the store."""
 
 
 class RemovedList(Protocol):
@@ -91,7 +94,7 @@ class StoredList:
     def put(self, item: RemovedItem) -> None:
         from kiwiresearch.store import RemovedRow
 
-        self._rows.put(RemovedRow(item.kind, item.id, item.state, item.at, item.title, item.user, item.made))
+        self._rows.put(RemovedRow(item.kind, item.id, item.state, item.at, item.title, item.user, item.requested_at))
 
     def drop(self, item: RemovedItem) -> bool:
         return self._rows.drop(item.kind, item.id, item.state)
@@ -147,7 +150,7 @@ class FileList:
                     raise CannotWrite("The trash is in use by another process.", remedy="Try again.")
                 before = self._rows()
                 kept = [row for row in before if (row.get("kind"), row.get("id")) != (gone.kind, gone.id)]
-                rows = [*kept, *(asdict(removed_item) for removed_item in new)]
+                rows = [*kept, *({key: getattr(added, name) for name, key in ITEM_KEYS.items()} for added in new)]
                 write_atomically(self._file, canonical_json({"items": rows}, indent=2))
                 return len(kept) < len(before)
             except OSError as problem:
@@ -164,7 +167,7 @@ class FileList:
 def _known_items(rows: Iterable[Mapping[str, object]]) -> Iterator[RemovedItem]:
     """The rows that this version knows."""
     for row in rows:
-        found = RemovedItem(**{name: str(row[name]) for name in ITEM_FIELDS if name in row})  # type: ignore[arg-type]
+        found = RemovedItem(**{name: str(row[key]) for name, key in ITEM_KEYS.items() if key in row})  # type: ignore[arg-type]
         if found.kind in get_args(WorkKind) and found.state in get_args(RemovedState):
             yield found
 
@@ -190,26 +193,18 @@ class ArchiveAndTrash:
     def items(self, state: RemovedState) -> list[RemovedItem]:
         """All that is archived, or deleted; the latest first."""
         return sorted(
-            (removed_item for removed_item in self._list.items() if removed_item.state == state),
-            key=lambda removed_item: removed_item.at,
+            (item for item in self._list.items() if item.state == state),
+            key=lambda item: item.at,
             reverse=True,
         )
 
     def ids(self, kind: WorkKind, *states: RemovedState) -> frozenset[str]:
         """The ids of what is in one of these states."""
-        return frozenset(
-            removed_item.id
-            for removed_item in self._list.items()
-            if removed_item.kind == kind and removed_item.state in states
-        )
+        return frozenset(item.id for item in self._list.items() if item.kind == kind and item.state in states)
 
     def get(self, kind: WorkKind, item_id: str) -> RemovedItem:
         found = next(
-            (
-                removed_item
-                for removed_item in self._list.items()
-                if (removed_item.kind, removed_item.id) == (kind, item_id)
-            ),
+            (item for item in self._list.items() if (item.kind, item.id) == (kind, item_id)),
             None,
         )
         if found is None:
@@ -226,8 +221,8 @@ class ArchiveAndTrash:
         item = self._item_for(kind, item_id, "deleted")
         source = self._folder_of(item)
         if kind == "family":
-            self._cases.check_free(item_id, is_ours=self._work.has_open_job(item_id))
-            self._cases.release(item_id)
+            self._cases.require_free(item_id, has_open_job=self._work.has_open_job(item_id))
+            self._cases.close_cached(item_id)
         if self._is_stored:
             self._list.put(item)
             return
@@ -263,19 +258,13 @@ class ArchiveAndTrash:
         now = _moment(self._now())
         if now == NEVER:
             return
-        self.purge(
-            [
-                removed_item
-                for removed_item in self.items("deleted")
-                if now - _moment(removed_item.at) > timedelta(days=KEEP_DAYS)
-            ]
-        )
+        self.purge([item for item in self.items("deleted") if now - _moment(item.at) > timedelta(days=KEEP_DAYS)])
 
     def _item_for(self, kind: WorkKind, item_id: str, state: RemovedState) -> RemovedItem:
         """What is known of something that is there; an error if it is not, or is being worked on."""
         if kind == "family":
             return RemovedItem(kind, item_id, state, self._now(), folder=self._cases.folder(item_id).name)
-        title, user, made = "", "", ""
+        title, user, requested_at = "", "", ""
         try:
             job = self._work.get_job(item_id)
         except RunNotFound:
@@ -283,8 +272,8 @@ class ArchiveAndTrash:
         else:
             if job.is_open:
                 raise WrongJobState(f"{job.request.name!r} is still running or queued.", remedy="Stop it first.")
-            title, user, made = job.request.name, job.user, job.asked_at
-        return RemovedItem(kind, item_id, state, self._now(), title, item_id, user, made)
+            title, user, requested_at = job.request.name, job.user, job.asked_at
+        return RemovedItem(kind, item_id, state, self._now(), title, item_id, user, requested_at)
 
     def _folder_of(self, item: RemovedItem) -> Path:
         """Where it belongs; an id that could lead out of its folder is refused."""

@@ -124,7 +124,7 @@ class JobAssignment:
 
     def record(self, request: JobRequest) -> JsonDict:
         """A request as it is stored, with the books that a host must have to do it."""
-        return self.books.record(request, by_id=self.store.holds_everything) | self._case_books(request)
+        return self.books.record(request, by_id=self.store.is_shared_store) | self._case_books(request)
 
     def eligibility(self) -> Callable[[JobRow], bool]:
         """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once."""
@@ -174,14 +174,14 @@ class JobAssignment:
                 return self.cases.folder(case)
             case BulkRequest():
                 return bulk_folder(self.workspace) / job_id
-            case QuestionsRequest() if self.store.holds_everything:
+            case QuestionsRequest() if self.store.is_shared_store:
                 return self.answers / job_id
             case _:
                 return runs_folder(self.workspace) / job_id
 
     def _case_books(self, request: JobRequest) -> dict[str, list[str]]:
         """The books that a host must have to continue a case: those it was started with, as far as they are here."""
-        if not isinstance(request, FamilyRequest) or request.upload or not self.store.holds_everything:
+        if not isinstance(request, FamilyRequest) or request.upload or not self.store.is_shared_store:
             return {}
         named, here = self.cases.books(request.case), {str(book.id) for book in self.books.books_for(request)}
         return {"on": [book_id for book_id in named if book_id in here] or list(named)} if named else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,22 +13,29 @@ from kiwiresearch.cases import Case, import_gedcom, location_of, open_registry, 
 from kiwiresearch.errors import BookNotFound, RunNotFound
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import EventListener, JobSpec
-from kiwiresearch.runs import RunOutcome
 from kiwiresearch.workspace import Finder, Workspace
 from kiwiresearch.zim import ListedBook, Shelf
 
-TIMEOUT_S = 30.0
+CASE_TIMEOUT_S = 30.0
 """How long to wait for the process that worked on the case before: even without its server it finishes its step."""
 
 
-def work_on_case(spec: JobSpec, request: FamilyRequest, on_event: EventListener) -> RunOutcome:
+@dataclass(frozen=True, slots=True)
+class FamilyOutcome:
+    """How many steps were taken, and what came of them in a sentence."""
+
+    steps: int
+    story: str
+
+
+def work_on_case(spec: JobSpec, request: FamilyRequest, on_event: EventListener) -> FamilyOutcome:
     """Do the requested work on the case; events never name a person who may be living."""
     workspace = spec.open_workspace()
     with closing(open_registry(workspace)) as cases:
-        location = cases.location(request.case) if workspace.settings.has_store else location_of(spec.folder)
+        location = cases.location(request.case) if workspace.settings.is_shared_store else location_of(spec.folder)
         with (
             rewording_errors(location.without_names),
-            Case.open(location, plugins=plugins_folder(workspace), lock_timeout_s=TIMEOUT_S) as case,
+            Case.open(location, plugins=plugins_folder(workspace), for_changes=True, wait_s=CASE_TIMEOUT_S) as case,
             rewording_errors(lambda text: case.mask("public").text(text)),
         ):
             return _do_request(case, workspace, spec, request, on_event)
@@ -35,7 +43,7 @@ def work_on_case(spec: JobSpec, request: FamilyRequest, on_event: EventListener)
 
 def _do_request(
     case: Case, workspace: Workspace, spec: JobSpec, request: FamilyRequest, on_event: EventListener
-) -> RunOutcome:
+) -> FamilyOutcome:
     if request.upload:
         return _import_file(case, request.upload, on_event)
     with (
@@ -58,7 +66,7 @@ def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...
     return found
 
 
-def _take_steps(case: Case, steps: int, on_event: EventListener) -> RunOutcome:
+def _take_steps(case: Case, steps: int, on_event: EventListener) -> FamilyOutcome:
     story, count = "", 0
     for result in case.steps():
         story = result.sentence
@@ -74,11 +82,11 @@ def _take_steps(case: Case, steps: int, on_event: EventListener) -> RunOutcome:
         on_event(event="step", order=count, waiting=waiting, **fields)
         if count == steps:
             break
-    return RunOutcome(case.location.folder, "", count, "done", story=story)
+    return FamilyOutcome(count, story)
 
 
-def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome:
-    with case.location.stored_file(digest) as file:
+def _import_file(case: Case, digest: str, on_event: EventListener) -> FamilyOutcome:
+    with case.location.opened_upload(digest) as file:
         if file is None:
             raise RunNotFound("The family file was not found.", remedy="Upload it again.")
         on_event(event="stage", stage="reading")
@@ -86,10 +94,10 @@ def _import_file(case: Case, digest: str, on_event: EventListener) -> RunOutcome
             done = import_gedcom(case.store, file)
     on_event(event="stage", stage="resolving")
     merged = len(case.reevaluate().merged)
-    case.location.drop_file(digest)
+    case.location.drop_upload(digest)
     story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} facts, "
     story += f"{done.ties:,} relationships; {merged:,} merged; {len(done.notes):,} lines could not be read."
-    return RunOutcome(case.location.folder, "", 0, "done", story=story)
+    return FamilyOutcome(0, story)
 
 
 def _without_file_name(file: Path, text: str) -> str:

@@ -22,6 +22,7 @@ OPEN_STATES: tuple[JobState, ...] = ("queued", "running")
 """Unfinished jobs: queued, or run by a process."""
 
 JobKind = Literal["research", "ask", "bulk", "kin"]
+"""As in the store and the API; `kin` is work on a family, which other lists, such as the trash, call `family`."""
 JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
 
 BULK_TABLES = ("titles", "pages", "links", "claims", "people")

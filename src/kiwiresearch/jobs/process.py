@@ -65,12 +65,12 @@ class JobSpec:
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
             "settings": {key: setting_value(self.settings, key) for key in defaults()},
             "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
-            "all_books": self.search_all,
+            "search_all": self.search_all,
             "request": plain(self.request),
-            "out": str(self.folder),
+            "folder": str(self.folder),
             "job": self.job,
             "holder": self.holder,
-            "done": self.steps_done,
+            "steps_done": self.steps_done,
             "missing": plain(self.missing),
         }
         return json.dumps(record).encode() + b"\n"
@@ -78,7 +78,7 @@ class JobSpec:
     def open_workspace(self) -> Workspace:
         """The workspace of the worker that gave the job; messages it already printed about books are not repeated."""
         workspace = make_workspace(self.folders, self.settings)
-        if self.settings.has_store:
+        if self.settings.is_shared_store:
             connect_hosts(workspace)  # books of other hosts are named by their UUIDs
         return workspace
 
@@ -106,12 +106,12 @@ def spec_from_line(line: bytes) -> JobSpec:
         books=tuple(
             ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
         ),
-        search_all=row["all_books"],
+        search_all=row["search_all"],
         request=request_from_record(row["request"]),
-        folder=Path(row["out"]),
+        folder=Path(row["folder"]),
         job=row["job"],
         holder=row["holder"],
-        steps_done=row["done"],
+        steps_done=row["steps_done"],
         missing=missing_from_record(row["missing"]),
     )
 
@@ -240,8 +240,8 @@ class JobProcess:
             self._child.stdin.flush()
 
 
-class JobProcesses:
-    """Idle processes that can do another job: starting one takes longer than many jobs."""
+class ProcessPool:
+    """Keeps idle processes for another job: starting one takes longer than many jobs."""
 
     def __init__(self) -> None:
         self._idle: list[JobProcess] = []
@@ -277,7 +277,7 @@ class JobProcesses:
             process.close()
 
 
-PROCESS_POOL = JobProcesses()
+PROCESS_POOL = ProcessPool()
 """Shared by all workers in this process, one after the other or at once."""
 atexit.register(PROCESS_POOL.close_idle, idle_s=0.0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -64,7 +63,7 @@ def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
     same = (request.case, request.upload)
     if not any(isinstance(item, FamilyRequest) and (item.case, item.upload) == same for item in waiting):
         with contextlib.suppress(NothingFound):  # the case is gone, and its files with it
-            cases.location(request.case).drop_file(request.upload)
+            cases.location(request.case).drop_upload(request.upload)
 
 
 MAX_QUEUED = 100
@@ -122,16 +121,17 @@ class JobQueue:
         self.cases: CaseRegistry = open_registry(workspace)
         self.assignment = JobAssignment(workspace, self.store, self._books, self.cases)
         """Which jobs this host can do."""
-        stored_runs = StoredRuns(self.store, self.folder) if self.store.holds_everything else None
+        stored_runs = StoredRuns(self.store, self.folder) if self.store.is_shared_store else None
         self.runs = Runs(self.folder, stored_runs)
         """The finished runs, from all hosts."""
         work = RemovableWork(
             self.folder, self.runs, self.cases, self.get, self._has_open_job, self._purge_run, self._purge_family
         )
-        stored_removals = self.store.removed if self.store.holds_everything else None
+        stored_removals = self.store.removed if self.store.is_shared_store else None
         self.removed = ArchiveAndTrash(workspace.folders.state / "trash", work, now, stored_removals)
         """Runs and families that were archived or deleted."""
-        self._listeners = Listeners()
+        self.listeners = Listeners()
+        """Called, in any thread, whenever a job has reported an event or changed."""
         self._start_lock = threading.RLock()
         self._is_closed = False
         self._kinds = kinds
@@ -141,7 +141,7 @@ class JobQueue:
         context = WorkerContext(self.assignment.spec, self.assignment.eligibility, self._now, self._kinds, say)
         lock = WorkerLock(self._workspace.folders.state)
         limits = self._limits
-        return Worker(self.store, context, lock, self._listeners, max_running=limits.running, grace_s=limits.grace_s)
+        return Worker(self.store, context, lock, self.listeners, max_running=limits.running, grace_s=limits.grace_s)
 
     @property
     def is_full(self) -> bool:
@@ -193,7 +193,7 @@ class JobQueue:
                 f"The job {job_id!r} has no answers.", remedy="Only a finished batch of questions has answers."
             )
         try:
-            if self.store.holds_everything:
+            if self.store.is_shared_store:
                 return self.store.run_files.read(job_id, ANSWERS).decode("utf-8")
             return (self.folder / job_id / ANSWERS).read_text(encoding="utf-8")
         except (OSError, ValueError) as problem:
@@ -250,7 +250,7 @@ class JobQueue:
         self.store.jobs.cancel(job_id)
         if self._worker is not None:
             self._worker.stop(job_id)
-        self._listeners.notify()
+        self.listeners.notify()
         return self.get(job_id)
 
     def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
@@ -288,13 +288,11 @@ class JobQueue:
         try:
             self.remove(run_id, with_run=True)
         except RunNotFound:
-            if (
-                self.store.holds_everything
-            ):  # without a store its folder was in the trash, and another may have its name
+            if self.store.is_shared_store:  # else its folder was in the trash, and another may have its name
                 remove_run(self.store, run_id, self.folder / Path(run_id).name)
 
     def _purge_family(self, case: str) -> None:
-        self.cases.release(case)
+        self.cases.close_cached(case)
         cases = stored_cases(self._workspace)
         if cases is not None:
             cases.remove(case)
@@ -334,7 +332,7 @@ class JobQueue:
 
     def journal_file(self, job: Job) -> Path:
         """The journal of an unfinished run; if another host works on it, a copy."""
-        if not self.store.holds_everything or self.pid(job.id) is not None:
+        if not self.store.is_shared_store or self.pid(job.id) is not None:
             return journal_file(self.folder / job.id)
         copy = self._journal_copy(job.id)
         with contextlib.suppress(OSError, StoreError):
@@ -343,10 +341,6 @@ class JobQueue:
 
     def _journal_copy(self, job_id: str) -> Path:
         return store_folder(self.store, self._workspace.folders.cache / "steps") / job_id
-
-    def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call a function, in any thread, whenever a job has reported an event or changed."""
-        return self._listeners.listening(listener)
 
     def pid(self, job_id: str) -> int | None:
         """The process id of a job that runs here."""
@@ -359,7 +353,7 @@ class JobQueue:
         if self._worker is not None:
             self._worker.close()
         self.cases.close()
-        self._listeners.notify()
+        self.listeners.notify()
 
     def _start_waiting(self) -> None:
         """Start what can be started at once; if the store is unreachable, the worker does so on its next pass."""
@@ -388,4 +382,4 @@ class JobQueue:
     def _refuse_same_case(self, request: JobRequest) -> None:
         """Refuse a second job on the same family case."""
         if isinstance(request, FamilyRequest):
-            self.cases.check_free(request.case, is_ours=self._has_open_job(request.case))
+            self.cases.require_free(request.case, has_open_job=self._has_open_job(request.case))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from kiwiresearch.bulk import BulkProgress
 
 LOCKS = "working"
-TIMEOUT_S = 20.0
+LOCK_TIMEOUT_S = 20.0
 """How long a job waits for an earlier process that has lost its worker and is about to exit."""
 
 
@@ -122,7 +122,7 @@ def _family(spec: JobSpec, request: FamilyRequest, on_event: EventListener) -> J
         on_event(**event)
 
     outcome = work_on_case(spec, replace(request, steps=request.steps and request.steps - spec.steps_done), step)
-    return JobResult(spec.steps_done + outcome.pages, spec.steps_done, outcome.story, outcome.how)
+    return JobResult(spec.steps_done + outcome.steps, spec.steps_done, outcome.story, "done")
 
 
 @contextlib.contextmanager
@@ -138,7 +138,7 @@ def open_finder(spec: JobSpec, on_event: EventListener) -> Iterator[Finder]:
 
 
 def _stored_work(spec: JobSpec, stop: threading.Event, names: Sequence[str]) -> JobFilesCopy | None:
-    if not spec.settings.has_store:
+    if not spec.settings.is_shared_store:
         return None
     stored_work = JobFilesCopy(store_of(spec.open_workspace()), spec.holder, spec.job, spec.folder, names)
     stored_work.stop = stop
@@ -162,7 +162,7 @@ def _exclusively(spec: JobSpec) -> Iterator[None]:
     """Keep other processes of this machine off the same job, even one that has lost its worker."""
     lock = FolderLock(spec.folders.state / LOCKS / f"{spec.job}.lock")
     while True:
-        if not lock.wait(TIMEOUT_S):
+        if not lock.wait(LOCK_TIMEOUT_S):
             raise FolderInUse(
                 f"Another process is working on the job {spec.job!r}.",
                 remedy="Resume the job when that process has ended.",

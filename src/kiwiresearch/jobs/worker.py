@@ -27,7 +27,7 @@ RENEW_S = 2.0
 """How often a worker renews its leases and looks for expired ones."""
 POLL_S = 0.5
 """How often a worker looks for waiting jobs."""
-MAX_TRIES = 3
+MAX_LOST_STARTS = 3
 """A job that was lost this many times fails."""
 WORKER_STOPPED = "its worker was stopped"
 POSTPONE_S = 5.0
@@ -232,10 +232,12 @@ class Worker:
                 del self._leased[leased.job.id]
 
     def _requeue(self, leased: LeasedJob, *, is_killed: bool) -> None:
-        """Queue it again; one that was killed (out of memory, say) is tried at most `MAX_TRIES` times."""
+        """Queue it again; one that was killed (out of memory, say) fails after `MAX_LOST_STARTS`."""
         state = "queued"
         if is_killed:
-            state = self._store.leases.requeue_killed(leased.row.holder, leased.job.id, max_tries=MAX_TRIES).state
+            state = self._store.leases.requeue_killed(
+                leased.row.holder, leased.job.id, max_lost_starts=MAX_LOST_STARTS
+            ).state
         else:
             self._store.leases.requeue(leased.row.holder, leased.job.id, leased.return_reason or WORKER_STOPPED)
         self._context.log_line(f"{leased.job.id}: {'waiting for another worker' if state == 'queued' else state}")
@@ -307,7 +309,7 @@ class Worker:
             leased.renew(LEASE_S, self._grace_s)
         dead = self._worker_lock.dead_workers()
         if dead or self._store.jobs.counts().running > len(self._leased_jobs()):
-            self._store.leases.expire(max_tries=MAX_TRIES, is_dead=frozenset(dead).__contains__)
+            self._store.leases.expire(max_lost_starts=MAX_LOST_STARTS, is_dead=frozenset(dead).__contains__)
             self._worker_lock.forget(dead)
         self._has_reported = False
 

@@ -51,9 +51,9 @@ class Listeners:
             listener()
 
 
-FOLDER = "workers"
-TRIES = 5
-TIMEOUT_S = 1.0
+WORKERS_FOLDER = "workers"
+LOCK_TRIES = 5
+LOCK_TIMEOUT_S = 1.0
 """How long to wait for our own lock: another worker may hold it for a moment while it tests whether we are dead."""
 
 
@@ -65,7 +65,7 @@ class WorkerLock:
     """
 
     def __init__(self, state: Path) -> None:
-        self._folder = state / FOLDER
+        self._folder = state / WORKERS_FOLDER
         host = re.sub(r"[^\w-]+", "-", platform.node()).strip("-")[:60] or "host"
         self.name = f"{host}.{os.getpid()}.{secrets.token_hex(4)}"
         self._file_lock = FolderLock(self._folder / self.name)
@@ -77,8 +77,8 @@ class WorkerLock:
 
     def _acquire(self) -> None:
         """Lock the file that others see; one that took our new file for a dead worker's may just have removed it."""
-        for _ in range(TRIES):
-            if self._file_lock.wait(TIMEOUT_S) and self._file_lock.is_current():
+        for _ in range(LOCK_TRIES):
+            if self._file_lock.wait(LOCK_TIMEOUT_S) and self._file_lock.is_current():
                 return
             self._file_lock.release()
         raise OSError("files there cannot be locked")

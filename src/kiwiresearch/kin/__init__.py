@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         DISCARDED,
         FIELD_OF_KIND,
         KIND_OF_FIELD,
+        PARENT_FIELDS,
         PARENT_OF_SEX,
         RELATION_FIELDS,
         SEX_OF_PARENT,

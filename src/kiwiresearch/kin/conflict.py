@@ -184,7 +184,7 @@ METHOD_RANK = {"user": 0, "lead": 0, "plugin": 1, "wikidata": 1, "gedcom": 1, "i
 PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "century": 5, "millennium": 6, "age": 7}
 UNFOUND_SHARE = 0.15
 """The share of belief reserved for values that have not been found."""
-BEST_WITHOUT_RECORD, BEST = 0.75, 0.95
+MAX_SHARE_WITHOUT_RECORD, MAX_SHARE = 0.75, 0.95
 UNKNOWN_SOURCE = Source("", "", Message("an unknown source", "conflict.unknown_source"))
 
 
@@ -242,7 +242,8 @@ def confidences(weights: list[EvidenceWeight]) -> list[float]:
     """The confidence of each value, in the order given."""
     whole = sum(weight.support for weight in weights) + UNFOUND_SHARE
     return [
-        round(min(weight.support / whole, BEST if weight.has_record else BEST_WITHOUT_RECORD), 4) for weight in weights
+        round(min(weight.support / whole, MAX_SHARE if weight.has_record else MAX_SHARE_WITHOUT_RECORD), 4)
+        for weight in weights
     ]
 
 

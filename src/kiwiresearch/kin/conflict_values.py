@@ -14,6 +14,7 @@ from kiwiresearch.kin.tree import (
     DATE_FIELDS,
     DISCARDED,
     NOT_BY_BIRTH,
+    PARENT_FIELDS,
     PLACE_FIELDS,
     SEX_OF_PARENT,
     Evidence,
@@ -87,7 +88,7 @@ def compare_values(
         return "overlap" if field == "marriage_date" and found == "conflict" and is_near else found
     if field in PLACE_FIELDS:
         return _compare_places(one, other)
-    if field in ("father", "mother", "parent"):
+    if field in PARENT_FIELDS:
         return "variant" if may_be_same_name(one, other) or _is_part(one, other) else "conflict"
     return "conflict"
 

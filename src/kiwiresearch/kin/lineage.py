@@ -82,10 +82,10 @@ def generations_away(person: PersonId, near: Callable[[PersonId], Iterable[Perso
     found = {person: 0}
     waiting = deque([person])
     while waiting:
-        one = waiting.popleft()
-        for other in near(one):
+        current = waiting.popleft()
+        for other in near(current):
             if other not in found:
-                found[other] = found[one] + 1
+                found[other] = found[current] + 1
                 waiting.append(other)
     del found[person]
     return found
@@ -109,11 +109,11 @@ def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
     predecessors: dict[PersonId, Predecessor] = {first: Predecessor(first, "")}
     waiting = deque([first])
     while waiting:
-        one = waiting.popleft()
-        for step in _neighbours(tree, one):
-            if step.person in predecessors or (step.kind == "sibling" and _share_parent(tree, one, step.person)):
+        current = waiting.popleft()
+        for step in _neighbours(tree, current):
+            if step.person in predecessors or (step.kind == "sibling" and _share_parent(tree, current, step.person)):
                 continue
-            predecessors[step.person] = Predecessor(one, step.kind)
+            predecessors[step.person] = Predecessor(current, step.kind)
             waiting.append(step.person)
     return predecessors
 

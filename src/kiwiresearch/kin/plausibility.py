@@ -15,7 +15,10 @@ OLDEST_AGE = 120
 counts as dead. `extract.life_dates.MAX_AGE` (122): a longer span in brackets is not a lifespan."""
 YOUNGEST_PARENT = 12
 OLDEST_PARENT = 60
-"""No older mother is known. Fathers get the same limit: a wrong generation is far likelier than an old father."""
+"""Mothers over 60 are so rare, and fathers rare enough, that a wrong generation is far likelier.
+
+Here a higher age is only doubted. `privacy.living` has other limits (58 and 90): there a parent's dates bound a birth.
+"""
 YOUNGEST_SPOUSE = 12
 YEAR = 365.2425
 POSTHUMOUS_DAYS = 300
@@ -47,8 +50,8 @@ def find_implausible(tree: Tree) -> tuple[Implausibility, ...]:
     """All implausibilities, in the order of their people and ties."""
     people = [tree.persons[key] for key in sorted(tree.persons)]
     ties = [tie for tie in tree.relationships if tie.status not in DISCARDED]
-    found = [doubt for person in people for doubt in _life_problems(tree, person)]
-    found += [doubt for tie in ties for doubt in _tie_problems(tree, tie)]
+    found = [problem for person in people for problem in _life_problems(tree, person)]
+    found += [problem for tie in ties for problem in _tie_problems(tree, tie)]
     found += _cycles(ties)
     return tuple(found)
 
@@ -57,10 +60,10 @@ def _life_problems(tree: Tree, person: Person) -> Iterator[Implausibility]:
     birth, death = person.birth, person.death
     about = (person.id,)
     if birth and death and _surely_before(death, birth):
-        given = _facts(tree, person, "birth_date", "death_date")
+        given = _fact_ids(tree, person, "birth_date", "death_date")
         yield Implausibility("died before birth", about, f"{person.name!r} would have died before being born.", given)
     elif birth and death and _is_too_old(birth, death):
-        given = _facts(tree, person, "birth_date", "death_date")
+        given = _fact_ids(tree, person, "birth_date", "death_date")
         yield Implausibility("too old", about, f"{person.name!r} would have lived more than {OLDEST_AGE} years.", given)
     for fact in tree.facts_of(person.id):
         yield from _event_problems(person, fact)
@@ -143,7 +146,7 @@ def _cycles(ties: list[Relationship]) -> list[Implausibility]:
         if start not in done:
             for loop in _loops_from(start, children, done):
                 found.setdefault(frozenset(loop), _cycle(loop, ties))
-    return sorted(found.values(), key=lambda doubt: doubt.persons)
+    return sorted(found.values(), key=lambda problem: problem.persons)
 
 
 def _loops_from(
@@ -175,7 +178,7 @@ def _cycle(loop: tuple[PersonId, ...], ties: list[Relationship]) -> Implausibili
     return Implausibility("own ancestor", turned, f"{turned[0]!r} would be their own ancestor.", (), ids)
 
 
-def _facts(tree: Tree, person: Person, *fields: str) -> tuple[str, ...]:
+def _fact_ids(tree: Tree, person: Person, *fields: str) -> tuple[str, ...]:
     return tuple(fact.id for fact in tree.facts_of(person.id) if fact.field in fields and fact.when)
 
 
@@ -209,11 +212,13 @@ def date_problem(tree: Tree, person: PersonId, field: FieldName, when: DateRange
     """What is wrong with a date by itself; empty if nothing is."""
     if when is None or field not in ("birth_date", "death_date", "baptism_date", "burial_date"):
         return Message("")
-    found = _births(tree, person, when) if field == "birth_date" else _after_birth(tree, person, when)
+    found = (
+        _birth_date_problems(tree, person, when) if field == "birth_date" else _later_date_problems(tree, person, when)
+    )
     return next(found, Message(""))
 
 
-def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Message]:
+def _later_date_problems(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Message]:
     birth = tree.persons[person].birth
     if birth:
         if _surely_before(when, birth):
@@ -223,7 +228,7 @@ def _after_birth(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Mess
             yield Message(text, "conflict.long_after_birth", years=OLDEST_AGE, date=DateText(birth))
 
 
-def _births(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Message]:
+def _birth_date_problems(tree: Tree, person: PersonId, when: DateRange) -> Iterator[Message]:
     death = tree.persons[person].death
     if death and _surely_before(death, when):
         yield Message(f"it is after the death ({death.words()})", "conflict.after_death", date=DateText(death))

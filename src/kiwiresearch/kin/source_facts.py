@@ -1,4 +1,4 @@
-"""Statements of a source about a person, before they are checked."""
+"""What a source says about a person, before it is checked."""
 
 from __future__ import annotations
 

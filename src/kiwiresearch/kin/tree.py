@@ -43,6 +43,7 @@ PLACE_FIELDS: frozenset[FieldName] = frozenset(
 RELATION_FIELDS: frozenset[FieldName] = frozenset(
     {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
 )
+PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
 
 Sex = Literal["male", "female", ""]
 LivingStatus = Literal["living", "deceased", "unknown"]

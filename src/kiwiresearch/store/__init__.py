@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kiwiresearch.store.audit import START, Audit, AuditChain, AuditProblem, AuditProof, AuditRow
     from kiwiresearch.store.database import BUSY_S, Database
     from kiwiresearch.store.engine import (
-        BACKUP,
+        BACKUP_REMEDY,
         POOL_SIZE,
         Address,
         ErrorKinds,

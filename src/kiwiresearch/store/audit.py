@@ -14,7 +14,7 @@ from kiwiresearch.codec import JsonDict, Record
 from kiwiresearch.errors import StoreDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD, is_storable
 
 START = "0" * 64
@@ -43,10 +43,13 @@ class ChainedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AuditChain:
-    """A log whose rows are chained by hashes, and a table with its end, so that missing last rows are noticed."""
+    """A log whose rows are chained by hashes, and a table with its head, so that missing last rows are noticed.
+
+    The head is the number and the hash of the last row; the hash alone is what a user notes.
+    """
 
     log: Table
-    end_table: Table
+    head_table: Table
     hashes_previous_twice: bool = False
     """Whether the previous hash also precedes the row, as in family cases: heads noted by users must stay valid."""
     row_id: Callable[[int, str], str] | None = None
@@ -58,9 +61,9 @@ class AuditChain:
         hashed = str(row["prev_hash"]) + values if self.hashes_previous_twice else values
         return sha256(hashed.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def append(self, connection: Connection, rows: Sequence[Mapping[str, object]], end: tuple[int, str]) -> int:
-        """Append rows after the given end, while nothing else writes; returns the number of the last row."""
-        seq, previous = end
+    def append(self, connection: Connection, rows: Sequence[Mapping[str, object]], head: tuple[int, str]) -> int:
+        """Append rows after the given head, while nothing else writes; returns the number of the last row."""
+        seq, previous = head
         chained = []
         for row in rows:
             seq += 1
@@ -70,12 +73,12 @@ class AuditChain:
             previous = made["hash"] = self.row_hash(made)
             chained.append(made)
         connection.execute(insert(self.log), chained)
-        connection.execute(update(self.end_table).values(seq=seq, hash=previous))
+        connection.execute(update(self.head_table).values(seq=seq, hash=previous))
         return seq
 
-    def read_end(self, connection: Connection) -> tuple[Any, Any] | None:
+    def read_head(self, connection: Connection) -> tuple[Any, Any] | None:
         """The number and hash of the last row, as stored apart from the log."""
-        found = connection.execute(select(self.end_table.c.seq, self.end_table.c.hash)).one_or_none()
+        found = connection.execute(select(self.head_table.c.seq, self.head_table.c.hash)).one_or_none()
         return None if found is None else (found.seq, found.hash)
 
     def has_head(self, connection: Connection, head: str) -> bool:
@@ -83,12 +86,12 @@ class AuditChain:
         known = select(self.log.c.seq).where(self.log.c.hash == head).limit(1)
         return head in ("", START) or connection.execute(known).one_or_none() is not None
 
-    def problems(self, connection: Connection, end: tuple[int, str]) -> tuple[AuditProblem, ...]:
+    def problems(self, connection: Connection, head: tuple[int, str]) -> tuple[AuditProblem, ...]:
         """The rows that were changed, removed, inserted or reordered, by the positions at which they were written."""
-        if self._is_intact(connection, end):
+        if self._is_intact(connection, head):
             return ()
         trace = _ChainTrace(self, [row for some in self._batches(connection) for row in some])
-        trace.follow(*end)
+        trace.follow(*head)
         return trace.problems()
 
     def hash_matches(self, row: ChainedRow, position: int) -> bool:
@@ -98,7 +101,7 @@ class AuditChain:
         except TypeError:  # bytes instead of text
             return False
 
-    def _is_intact(self, connection: Connection, end: tuple[int, str]) -> bool:
+    def _is_intact(self, connection: Connection, head: tuple[int, str]) -> bool:
         seq, previous = 0, START
         for rows in self._batches(connection):
             for row in rows:
@@ -106,7 +109,7 @@ class AuditChain:
                 if (row.seq, row.prev_hash) != (seq, previous) or not self.hash_matches(row, seq):
                     return False
                 previous = row.hash
-        return (seq, previous) == end
+        return (seq, previous) == head
 
     def _batches(self, connection: Connection) -> Iterator[list[ChainedRow]]:
         seq, after = self.log.c.seq, 0
@@ -121,7 +124,7 @@ class AuditChain:
 
 @dataclass
 class _ChainTrace:
-    """Follows a chain from its end to its start."""
+    """Follows a chain from its head to its start."""
 
     chain: AuditChain
     rows: Sequence[ChainedRow]
@@ -189,6 +192,7 @@ class _ChainTrace:
 
 CHAIN = AuditChain(AUDIT, AUDIT_HEAD)
 HEAD_NAME = "end"
+"""The name of the head's row in the database."""
 NO_ROWS = (0, START)
 
 
@@ -200,7 +204,10 @@ class AuditRow:
     at: str
     user: str
     host: str
-    """The address it came from."""
+    """Where it came from: the address of a browser, the name of a worker, "command line" or "server".
+
+    The database and the API call it `host`, so this field does too.
+    """
     action: str
     subject: str
     outcome: str
@@ -229,19 +236,19 @@ class Audit:
         self,
         at: str,
         user: str,
-        host: str,
+        origin: str,
         action: str,
         subject: str = "",
         outcome: str = "",
         details: Mapping[str, Any] | None = None,
     ) -> int:
         """Append a row; returns its number."""
-        values = {"at": at, "user": user, "host": host, "action": action, "subject": subject, "outcome": outcome}
+        values = {"at": at, "user": user, "host": origin, "action": action, "subject": subject, "outcome": outcome}
         with self._db.writing("audit") as connection:
-            end = _read_end(connection)
-            if end == NO_ROWS:
+            head = _read_head(connection)
+            if head == NO_ROWS:
                 connection.execute(self._db.upsert(AUDIT_HEAD, {"name": HEAD_NAME, "seq": 0, "hash": START}))
-            return CHAIN.append(connection, [{**values, "details": dict(details or {})}], end)
+            return CHAIN.append(connection, [{**values, "details": dict(details or {})}], head)
 
     def rows(
         self,
@@ -271,7 +278,7 @@ class Audit:
     def head(self) -> str:
         """The hash of the last row: noted down elsewhere, it later proves that the audit was not rewritten."""
         with self._db.reading() as connection:
-            return _read_end(connection)[1]
+            return _read_head(connection)[1]
 
     def has_head(self, head: str) -> bool:
         """Whether a row has this hash, as every earlier head does; an empty head is always known."""
@@ -280,9 +287,9 @@ class Audit:
 
     def verify(self, head: str = "") -> AuditProof:
         """Whether the audit is intact, and its head for the next time."""
-        end = self.head()  # read first, so that the check covers it
+        head_now = self.head()  # read first, so that the check covers it
         broken = self.first_problem(head)
-        return AuditProof(broken is None, broken.seq if broken else None, broken.text if broken else "", end)
+        return AuditProof(broken is None, broken.seq if broken else None, broken.text if broken else "", head_now)
 
     def first_problem(self, head: str = "") -> AuditProblem | None:
         """The first row that was changed, removed or inserted; None if there is none.
@@ -293,15 +300,15 @@ class Audit:
             if not CHAIN.has_head(connection, head):
                 why = f"no row has the hash {head[:64]!r}: the audit was rewritten or shortened"
                 return AuditProblem(1, "changed", why)
-            return next(iter(CHAIN.problems(connection, _read_end(connection))), None)
+            return next(iter(CHAIN.problems(connection, _read_head(connection))), None)
 
 
-def _read_end(connection: Connection) -> tuple[int, str]:
-    found = CHAIN.read_end(connection)
+def _read_head(connection: Connection) -> tuple[int, str]:
+    found = CHAIN.read_head(connection)
     if found is None:
         return NO_ROWS
     if not (isinstance(found[0], int) and is_storable(found[1])):
-        raise StoreDamaged("The store is damaged: the end of the audit log is not valid.", remedy=BACKUP)
+        raise StoreDamaged("The store is damaged: the end of the audit log is not valid.", remedy=BACKUP_REMEDY)
     return found
 
 

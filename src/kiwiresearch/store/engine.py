@@ -20,10 +20,10 @@ from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import expand_user
 
-BACKUP = "Restore it from a backup."
-AGAIN = "Wait until that process is done, then try again."
+BACKUP_REMEDY = "Restore it from a backup."
+WAIT_FOR_WRITER = "Wait until that process is done, then try again."
 LOCKED = "is being written by another process"
-BUSY = "has too many connections"
+MANY_CONNECTIONS = "has too many connections"
 MORE_CONNECTIONS = "Try again, or allow more connections on the server."
 CHECK_SERVER = "Check the address, and that the server is running."
 FREE_SPACE = "Free up disk space, then continue."
@@ -56,9 +56,9 @@ class _EngineMessage(NamedTuple):
 def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
     other = f"is not a {kind.noun}: it is another kind of file"
     rows: tuple[tuple[tuple[str, ...], tuple[str, ...], type[KiwiError], str, str], ...] = (
-        (("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"), (), kind.busy, LOCKED, AGAIN),
+        (("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"), (), kind.busy, LOCKED, WAIT_FOR_WRITER),
         (("40P01",), (), kind.busy, LOCKED, "Try again."),
-        (("53300",), ("too many clients", "remaining connection slots"), kind.busy, BUSY, MORE_CONNECTIONS),
+        (("53300",), ("too many clients", "remaining connection slots"), kind.busy, MANY_CONNECTIONS, MORE_CONNECTIONS),
         (("SQLITE_FULL", "53100"), (), CannotWrite, "could not be written: the disk is full", FREE_SPACE),
         (("SQLITE_IOERR",), (), CannotWrite, "could not be written: the disk is full or failing", FREE_SPACE),
         (("SQLITE_READONLY",), (), CannotWrite, "is read-only", "Check the permissions of the file and its folder."),
@@ -74,9 +74,9 @@ def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
         (("SQLITE_CANTOPEN",), (), CannotWrite, "cannot be opened",
          "Check that the folder exists and that you can write to it."),
         (("SQLITE_NOTADB",), (), kind.damaged, other, f"Choose the file of a {kind.noun}."),
-        (("SQLITE_CORRUPT",), (), kind.damaged, "is damaged", BACKUP),
-        (("42P01",), ("no such table",), kind.damaged, "is damaged: a table is missing", BACKUP),
-        (("42703",), ("no such column",), kind.damaged, "is damaged: a column is missing", BACKUP),
+        (("SQLITE_CORRUPT",), (), kind.damaged, "is damaged", BACKUP_REMEDY),
+        (("42P01",), ("no such table",), kind.damaged, "is damaged: a table is missing", BACKUP_REMEDY),
+        (("42703",), ("no such column",), kind.damaged, "is damaged: a column is missing", BACKUP_REMEDY),
         ((), ("connection",), kind.unreachable, "cannot be reached", CHECK_SERVER),
     )  # fmt: skip
     return tuple(_EngineMessage(*row) for row in rows)
@@ -95,9 +95,9 @@ def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
     except UnicodeError as problem:  # no server can have such a name
         raise kind.unreachable(f"The {kind.noun} {name!r} cannot be reached.", remedy=CHECK_SERVER) from problem
     except NoResultFound as problem:
-        raise kind.damaged(f"The {kind.noun} {name!r} is damaged: a row is missing.", remedy=BACKUP) from problem
+        raise kind.damaged(f"The {kind.noun} {name!r} is damaged: a row is missing.", remedy=BACKUP_REMEDY) from problem
     except PoolTimeout as problem:
-        raise kind.busy(f"The {kind.noun} {name!r} {BUSY}.", remedy="Try again.") from problem
+        raise kind.busy(f"The {kind.noun} {name!r} {MANY_CONNECTIONS}.", remedy="Try again.") from problem
     except (DBAPIError, StatementError, sqlite3.Error) as problem:
         if isinstance(problem, StatementError) and isinstance(problem.orig, KiwiError):
             raise problem.orig from problem  # a value was refused before the engine saw it
@@ -136,7 +136,7 @@ FILE_SCHEME = "sqlite://"
 DRIVE = re.compile(r"/+[A-Za-z]:[\\/]")
 CONNECT_S = 10
 """How long connecting to a server may take."""
-KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
+POSTGRES_KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
 """With these settings a vanished server is noticed within seconds instead of hours."""
 POOL_SIZE = 5
 """How many connections a process leaves open; a few more may be open for a while."""
@@ -205,14 +205,18 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
         overflow = 0 if connections == 1 else 2 * connections if is_file else connections
         pool = {"poolclass": QueuePool, "pool_size": connections, "max_overflow": overflow}
         pool["pool_pre_ping"] = not is_file  # a restarted server has dropped its connections
-    given = {"timeout": busy_s, "check_same_thread": False} if is_file else {"connect_timeout": CONNECT_S, **KEEPALIVE}
+    given = (
+        {"timeout": busy_s, "check_same_thread": False}
+        if is_file
+        else {"connect_timeout": CONNECT_S, **POSTGRES_KEEPALIVE}
+    )
 
     def loads(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError as problem:
             raise kind.damaged(
-                f"The {kind.noun} {address.name!r} is damaged: {text[:40]!r} is not valid.", remedy=BACKUP
+                f"The {kind.noun} {address.name!r} is damaged: {text[:40]!r} is not valid.", remedy=BACKUP_REMEDY
             ) from problem
 
     try:

@@ -14,11 +14,12 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import LeaseLost, RunNotFound
 from kiwiresearch.messages import message_fields
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 from kiwiresearch.store.tables import COUNTER, JOB, PIECE, RUN, is_storable
 
-OPEN = ("queued", "running")
-ENDED = ("done", "failed", "cancelled", "interrupted")
+OPEN_STATES = ("queued", "running")
+ENDED_STATES = ("done", "failed", "cancelled", "interrupted")
+"""`jobs.job` has the same states as a type: it is imported where the store and its libraries are not loaded."""
 ColumnShape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
 
 
@@ -54,7 +55,10 @@ class JobRow:
     turn: int = 0
     """Its place in the queue: earlier jobs have smaller numbers."""
     attempt: int = 0
-    """How often it was started. The column `tries`, how often it was lost since its last restart, fails it at last."""
+    """How often it was started.
+
+    The column `tries` counts the starts that were lost since its last restart: after too many, the job fails.
+    """
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
@@ -64,7 +68,7 @@ class JobRow:
     """The worker that runs it, or the last one that did."""
     stop_wanted: bool = False
     losses: tuple[Mapping[str, Any], ...] = ()
-    """Each time it was lost or requeued: "worker", "at" and "why". Not all of them count as tries."""
+    """Each time it was lost or given back: "worker", "at" and "why". What was given back does not count as failure."""
     damage: str = ""
     """What in its row is damaged; empty if nothing is. Damaged columns have their defaults in the other fields."""
 
@@ -74,7 +78,7 @@ class JobRow:
         return f"{self.worker}#{self.attempt}"
 
 
-COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage")
+COLUMNS = tuple(column.name for column in fields(JobRow) if column.name != "damage")
 
 
 def job_columns(job: JobRow) -> JsonDict:
@@ -90,7 +94,7 @@ def job_row_from_sql(row: Row[Any]) -> JobRow:
             if not is_right(found[name]):
                 wrong.append(f"its {name!r} was changed")
                 found[name] = instead
-    if found["state"] not in (*OPEN, *ENDED):
+    if found["state"] not in (*OPEN_STATES, *ENDED_STATES):
         wrong.append(f"its state {found['state'][:40]!r} is unknown")
         found["state"] = "failed"
     values = {name: found[name] for name in COLUMNS}
@@ -105,7 +109,7 @@ def damage_message(job_id: str, damage: str) -> str:
 def removal_remedy(job_id: str) -> str:
     """How to remove a damaged job; one without an id needs a backup of the store."""
     if not job_id:
-        return BACKUP
+        return BACKUP_REMEDY
     return f"Start it again as a new job, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
 
 
@@ -144,8 +148,8 @@ def require_job(connection: Connection, job_id: str) -> Row[Any]:
     return row
 
 
-def drop_unfinished(connection: Connection, job_id: str) -> None:
-    """Delete the pieces of files that a worker did not complete; the job must not be held.
+def drop_incomplete_run(connection: Connection, job_id: str) -> None:
+    """Delete the pieces of a run whose next revision a worker did not complete; the job must not be held.
 
     A worker that was still writing them has lost the job, and is refused before its next piece.
     """
@@ -156,20 +160,20 @@ def drop_unfinished(connection: Connection, job_id: str) -> None:
 LEASE_EXPIRED = "its worker did not report back in time"
 PROCESS_ENDED = "the process of its worker ended"
 PROCESS_KILLED = "its process was killed"
-MAX_LOSSES = 20
-"""How many losses that count as tries are stored, and how many others: the latest of each."""
+MAX_STORED_LOSSES = 20
+"""How many losses that count as failures are stored, and how many others: the latest of each."""
 
 
-def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_tries: int) -> JobRow:
-    """Count a try of a leased job: it is queued again, cancelled if it was to stop, or failed."""
+def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_lost_starts: int) -> JobRow:
+    """Count a lost start of a leased job: it is queued again, cancelled if it was to stop, or failed."""
     losses = losses_with(row, why, at)
     tries = row.tries + 1 if is_count(row.tries) else 1
     values: dict[str, Any] = {"losses": losses, "tries": tries, "state": "queued"}
     if row.stop_wanted:
         values |= {"state": "cancelled", "ended_at": at}
-    elif tries >= max_tries:
-        tried = [loss for loss in losses if _is_try(loss)][-tries:]
-        reasons = "; ".join(f"{item.get('at')}: {item['why']}" for item in tried)
+    elif tries >= max_lost_starts:
+        counted = [loss for loss in losses if _counts_as_failure(loss)][-tries:]
+        reasons = "; ".join(f"{item.get('at')}: {item['why']}" for item in counted)
         problem = f"It failed {tries} times ({reasons})."
         remedy = "Check the logs of the workers, then resume it. It continues where it stopped."
         values |= {
@@ -181,12 +185,12 @@ def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, m
 
 
 def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, object]]:
-    """The latest losses of a job, this one last; requeuing it often does not push out those that count as tries."""
+    """The latest losses of a job, this one last; giving it back often does not push out those that count."""
     job = job_row_from_sql(row)
     losses = [*job.losses, {"worker": job.worker, "at": at, **message_fields("why", why)}]
-    tries = [index for index, loss in enumerate(losses) if _is_try(loss)]
-    others = [index for index, loss in enumerate(losses) if not _is_try(loss)]
-    return [losses[index] for index in sorted((*tries[-MAX_LOSSES:], *others[-MAX_LOSSES:]))]
+    failures = [index for index, loss in enumerate(losses) if _counts_as_failure(loss)]
+    others = [index for index, loss in enumerate(losses) if not _counts_as_failure(loss)]
+    return [losses[index] for index in sorted((*failures[-MAX_STORED_LOSSES:], *others[-MAX_STORED_LOSSES:]))]
 
 
 def progress_of(row: Row[Any]) -> Mapping[str, object]:
@@ -202,15 +206,15 @@ def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
         update_job(connection, job.id, values)
 
 
-def _is_try(one: Mapping[str, Any]) -> bool:
+def _counts_as_failure(loss: Mapping[str, Any]) -> bool:
     # Stored as text: if these constants change, losses from before no longer count.
-    return one.get("why") in (LEASE_EXPIRED, PROCESS_ENDED, PROCESS_KILLED)
+    return loss.get("why") in (LEASE_EXPIRED, PROCESS_ENDED, PROCESS_KILLED)
 
 
 def update_job(connection: Connection, job_id: str, values: dict[str, Any]) -> JobRow:
     """Change a row that is already locked; once a job is no longer running, its incomplete files are deleted."""
     if values.get("state", "running") != "running":
-        drop_unfinished(connection, job_id)
+        drop_incomplete_run(connection, job_id)
     return job_row_from_sql(
         connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one()
     )

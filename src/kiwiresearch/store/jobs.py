@@ -11,11 +11,11 @@ from sqlalchemy import Connection, and_, delete, func, insert, or_, select
 from kiwiresearch.errors import BadUsage, StoreDamaged, WrongJobState
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.job_row import (
-    ENDED,
-    OPEN,
+    ENDED_STATES,
+    OPEN_STATES,
     JobRow,
     damage_message,
-    drop_unfinished,
+    drop_incomplete_run,
     job_columns,
     job_row_from_sql,
     next_number,
@@ -93,7 +93,9 @@ class Jobs:
 
     def counts(self, user: str | None = None) -> JobCounts:
         """The unfinished jobs of one user, or of all."""
-        wanted = select(JOB.c.state, func.count().label("number")).where(JOB.c.state.in_(OPEN)).group_by(JOB.c.state)
+        wanted = (
+            select(JOB.c.state, func.count().label("number")).where(JOB.c.state.in_(OPEN_STATES)).group_by(JOB.c.state)
+        )
         if user is not None:
             wanted = wanted.where(JOB.c.user == user)
         with self._db.reading() as connection:
@@ -108,8 +110,8 @@ class Jobs:
 
     def end(self, holder: str, job_id: str, state: str, progress: Mapping[str, Any], *, ended_at: str = "") -> None:
         """End a job; a second call raises LeaseLost."""
-        if state not in ENDED:
-            raise BadUsage(f"A job cannot end as {state!r}.", remedy=f"Use one of: {', '.join(ENDED)}.")
+        if state not in ENDED_STATES:
+            raise BadUsage(f"A job cannot end as {state!r}.", remedy=f"Use one of: {', '.join(ENDED_STATES)}.")
         with self._db.writing() as connection:
             row = require_held_job(connection, holder, job_id)
             at = ended_at or timestamp(self._db.now(connection))
@@ -135,7 +137,7 @@ class Jobs:
             deleted = select(REMOVED.c.id).where(REMOVED.c.kind == "run", REMOVED.c.state == "deleted")
             if connection.execute(deleted.where(REMOVED.c.id == job_id)).one_or_none() is not None:
                 raise WrongJobState(f"The job {job_id!r} was deleted.", remedy="Restore it from the trash first.")
-            if job.state in (*OPEN, "done"):
+            if job.state in (*OPEN_STATES, "done"):
                 state = "done" if job.state == "done" else "queued or running"
                 raise WrongJobState(
                     f"The job {job_id!r} is {state}.", remedy="Only stopped or failed jobs can be resumed."
@@ -161,7 +163,7 @@ class Jobs:
                 raise WrongJobState(f"The job {job_id!r} is running.", remedy="Cancel it first.")
             for table in (EVENT, PART):
                 connection.execute(delete(table).where(table.c.job_id == job_id))
-            drop_unfinished(connection, job_id)
+            drop_incomplete_run(connection, job_id)
             connection.execute(delete(JOB).where(JOB.c.id == job_id))
 
     def add_events(self, holder: str, job_id: str, attempt: int, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -199,7 +201,7 @@ def delete_old_events(connection: Connection) -> None:
     newest_first = select(JOB.c.turn).order_by(JOB.c.turn.desc())
     cutoff = connection.execute(newest_first.offset(MAX_JOBS_WITH_EVENTS).limit(1)).scalar()
     if cutoff is not None:
-        old = select(JOB.c.id).where(JOB.c.turn <= cutoff, JOB.c.state.in_(ENDED))
+        old = select(JOB.c.id).where(JOB.c.turn <= cutoff, JOB.c.state.in_(ENDED_STATES))
         connection.execute(delete(EVENT).where(EVENT.c.job_id.in_(old)))
 
 

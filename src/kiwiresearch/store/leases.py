@@ -122,14 +122,16 @@ class Leases:
             state: dict[str, Any] = {"state": "cancelled", "ended_at": at} if row.stop_wanted else {"state": "queued"}
             update_job(connection, job_id, {**state, "losses": losses_with(row, why, at)})
 
-    def requeue_killed(self, holder: str, job_id: str, *, max_tries: int) -> JobRow:
+    def requeue_killed(self, holder: str, job_id: str, *, max_lost_starts: int) -> JobRow:
         """Return a job whose process was killed; this counts as a try, and the last one fails the job."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_held_job(connection, holder, job_id)
-            return requeue_lost_job(connection, row, PROCESS_KILLED, timestamp(self._db.now(connection)), max_tries)
+            return requeue_lost_job(
+                connection, row, PROCESS_KILLED, timestamp(self._db.now(connection)), max_lost_starts
+            )
 
-    def expire(self, *, max_tries: int, is_dead: Callable[[str], bool] = lambda _: False) -> list[JobRow]:
-        """Requeue the jobs of workers that are gone, with the reason; after `max_tries` losses they fail.
+    def expire(self, *, max_lost_starts: int, is_dead: Callable[[str], bool] = lambda _: False) -> list[JobRow]:
+        """Requeue the jobs of workers that are gone, with the reason; after `max_lost_starts` losses they fail.
 
         A worker is gone if it did not renew its lease in time, or if `is_dead` says so of its name.
         A job that was to stop is cancelled.
@@ -144,7 +146,7 @@ class Leases:
             gone = _gone(connection, SELECT_RUNNING.with_for_update(skip_locked=True), now, is_dead)
             # A damaged row without an id could not be updated.
             rows = [(row, why) for row, why in gone if job_row_from_sql(row).id]
-            return [requeue_lost_job(connection, row, why, timestamp(now), max_tries) for row, why in rows]
+            return [requeue_lost_job(connection, row, why, timestamp(now), max_lost_starts) for row, why in rows]
 
 
 def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Row[Any]]:

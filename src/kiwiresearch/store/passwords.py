@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from kiwiresearch.errors import BadUsage, StoreDamaged
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 
 MIN_PASSWORD = 8
 MAX_PASSWORD = 200
@@ -28,7 +28,7 @@ HASHED_AT_ONCE = threading.BoundedSemaphore(4)
 """Each hash needs 32 MiB and a tenth of a second: many sign-ins at once must not use up the memory."""
 
 CONSONANTS, VOWELS = "bdfgkmnrstvz", "aeiou"
-GROUPS = 3
+PASSWORD_GROUPS = 3
 UNWANTED = re.compile(
     "bite|boba|buta|dago|dike|fato|feto|fod.|fuk.|gode|gora|gore|kike|kuso|maso|mata|mofo|moro|mud.|nazi|neg.|neki|nig.|nud."
     "|rata|sado|sid.|seno|suka|tar.|teta|vag."
@@ -68,11 +68,11 @@ def readable_password() -> str:
 
     Guessed at the rate that sign-in allows it would last for centuries.
     """
-    return readable_secret(GROUPS)
+    return readable_secret(PASSWORD_GROUPS)
 
 
 def readable_secret(groups: int) -> str:
-    """So many random groups of letters that can be read out and typed, each of 11.7 bits."""
+    """A secret of this many random groups of letters that can be read out and typed, each of 11.7 bits."""
     return "-".join(_group() for _ in range(groups))
 
 
@@ -157,4 +157,4 @@ def _derived(password: str, cost: Cost, salt: bytes) -> bytes:
 
 
 def _damaged() -> StoreDamaged:
-    return StoreDamaged("The store is damaged: the hash of a password is not valid.", remedy=BACKUP)
+    return StoreDamaged("The store is damaged: the hash of a password is not valid.", remedy=BACKUP_REMEDY)

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 
 from kiwiresearch.errors import WrongJobState
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.job_row import OPEN
+from kiwiresearch.store.job_row import OPEN_STATES
 from kiwiresearch.store.jobs import QUEUE_LOCK
 from kiwiresearch.store.tables import JOB, REMOVED
 
@@ -50,7 +50,7 @@ class RemovedRows:
         """Archive or delete something; refused if a worker could have started its job meanwhile."""
         with self._db.writing(QUEUE_LOCK) as connection:
             state = connection.execute(select(JOB.c.state).where(JOB.c.id == row.id)).scalar()
-            if row.kind == "run" and state in OPEN:
+            if row.kind == "run" and state in OPEN_STATES:
                 raise WrongJobState(f"The job {row.id!r} is running or queued.", remedy="Stop it first.")
             connection.execute(self._db.upsert(REMOVED, asdict(row)))
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from kiwiresearch.errors import CannotWrite, KiwiError, RunNotFound, StoreDamaged
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 from kiwiresearch.store.job_row import next_number, require_held_job
 from kiwiresearch.store.tables import FILE, NOTE, PART, PIECE, RUN
 
@@ -54,7 +54,7 @@ def piece_hash(piece: bytes) -> str:
 
 
 def damaged_content(what: str) -> StoreDamaged:
-    return StoreDamaged(f"The store is damaged: {what} was changed.", remedy=BACKUP)
+    return StoreDamaged(f"The store is damaged: {what} was changed.", remedy=BACKUP_REMEDY)
 
 
 ROWS_PER_READ = 8

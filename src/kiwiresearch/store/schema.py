@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, MetaData, Table, insert, inspect, sel
 
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 
 ROWS_PER_READ = 50
 """How many rows are in memory at a time: one may have a mebibyte."""
@@ -51,7 +51,7 @@ class Schema:
         """The stored version as a number; an unknown one is refused."""
         noun = db.kinds.noun
         if found is None or not found.isdecimal():
-            raise db.kinds.damaged(f"The {noun} {db.name!r} is damaged: its version is missing.", remedy=BACKUP)
+            raise db.kinds.damaged(f"The {noun} {db.name!r} is damaged: its version is missing.", remedy=BACKUP_REMEDY)
         if int(found) > self.version:
             raise db.kinds.damaged(
                 f"The {noun} {db.name!r} was created by a newer kiwiresearch: its tables have version {found},"

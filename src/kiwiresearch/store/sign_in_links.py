@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, delete, insert, or_, select, update
@@ -14,11 +13,11 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.passwords import readable_secret
 from kiwiresearch.store.tables import LINK
-from kiwiresearch.store.users import LinkRow, require_user
+from kiwiresearch.store.users import LinkRow, require_user, secret_hash
 
 LINK_GROUPS = 6
 """70 random bits, which nobody guesses, in letters that can be typed from a sheet of paper."""
-SECRET_SHAPE = re.compile(r"[a-z]{4}(?:-[a-z]{4}){5}")
+SECRET_SHAPE = re.compile(rf"[a-z]{{4}}(?:-[a-z]{{4}}){{{LINK_GROUPS - 1}}}")
 """What the secret of a link looks like; the database is not asked about anything else."""
 
 
@@ -44,7 +43,13 @@ class SignInLinks:
         Links that were used before `forget_before` are deleted: no browser is signed in with them any more.
         """
         link = NewLink(secrets.token_hex(8), name, readable_secret(LINK_GROUPS), expires_at)
-        row = {"id": link.id, "user": name, "sha256": _hash(link.secret), "made_at": made_at, "expires_at": expires_at}
+        row = {
+            "id": link.id,
+            "user": name,
+            "sha256": secret_hash(link.secret),
+            "made_at": made_at,
+            "expires_at": expires_at,
+        }
         with self._db.writing() as connection:
             require_user(connection, name)
             is_replaced = and_(LINK.c.used_at == "", or_(LINK.c.user == name, LINK.c.expires_at <= made_at))
@@ -78,7 +83,7 @@ class SignInLinks:
         return _link_of(row) if row is not None else None
 
     def revoke(self, name: str, link_id: str) -> None:
-        """Delete a link; who signed in with it is signed out."""
+        """Delete a link; anyone who signed in with it is signed out."""
         with self._db.writing() as connection:
             gone = delete(LINK).where(LINK.c.id == link_id, LINK.c.user == name).returning(LINK.c.id)
             if connection.execute(gone).one_or_none() is None:
@@ -89,12 +94,7 @@ class SignInLinks:
 
 
 def _works(secret: str, at: str) -> ColumnElement[bool]:
-    return and_(LINK.c.sha256 == _hash(secret), LINK.c.used_at == "", LINK.c.expires_at > at)
-
-
-def _hash(secret: str) -> str:
-    """Neither salted nor slow, like that of a token: it has too many random bits to be guessed."""
-    return sha256(secret.encode("ascii")).hexdigest()
+    return and_(LINK.c.sha256 == secret_hash(secret), LINK.c.used_at == "", LINK.c.expires_at > at)
 
 
 def _link_of(row: Row[Any]) -> LinkRow:

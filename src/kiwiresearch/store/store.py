@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Row, delete, select, text, update
 from kiwiresearch.errors import BadUsage, CannotWrite, StoreDamaged
 from kiwiresearch.store.audit import Audit
 from kiwiresearch.store.database import BUSY_S, STORE_ERRORS, Database
-from kiwiresearch.store.engine import BACKUP, Address
+from kiwiresearch.store.engine import BACKUP_REMEDY, Address
 from kiwiresearch.store.jobs import Jobs
 from kiwiresearch.store.leases import Leases
 from kiwiresearch.store.questions import QuestionRows
@@ -106,7 +106,7 @@ class StoreKeys:
 
 def _checked_secret(secret: str) -> str:
     if not is_storable(secret):
-        raise StoreDamaged("The store is damaged: its secret is not valid.", remedy=BACKUP)
+        raise StoreDamaged("The store is damaged: its secret is not valid.", remedy=BACKUP_REMEDY)
     return secret
 
 
@@ -229,14 +229,14 @@ class Store:
     A process that forks must not use in the child what it opened before.
     """
 
-    def __init__(self, database: Database, *, holds_everything: bool) -> None:
+    def __init__(self, database: Database, *, is_shared_store: bool) -> None:
         self._database = database
         self.display_name = database.name
         """The URL without its password, or the file: the name used in messages."""
-        self.is_shared = not database.is_file
-        """Whether it is a server, which several hosts can reach."""
-        self.holds_everything = holds_everything
-        """Whether it holds runs, notes and cases, and folders are only working copies."""
+        self.is_server = not database.is_file
+        """Whether it is a PostgreSQL server, not a file."""
+        self.is_shared_store = is_shared_store
+        """Whether the settings named it: it holds runs, notes and cases too, and folders are only working copies."""
         self.jobs = Jobs(database)
         self.leases = Leases(database)
         self.unfinished_files = UnfinishedFiles(database)
@@ -273,7 +273,7 @@ class Store:
         self.close()
 
 
-def open_store(url: str, *, holds_everything: bool, clock: Callable[[], float], busy_s: float = BUSY_S) -> Store:
+def open_store(url: str, *, is_shared_store: bool, clock: Callable[[], float], busy_s: float = BUSY_S) -> Store:
     """The store at `sqlite:///ABSOLUTE/PATH` or `postgresql://…`, created if it does not exist.
 
     `clock` gives seconds since 1970, for the leases in a file. Errors: BadUsage (unknown kind of URL, no
@@ -288,4 +288,4 @@ def open_store(url: str, *, holds_everything: bool, clock: Callable[[], float], 
     except BaseException:
         database.close()
         raise
-    return Store(database, holds_everything=holds_everything)
+    return Store(database, is_shared_store=is_shared_store)

@@ -109,6 +109,7 @@ JOB = Table(
     Index(None, "state", "user"),
     Index(None, "turn"),
 )
+# Tables keep the names that older releases gave them in the database: `kiwi_share`, and `kiwi_set_aside` below.
 LAST_START = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
 """For each user, the number of the last start of one of their jobs."""
 EVENT = Table(
@@ -129,7 +130,10 @@ PART = Table(
     _column("sha256"),
     _column("packed", LargeBinary),
 )
-"""Pieces of the growing files of jobs: where each starts, its size before compression, and its content."""
+"""The growing files of unfinished jobs, such as journals, in the parts that were appended: start, size and content.
+
+The files of a finished run are in `FILE` and `PIECE`.
+"""
 
 RUN = Table("kiwi_run", METADATA, _key("id"), _column("revision", BigInteger))
 FILE = Table(
@@ -141,6 +145,7 @@ FILE = Table(
     _column("size", BigInteger),
     _column("sha256"),
 )
+# The files of runs, in numbered pieces; those of a revision after the one in `RUN` are not all written yet.
 PIECE = Table(
     "kiwi_piece",
     METADATA,

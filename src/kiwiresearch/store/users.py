@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, u
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage, StoreDamaged
 from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.engine import BACKUP_REMEDY
 from kiwiresearch.store.jobs import QUEUE_LOCK
 from kiwiresearch.store.passwords import PasswordHash
 from kiwiresearch.store.tables import JOB, LINK, PASSWORD, TOKEN, USER
@@ -55,7 +55,7 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A sign-in link, without its secret."""
+    """A sign-in link, without its secret. It is here because `UserTokens` has it, and `sign_in_links` needs users."""
 
     id: str
     """It names the link in the cookie of the browser that used it, as the id of a token does."""
@@ -152,7 +152,7 @@ class Users:
     def new_token(self, name: str, *, label: str = "", made_at: str) -> NewToken:
         """A new token of a user; its text is shown only this once."""
         token = NewToken(secrets.token_hex(8), PREFIX + secrets.token_urlsafe(TOKEN_BYTES))
-        row = {"id": token.id, "user": name, "label": label, "sha256": _hash(token.text), "made_at": made_at}
+        row = {"id": token.id, "user": name, "label": label, "sha256": secret_hash(token.text), "made_at": made_at}
         with self._db.writing() as connection:
             require_user(connection, name)
             connection.execute(insert(TOKEN).values(**row, used_at="", revoked_at=""))
@@ -224,7 +224,7 @@ class Users:
     def token_of(self, text: str) -> TokenRow | None:
         """The valid token of this text, if there is one."""
         with self._db.reading() as connection:
-            wanted = select(TOKEN).where(TOKEN.c.sha256 == _hash(text), TOKEN.c.revoked_at == "")
+            wanted = select(TOKEN).where(TOKEN.c.sha256 == secret_hash(text), TOKEN.c.revoked_at == "")
             row = connection.execute(wanted).one_or_none()
         return _token_of(row) if row is not None else None
 
@@ -246,7 +246,7 @@ def require_user(connection: Connection, name: str) -> None:
 
 
 def _end_links(connection: Connection, name: str) -> None:
-    """Delete all links of a user; who signed in with one is signed out."""
+    """Delete all links of a user; anyone who signed in with one is signed out."""
     connection.execute(delete(LINK).where(LINK.c.user == name))
 
 
@@ -266,7 +266,7 @@ def _user_of(row: Row[Any]) -> UserRow:
     if row.limits is None:  # without limits of their own they might be allowed too much
         raise StoreDamaged(
             f"The store is damaged: the limits of the user {row.name!r} are not valid.",
-            remedy=BACKUP,
+            remedy=BACKUP_REMEDY,
         )
     return UserRow(row.name, row.role, row.limits, row.made_at)
 
@@ -275,8 +275,8 @@ def _token_of(row: Row[Any]) -> TokenRow:
     return TokenRow(row.id, row.user, row.label, row.made_at, row.used_at, row.revoked_at)
 
 
-def _hash(text: str) -> str:
-    """Neither salted nor slow: a token has too many random bits to be guessed."""
+def secret_hash(text: str) -> str:
+    """Neither salted nor slow: a token, or the secret of a link, has too many random bits to be guessed."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -108,8 +108,8 @@ def _labels(claim: Claim, boxes: Sequence[BoxRow]) -> Iterator[str]:
             )
 
 
-NO_CLAIM = "it is not a valid claim"
-OF_A_MODEL = frozenset({"scope", "topic_tags", "confidence", "confidence_terms"})
+INVALID_CLAIM = "it is not a valid claim"
+MODEL_FIELDS = frozenset({"scope", "topic_tags", "confidence", "confidence_terms"})
 """The fields that a model decides, in addition to the text and the type of a claim."""
 
 
@@ -120,7 +120,11 @@ class FiledClaim(NamedTuple):
     claim: Claim
 
     def location(self, ledger: Ledger) -> Location:
-        return ledger.at(CLAIMS, self.row.line, str(self.row.value.get("claim_id", ""))[:80])
+        return _location(self.row, ledger)
+
+
+def _location(row: JsonLine, ledger: Ledger) -> Location:
+    return ledger.at(CLAIMS, row.line, str(row.value.get("claim_id", ""))[:80])
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +147,8 @@ def read_filed_claims(raw: bytes, ledger: Ledger) -> list[FiledClaim]:
     """The claims of a run; malformed lines are failures."""
     found = []
     for row in json_lines(CLAIMS, raw, ledger):
-        location = ledger.at(CLAIMS, row.line, str(row.value.get("claim_id", ""))[:80])
-        with location.catching_malformed(NO_CLAIM):
+        location = _location(row, ledger)
+        with location.catching_malformed(INVALID_CLAIM):
             claim = claim_from_record(row.value)
             expected = claim_record(claim)
             hash(claim)  # raises TypeError for a list or object in place of a text
@@ -158,14 +162,13 @@ def read_filed_claims(raw: bytes, ledger: Ledger) -> list[FiledClaim]:
 
 def verify_claims(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, ledger: Ledger) -> None:
     """Check each claim of a page, and then all of them against the rules."""
-    for claim in filed_claims:
-        location = claim.location(ledger)
+    for filed_claim in filed_claims:
+        location = filed_claim.location(ledger)
         counted = ledger.counting("claims") if evidence.page is not None else nullcontext()
-        with counted, location.catching_malformed(NO_CLAIM):
-            for what in _claim_faults(claim.claim, evidence, ledger):
+        with counted, location.catching_malformed(INVALID_CLAIM):
+            for what in _claim_faults(filed_claim.claim, evidence, ledger):
                 location.fail(what)
-    if evidence.page is not None and evidence.same_version:
-        _verify_rules(filed_claims, evidence.page, evidence, ledger)
+    _verify_rules(filed_claims, evidence, ledger)
 
 
 def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[str]:
@@ -182,7 +185,7 @@ def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Itera
     strange = unsupported_words(claim, evidence.boxes, evidence.title, evidence.language)
     if strange:
         yield f"neither its quotes nor the title of the page contain {', '.join(map(shown, strange))}"
-    yield from _not_in_text(claim, evidence.language)
+    yield from _fact_faults(claim, evidence.language)
     if evidence.page is None:
         return
     if claim.book_name != evidence.book_name:
@@ -194,7 +197,7 @@ def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Itera
     if claim.headings != above:
         yield f"its quote is under the headings {_path(above)}, not under {_path(claim.headings)}"
     if claim.origin == "model" and evidence.same_version:
-        yield from _not_completed(claim, evidence.page, evidence.book_name)
+        yield from _completion_faults(claim, evidence.page, evidence.book_name)
 
 
 def _headings_above(page: PageDoc, offset: int) -> tuple[str, ...]:
@@ -208,7 +211,7 @@ def _path(headings: Sequence[str]) -> str:
     return shown(" › ".join(headings))
 
 
-def _not_in_text(claim: Claim, language: str) -> Iterable[str]:
+def _fact_faults(claim: Claim, language: str) -> Iterable[str]:
     """Numbers, dates and hedges of the record that its text does not have."""
     text = claim.text
     dates = dates_in(text, language)
@@ -223,21 +226,23 @@ def _not_in_text(claim: Claim, language: str) -> Iterable[str]:
         yield "its hedges do not match its text"
 
 
-def _not_completed(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]:
+def _completion_faults(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]:
     """Fields of a model's claim that differ from what the page gives, except for those that the model decides."""
     section = page.sections.index(section_at(page.sections, claim.quotes[0].start))
     made = complete_claim(page, claim.text, claim.type, claim.quotes, section=section, book_name=book_name)
     found, expected = claim_record(claim), claim_record(made)
-    wrong = sorted(name for name in expected if name not in OF_A_MODEL and found[name] != expected[name])
+    wrong = sorted(name for name in expected if name not in MODEL_FIELDS and found[name] != expected[name])
     if claim.score.terms[: len(made.score.terms)] != made.score.terms:
         wrong.append("confidence_terms")
     if wrong:
-        yield f"{', '.join(wrong)} {'does' if len(wrong) == 1 else 'do'} not match the page"
+        yield _mismatch(wrong, "the page")
 
 
-def _verify_rules(filed_claims: Sequence[FiledClaim], page: PageDoc, evidence: PageEvidence, ledger: Ledger) -> None:
+def _verify_rules(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, ledger: Ledger) -> None:
     """All claims that the rules find on the page must be filed unchanged, and no others as theirs."""
-    made = {claim.id: claim for claim in claims_of(page, evidence.book_name, all_sentences)}
+    if evidence.page is None or not evidence.same_version:
+        return
+    made = {claim.id: claim for claim in claims_of(evidence.page, evidence.book_name, all_sentences)}
     for filed_claim in filed_claims:
         row, claim = filed_claim
         if claim.origin != "rule":
@@ -254,11 +259,15 @@ def _verify_rules(filed_claims: Sequence[FiledClaim], page: PageDoc, evidence: P
     for expected in made.values():
         if expected.type == "statement":
             continue  # which statements are filed depends on the topic
-        ledger.fail(CLAIMS, f"a claim of {page.title!r} is missing: {shown(expected.text)}", claim=expected.id)
+        ledger.fail(CLAIMS, f"a claim of {evidence.page.title!r} is missing: {shown(expected.text)}", claim=expected.id)
 
 
 def _differing(found: Mapping[str, Any], expected: Mapping[str, Any], by: str = "its content") -> str:
     names = differing_fields(found, expected)
     if not names:
         return "it is not in the form a run writes"
+    return _mismatch(names, by)
+
+
+def _mismatch(names: Sequence[str], by: str) -> str:
     return f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not match {by}"

@@ -140,7 +140,7 @@ class Location:
 MAX_SHOWN = 60
 OUTPUTS = (BRIEF, CLAIMS, CORPUS, GRAPH, REPORT, REPORT_PAGE, LOG)
 BY_MODEL = "claims_by_model"
-NOT_MADE_FROM = frozenset(
+OUTPUT_FIELDS = frozenset(
     {"fingerprint", "outputs", "understood", "pages", "claims", BY_MODEL, "sentences_by_model", SEAL}
 )
 """The fields of a manifest that describe the outputs; all others describe the inputs."""
@@ -162,8 +162,8 @@ def verify_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
         return None
     with ledger.counting("files"):
         _verify_document(MANIFEST, manifest.record, raw, ledger)
-        made_from = {name: value for name, value in manifest.record.items() if name not in NOT_MADE_FROM}
-        if manifest.fingerprint != short_hash(canonical_bytes(made_from)):
+        inputs = {name: value for name, value in manifest.record.items() if name not in OUTPUT_FIELDS}
+        if manifest.fingerprint != short_hash(canonical_bytes(inputs)):
             ledger.fail(MANIFEST, "its fingerprint does not match its topic, settings and books")
     return manifest
 
@@ -201,7 +201,7 @@ def json_document(raw: bytes) -> JsonDict:
     """A JSON object; ValueError for anything else."""
     found = json_value(raw)
     if not isinstance(found, dict):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 (what reads it knows one error)
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 (as for bytes that are no JSON)
     return found
 
 
@@ -242,6 +242,13 @@ def first_difference(one: Sequence[str], other: Sequence[str]) -> int:
     return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
 
 
+def first_difference_shown(found: str, expected: str, before: int, after: int) -> str:
+    """What two texts say around the first character in which they differ."""
+    at = first_difference(found, expected)
+    start = max(at - before, 0)
+    return f"{found[start : at + after]!r} instead of {expected[start : at + after]!r}"
+
+
 def shown(value: object) -> str:
     """A text in quotation marks, shortened; other values, from edited records, are shown too."""
     text = str(value)
@@ -274,12 +281,12 @@ def _verify_document(name: str, found: Mapping[str, Any], raw: bytes, ledger: Le
         ledger.fail(name, "it was changed: it is not in the form a run writes")
 
 
-REMEDY = "Add it with 'kiwiresearch books add' or give it with --book, then verify again."
+MISSING_BOOK_REMEDY = "Add it with 'kiwiresearch books add' or give it with --book, then verify again."
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedBook:
-    """A book as the manifest names it, and the book itself if it is available."""
+class ManifestBook:
+    """A book as the manifest names it, whatever was found wrong with it, and the book itself if it is available."""
 
     id: BookId
     name: str
@@ -297,17 +304,19 @@ def manifest_books(manifest: Manifest) -> list[Mapping[str, object]]:
     ]
 
 
-def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId, VerifiedBook]:
+def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId, ManifestBook]:
     """The books of a run; a missing one is a failure, and the rest is checked without it."""
     found = {}
     for row in manifest_books(manifest):
         book = BookId(str(row["id"]))
         archive, problem = _opened(book, shelf)
         if archive is None:
-            ledger.fail(MANIFEST, f"the book {row.get('title')!r} ({book}) was not found{problem}", remedy=REMEDY)
+            ledger.fail(
+                MANIFEST, f"the book {row.get('title')!r} ({book}) was not found{problem}", remedy=MISSING_BOOK_REMEDY
+            )
         elif archive.book.name != row["name"]:
             ledger.fail(MANIFEST, f"the name of the book {book} is {archive.book.name!r}, not {row['name']!r}")
-        found[book] = VerifiedBook(
+        found[book] = ManifestBook(
             book, str(row["name"]), str(row["language"]) or "eng", str(row.get("opens_at", "")), archive
         )
     return found

@@ -34,10 +34,10 @@ from kiwiresearch.verify.ledger import (
     JsonLine,
     Ledger,
     Location,
-    VerifiedBook,
+    ManifestBook,
     canonical_bytes,
     differing_fields,
-    first_difference,
+    first_difference_shown,
     json_document,
     json_lines,
 )
@@ -49,8 +49,8 @@ AROUND = 24
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedPage:
-    """The facts about a page that other files may state, from its verified line in the corpus."""
+class CorpusPage:
+    """The facts about a page that other files may state, from its line in the corpus, even if that failed."""
 
     ref: EntryRef
     title: str
@@ -63,17 +63,17 @@ class VerifiedPage:
 
 def verify_pages(
     files: Mapping[str, bytes],
-    books: Mapping[BookId, VerifiedBook],
-    filed: Sequence[FiledClaim],
+    books: Mapping[BookId, ManifestBook],
+    filed_claims: Sequence[FiledClaim],
     ledger: Ledger,
     *,
     same_version: bool,
     with_model: bool,
-) -> list[VerifiedPage]:
+) -> list[CorpusPage]:
     """Read every page of the corpus again, and check its record and its claims."""
-    of_page: dict[EntryRef, list[FiledClaim]] = defaultdict(list)
-    for filed_claim in filed:
-        of_page[filed_claim.claim.ref].append(filed_claim)
+    claims_by_page: dict[EntryRef, list[FiledClaim]] = defaultdict(list)
+    for filed_claim in filed_claims:
+        claims_by_page[filed_claim.claim.ref].append(filed_claim)
     found = []
     for row in json_lines(CORPUS, files.get(CORPUS, b""), ledger):
         location = ledger.at(CORPUS, row.line)
@@ -85,20 +85,20 @@ def verify_pages(
                 continue
             page = _read(ref, book, location)
             evidence = replace(_evidence(row, book, page, same_version=same_version), with_model=with_model)
-            verify_claims(of_page.pop(ref, []), evidence, ledger)
+            verify_claims(claims_by_page.pop(ref, []), evidence, ledger)
             with ledger.counting("pages") if page is not None else nullcontext():
                 _verify_page(row, book, page, location)
             opening = first_line(page, MAX_OPENING_CHARS) if page is not None else None
             found.append(
-                VerifiedPage(ref, evidence.title, row.value[METADATA], opening, evidence.text, evidence.language)
+                CorpusPage(ref, evidence.title, row.value[METADATA], opening, evidence.text, evidence.language)
             )
-    for ref, strays in of_page.items():
+    for ref, strays in claims_by_page.items():
         for stray in strays:
             stray.location(ledger).fail(f"its page {ref.path!r} is not in the corpus")
     return found
 
 
-def _read(ref: EntryRef, book: VerifiedBook, location: Location) -> PageDoc | None:
+def _read(ref: EntryRef, book: ManifestBook, location: Location) -> PageDoc | None:
     if book.archive is None:
         return None
     try:
@@ -111,7 +111,7 @@ def _read(ref: EntryRef, book: VerifiedBook, location: Location) -> PageDoc | No
     return page
 
 
-def _evidence(row: JsonLine, book: VerifiedBook, page: PageDoc | None, *, same_version: bool) -> PageEvidence:
+def _evidence(row: JsonLine, book: ManifestBook, page: PageDoc | None, *, same_version: bool) -> PageEvidence:
     """The evidence for claims: the page read again, or else its text in the corpus."""
     if page is None or book.archive is None:
         record, same_version = row.value, False
@@ -129,7 +129,7 @@ def _as_written(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _verify_page(row: JsonLine, book: VerifiedBook, page: PageDoc | None, location: Location) -> None:
+def _verify_page(row: JsonLine, book: ManifestBook, page: PageDoc | None, location: Location) -> None:
     found = row.value
     metadata = found[METADATA]
     points = Score(tuple(ScoreTerm(line["signal"], line["points"]) for line in metadata["lines"])).total
@@ -151,7 +151,7 @@ def _verify_page(row: JsonLine, book: VerifiedBook, page: PageDoc | None, locati
         location.fail("it is not in the form a run writes")
 
 
-def is_page_address(url: str, ref: EntryRef, book: VerifiedBook) -> bool:
+def is_page_address(url: str, ref: EntryRef, book: ManifestBook) -> bool:
     """Whether a URL is the page's: by the book's UUID, or below the address in the manifest."""
     start = book.opens_at
     return url == _as_written(str(ref)) or (
@@ -164,12 +164,10 @@ def _difference_text(found: Any, right: Any) -> str:
     one, other = (
         value if isinstance(value, str) else canonical_bytes(value).decode("utf-8") for value in (found, right)
     )
-    at = first_difference(one, other)
-    mine, theirs = (text[max(at - AROUND, 0) : at + AROUND] for text in (one, other))
-    return f": {mine!r} instead of {theirs!r}"
+    return f": {first_difference_shown(one, other, AROUND, AROUND)}"
 
 
-def verify_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> None:
+def verify_graph(raw: bytes, pages: Sequence[CorpusPage], ledger: Ledger) -> None:
     """Graph and corpus must say the same about each page."""
     location = ledger.at(GRAPH)
     with location.catching_malformed("it is damaged or was changed"):
@@ -180,19 +178,19 @@ def verify_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> N
             if node is None:
                 location.fail(f"the page {page.title!r} is missing")
                 continue
-            wrong = list(_other_values(node, page))
+            wrong = list(_differing_values(node, page))
             if wrong:
                 location.fail(f"{', '.join(wrong)} of {page.title!r} does not match corpus.jsonl")
         for ref in nodes:
             location.fail(f"the page {ref!r} is not in corpus.jsonl")
 
 
-def _other_values(node: Mapping[str, Any], page: VerifiedPage) -> Iterator[str]:
+def _differing_values(node: Mapping[str, Any], page: CorpusPage) -> Iterator[str]:
     values = dict(page.metadata) | {"title": page.title, "book": page.ref.book, "path": page.ref.path}
     yield from (name for name in sorted(values) if canonical_bytes(node.get(name)) != canonical_bytes(values[name]))
 
 
-def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger, *, same_version: bool) -> None:
+def verify_contexts(brief: Brief, pages: Sequence[CorpusPage], ledger: Ledger, *, same_version: bool) -> None:
     """Check the text around each quote; for a run of this version, also that none was left out."""
     by_ref = {page.ref: page for page in pages}
     for claim_id in sorted(brief.context.keys() - brief.claims.keys()):
@@ -207,7 +205,7 @@ def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger,
 
 
 def _context_faults(
-    claim: Claim, context: QuoteContext | None, page: VerifiedPage, *, same_version: bool
+    claim: Claim, context: QuoteContext | None, page: CorpusPage, *, same_version: bool
 ) -> Iterator[str]:
     right = context_of(claim, page.text, page.language)
     if context == right:
@@ -231,8 +229,8 @@ def _surrounds_quote(context: QuoteContext, quote: Quote, text: str) -> bool:
 def verify_pictures(
     files: Mapping[str, bytes],
     brief: Brief,
-    books: Mapping[BookId, VerifiedBook],
-    pages: Sequence[VerifiedPage],
+    books: Mapping[BookId, ManifestBook],
+    pages: Sequence[CorpusPage],
     ledger: Ledger,
     *,
     same_version: bool,
@@ -247,7 +245,7 @@ def verify_pictures(
             if picture.ref not in titles:
                 faults.append("is from a page that was not read")
             elif (archive := books[picture.ref.book].archive) is not None:
-                faults += _not_in_book(picture, archive, titles[picture.ref], same_version=same_version)
+                faults += _book_faults(picture, archive, titles[picture.ref], same_version=same_version)
             for what in faults:
                 location.fail(f"the picture {picture.caption!r:.80} {what}")
     return images
@@ -277,7 +275,7 @@ def _picture_faults(picture: BriefPicture, brief: Brief, images: Images) -> Iter
         yield "is shown more than once"
 
 
-def _not_in_book(picture: BriefPicture, archive: Archive, title: str, *, same_version: bool) -> Iterator[str]:
+def _book_faults(picture: BriefPicture, archive: Archive, title: str, *, same_version: bool) -> Iterator[str]:
     if sha256(archive.read(picture.path).content).hexdigest() != picture.sha256:
         yield f"does not match {picture.path!r:.80} in the book"
     if same_version:

@@ -19,10 +19,11 @@ from kiwiresearch.verify.ledger import (
     BY_MODEL,
     Ledger,
     Location,
+    ManifestBook,
     Verification,
-    VerifiedBook,
     canonical_bytes,
     first_difference,
+    first_difference_shown,
     json_document,
     manifest_books,
     open_books,
@@ -31,7 +32,7 @@ from kiwiresearch.verify.ledger import (
     verify_timings,
 )
 from kiwiresearch.verify.pages import (
-    VerifiedPage,
+    CorpusPage,
     is_page_address,
     verify_contexts,
     verify_graph,
@@ -46,8 +47,8 @@ from kiwiresearch.zim import Archive, ListedBook, Shelf
 MAX_SUGGESTED = 10
 
 
-def verify_understanding(
-    brief: Brief, manifest: Manifest, books: Mapping[BookId, VerifiedBook], ledger: Ledger
+def verify_topic_reading(
+    brief: Brief, manifest: Manifest, books: Mapping[BookId, ManifestBook], ledger: Ledger
 ) -> None:
     """Check that the brief has the topic of the manifest, and that these books allow this reading of it."""
     understood = manifest.record.get("understood")
@@ -102,7 +103,12 @@ def _has_title(archive: Archive, title: str) -> bool:
 
 
 def verify_brief(
-    raw: bytes, filed: Sequence[FiledClaim], languages: Mapping[BookId, str], ledger: Ledger, *, same_version: bool
+    raw: bytes,
+    filed_claims: Sequence[FiledClaim],
+    languages: Mapping[BookId, str],
+    ledger: Ledger,
+    *,
+    same_version: bool,
 ) -> Brief | None:
     """The brief, if it is one, with every claim checked against claims.jsonl and every statement against its claims."""
     location = ledger.at(BRIEF)
@@ -111,29 +117,29 @@ def verify_brief(
         brief = brief_from_record(json_document(raw))
         if raw != (canonical_json(brief_record(brief), indent=1) + "\n").encode("utf-8", "replace"):
             location.fail("it is not in the form a run writes")
-        known = {filed_claim.claim.id: filed_claim.row.raw for filed_claim in filed}
+        known = {filed_claim.claim.id: filed_claim.row.raw for filed_claim in filed_claims}
         for claim in brief.claims.values():
             if known.get(claim.id) != canonical_bytes(claim_record(claim)):
                 what = "differs from claims.jsonl" if claim.id in known else "is not in claims.jsonl"
                 ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
         verify_statements(brief, languages, ledger)
         if same_version:
-            verify_judgements(brief, [filed_claim.claim for filed_claim in filed], languages, ledger)
+            verify_judgements(brief, [filed_claim.claim for filed_claim in filed_claims], languages, ledger)
     return brief
 
 
 def verify_sources(
     brief: Brief,
     manifest: Manifest,
-    books: Mapping[BookId, VerifiedBook],
-    pages: Sequence[VerifiedPage],
+    books: Mapping[BookId, ManifestBook],
+    pages: Sequence[CorpusPage],
     ledger: Ledger,
 ) -> None:
     """Check topic, books and pages of the brief against manifest and corpus."""
     location = ledger.at(BRIEF)
     if brief.topic != manifest.record.get("topic"):
         location.fail(f"its topic is {brief.topic!r:.80}, but the manifest has {manifest.record.get('topic')!r:.80}")
-    verify_understanding(brief, manifest, books, ledger)
+    verify_topic_reading(brief, manifest, books, ledger)
     noted = [{name: getattr(book, name) for name in BOOK_FIELDS} for book in brief.sources.books]
     if noted != [{name: row.get(name) for name in BOOK_FIELDS} for row in manifest_books(manifest)]:
         location.fail("its books do not match the manifest")
@@ -148,7 +154,7 @@ def verify_sources(
 
 
 def _verify_pages(
-    brief: Brief, books: Mapping[BookId, VerifiedBook], pages: Sequence[VerifiedPage], location: Location
+    brief: Brief, books: Mapping[BookId, ManifestBook], pages: Sequence[CorpusPage], location: Location
 ) -> None:
     listed = brief.sources.pages
     if [source.ref for source in listed] != [page.ref for page in pages]:
@@ -197,8 +203,7 @@ def _difference_in_lines(found: bytes, expected: bytes) -> tuple[int, str]:
     texts = [raw.decode("utf-8", "replace").split("\n") for raw in (found, expected)]
     line = first_difference(*texts)
     was, should_be = (lines[line] if line < len(lines) else "" for lines in texts)
-    at = first_difference(was, should_be)
-    return line + 1, f"{was[max(at - 20, 0) : at + 40]!r} instead of {should_be[max(at - 20, 0) : at + 40]!r}"
+    return line + 1, first_difference_shown(was, should_be, 20, 40)
 
 
 def verify_run(folder: Path, shelf: Shelf) -> Verification:
@@ -218,8 +223,10 @@ def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> N
     verify_timings(folder, manifest, ledger)
     same_version = manifest.record.get("version") == __version__
     books = open_books(manifest, shelf, ledger)
-    filed = read_filed_claims(files.get(CLAIMS, b""), ledger)
-    pages = verify_pages(files, books, filed, ledger, same_version=same_version, with_model=BY_MODEL in manifest.record)
+    filed_claims = read_filed_claims(files.get(CLAIMS, b""), ledger)
+    pages = verify_pages(
+        files, books, filed_claims, ledger, same_version=same_version, with_model=BY_MODEL in manifest.record
+    )
     for name, file in (("pages", CORPUS), ("claims", CLAIMS)):
         count = files.get(file, b"").count(b"\n")
         if manifest.record.get(name) != count:
@@ -228,7 +235,7 @@ def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> N
         verify_graph(files[GRAPH], pages, ledger)
     if BRIEF in files:
         languages = {book.id: book.language for book in books.values()}
-        brief = verify_brief(files[BRIEF], filed, languages, ledger, same_version=same_version)
+        brief = verify_brief(files[BRIEF], filed_claims, languages, ledger, same_version=same_version)
         if brief is not None:
             verify_contexts(brief, pages, ledger, same_version=same_version)
             verify_sources(brief, manifest, books, pages, ledger)
@@ -245,7 +252,7 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     named = shelf_of(workspace, wanted).books if wanted else ()
     books: list[ListedBook] = [
         *named,
-        *(shelf_of(workspace).books if workspace.settings.has_store else workspace.shelf_file.books()),
+        *(shelf_of(workspace).books if workspace.settings.is_shared_store else workspace.shelf_file.books()),
     ]
     try:
         of_run = Run.load(folder).books

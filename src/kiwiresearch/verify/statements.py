@@ -41,7 +41,7 @@ def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[
     """
     location = ledger.at(BRIEF)
     opposed = opposed_in(brief)
-    for what in _not_confirmed(brief, claims, languages):
+    for what in _confirmation_faults(brief, claims, languages):
         location.fail(what)
     for statement in brief.statements():
         first = brief.claims[statement.claims[0]]
@@ -49,9 +49,9 @@ def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[
         if statement.written == "rule" and not is_marked and statement.sureness != _sureness(first, statement):
             location.fail(f"the statement {statement.text[:60]!r} is not {statement.sureness!r}")
     for dispute in brief.disputes:
-        shown = dispute.difference
-        if shown and not _is_difference(shown, _disagreement(brief, dispute, languages)):
-            location.fail(f"the views on {dispute.about[:60]!r} do not differ by {str(shown)[:80]!r}")
+        stated = dispute.difference
+        if stated and not _is_difference(stated, _disagreement(brief, dispute, languages)):
+            location.fail(f"the views on {dispute.about[:60]!r} do not differ by {str(stated)[:80]!r}")
 
 
 def _sureness(claim: Claim, statement: Statement) -> str:
@@ -60,7 +60,7 @@ def _sureness(claim: Claim, statement: Statement) -> str:
     return sureness_of(claim, statement.pages)
 
 
-def _not_confirmed(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
+def _confirmation_faults(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
     """Statements whose further claims do not say what the first one says."""
 
     def language(ref: EntryRef) -> str:
@@ -86,13 +86,13 @@ def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str
     return compare_sentences(one, other)
 
 
-def _is_difference(shown: Difference, found: Disagreement | None) -> bool:
-    if found is None or (shown.kind, shown.why) != (found.kind, found.why):
+def _is_difference(stated: Difference, found: Disagreement | None) -> bool:
+    if found is None or (stated.kind, stated.why) != (found.kind, found.why):
         return False
-    return message_record(shown.why) == message_record(found.why)
+    return message_record(stated.why) == message_record(found.why)
 
 
-OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
+OWN_HEADINGS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
 """Headings that the program writes itself; they name nothing on a page."""
 DISPUTED = "marked as disputed"
 
@@ -106,14 +106,14 @@ def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Led
                 location.fail(f"the statement {shown(statement.text)} {what}")
     around: list[str] = []
     for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
-        around += _of_group(group, [item for each in group.statements for item in _claims(brief, each)])
+        around += _heading_faults(group, [item for each in group.statements for item in _claims(brief, each)])
     for moment in brief.timeline:
-        around += _of_moment(moment, _claims(brief, moment.statement))
+        around += _moment_faults(moment, _claims(brief, moment.statement))
     for figure in brief.numbers:
-        around += _of_figure(figure, _claims(brief, figure.statement))
+        around += _figure_faults(figure, _claims(brief, figure.statement))
     for dispute in brief.disputes:
-        around += _of_dispute(dispute, brief)
-    around += _out_of_place(brief)
+        around += _dispute_faults(dispute, brief)
+    around += _order_faults(brief)
     for what in around:
         location.fail(what)
     for gap in brief.gaps:
@@ -129,7 +129,7 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
     return [brief.claims[claim] for claim in statement.claims]
 
 
-def _out_of_place(brief: Brief) -> Iterator[str]:
+def _order_faults(brief: Brief) -> Iterator[str]:
     """Sentences that make sense only after another one, but do not follow it."""
     heads = topic_pages(brief)
     # What continues the introduction has no heading, and is read right after the summary.
@@ -181,18 +181,18 @@ def is_part(text: str, claim: str) -> bool:
     return False
 
 
-def _of_group(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
+def _heading_faults(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
     """A heading must be a name in the claims below it."""
     known = [
         fold(words)
         for claim in claims
         for words in (claim.subject, claim.page_title, claim.text, *claim.headings, *claim.names)
     ]
-    if group.heading not in OWN_WORDS and not any(fold(group.heading) in words for words in known):
+    if group.heading not in OWN_HEADINGS and not any(fold(group.heading) in words for words in known):
         yield f"the heading {shown(group.heading)} is not a name from the claims under it"
 
 
-def _of_moment(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
+def _moment_faults(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
     shown_values = (moment.when, moment.earliest, moment.latest)
     known = {
         (words, date.when.earliest, date.when.latest)
@@ -204,7 +204,7 @@ def _of_moment(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]
         yield f"the date {shown(moment.when)} of the timeline is in none of its claims"
 
 
-def _of_figure(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
+def _figure_faults(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
     if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
         shown_values = " ".join((figure.value, figure.what, figure.of, figure.when))
         yield f"the number {shown(shown_values)} of the table is in none of its claims"
@@ -219,10 +219,10 @@ def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
     return figure.value in values and shown_values in ((what, of, when.words() if when else ""), ("", "", ""))
 
 
-def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
+def _dispute_faults(dispute: Dispute, brief: Brief) -> Iterator[str]:
     claims = [claim for view in dispute.views for claim in _claims(brief, view.statement)]
     names = {claim.subject for claim in claims} | {f"{claim.page_title}: {claim.section}" for claim in claims}
-    if dispute.about not in names | OWN_WORDS:
+    if dispute.about not in names | OWN_HEADINGS:
         yield f"the dispute {shown(dispute.about)} is not what its claims are about"
     for view in dispute.views:
         mine = _claims(brief, view.statement)

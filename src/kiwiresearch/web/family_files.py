@@ -153,7 +153,7 @@ async def receive_upload(
     try:
         families.access.require_owner(request)
         if case:
-            await run_in_threadpool(families.cases.check_free, case)
+            await run_in_threadpool(families.cases.require_free, case)
         with _upload_file(families.cases.root) as part:
             digest = await _save_upload(parts, part)
             return await run_in_threadpool(_queue_import, families, case, Path(part.name), digest, _file_name(name))
@@ -243,10 +243,10 @@ def _queue_import(families: Families, case: str, part: Path, digest: str, name: 
     """Move the file to where the job looks for it, and queue the job."""
     chosen = case or families.cases.start_empty(name.rpartition(".")[0] or name)
     place = families.cases.location(chosen)
-    is_new = place.store_file(digest, part, name)
+    is_new = place.add_upload(digest, part, name)
     try:
         return start_job(families.jobs, FamilyRequest(chosen, upload=digest))
     except KiwiError:
         if is_new:
-            place.drop_file(digest)
+            place.drop_upload(digest)
         raise

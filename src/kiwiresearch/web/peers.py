@@ -115,7 +115,7 @@ class PeerEndpoint:
 
 def add_peer_endpoint(app: FastAPI, workspace: Workspace, shelf: Shelf, port: int) -> HostPresence | None:
     """Add the endpoint if the settings name a store that hosts share; returns None if not."""
-    if not workspace.settings.has_store:
+    if not workspace.settings.is_shared_store:
         return None
     presence = HostPresence(workspace, shelf, address_for_hosts(workspace.settings.serve, port))
     app.add_middleware(PeerEndpoint, presence=presence)

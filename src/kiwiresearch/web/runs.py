@@ -196,7 +196,7 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
         with contextlib.suppress(RuntimeError):  # the loop has ended, and its reader with it
             loop.call_soon_threadsafe(news.set)
 
-    with jobs.listening(wake):
+    with jobs.listeners.listening(wake):
         while True:
             news.clear()
             update = await run_in_threadpool(_job_since, jobs, job_id, place)

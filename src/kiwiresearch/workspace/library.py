@@ -145,7 +145,7 @@ class Library:
             raise BookNotFound(f"No unused file is named {name!r}.", remedy="Reload the list of books.")
         return self.folder / name
 
-    def room_bytes(self, written: int = 0) -> int:
+    def max_upload_bytes(self, written: int = 0) -> int:
         """How large a book may be of which so many bytes are here: what fits on the disk, up to the set limit."""
         place = self.folder
         while not place.exists() and place != place.parent:
@@ -217,7 +217,7 @@ class Upload:
 
     def __init__(self, library: Library, announced: int) -> None:
         self._library = library
-        self._room = library.room_bytes()
+        self._room = library.max_upload_bytes()
         self._size = 0
         self._checked_at = 0
         self._head = b""
@@ -239,7 +239,7 @@ class Upload:
             raise _not_a_zim()
         self._size += len(data)
         if self._size - self._checked_at >= CHECK_EVERY_BYTES:
-            self._room = self._library.room_bytes(self._checked_at)
+            self._room = self._library.max_upload_bytes(self._checked_at)
             self._checked_at = self._size
         if self._size > self._room:
             raise self._too_large()

@@ -229,8 +229,8 @@ class Settings:
     """The profile of an institution: which books and pages its readers may see."""
 
     @property
-    def has_store(self) -> bool:
-        """Whether they name a store that hosts share."""
+    def is_shared_store(self) -> bool:
+        """Whether they name a store, which hosts can share, in place of the one in the user's own folder."""
         return bool(self.store.strip())
 
 

@@ -85,7 +85,7 @@ def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, trusting: bool
     `trusting` accepts a file as a book without opening it, for a check that is about to do so.
     """
     books = workspace.shelf_file.books()
-    if workspace.settings.has_store:
+    if workspace.settings.is_shared_store:
         return _shared_shelf(workspace, books, wanted, trusting=trusting)
     if wanted:
         chosen = [book for name in wanted for book in _pick(workspace, books, name, trusting=trusting)]

@@ -65,7 +65,7 @@ class Actor:
     """Who made a change, and from where; the user is empty for the command line."""
 
     user: str = ""
-    host: str = "command line"
+    origin: str = "command line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class UserRegister:
 
     def _note(self, what: str, name: str, **details: Any) -> None:
         details = {"what": what, **details}
-        self._store.audit.add(self._now(), self._by.user, self._by.host, "user", name, "done", details)
+        self._store.audit.add(self._now(), self._by.user, self._by.origin, "user", name, "done", details)
 
 
 def checked_link_time(valid: str) -> LinkTime:

@@ -207,7 +207,7 @@ def store_of(workspace: Workspace) -> Store:
     with _OPEN_LOCK:
         key = (os.getpid(), url)  # connections must not be shared with a forked child
         # Leases expire by this clock; it does not affect results.
-        store = _OPEN.pop(key, None) or open_store(url, holds_everything=bool(named), clock=time.time)  # noqa: TID251
+        store = _OPEN.pop(key, None) or open_store(url, is_shared_store=bool(named), clock=time.time)  # noqa: TID251
         _OPEN[key] = store
         for old in list(_OPEN)[:-MAX_OPEN]:
             _OPEN.pop(old).close()

@@ -187,13 +187,13 @@ def names_after(text: str, start: int, end: int, *, many: bool = True) -> list[F
     found: list[FoundName] = []
     at = start
     while at < end:
-        one = name_at(text, at, end)
-        if not one or text[one.end : one.end + 2] in ("'s", "’s"):
+        next_name = name_at(text, at, end)
+        if not next_name or text[next_name.end : next_name.end + 2] in ("'s", "’s"):
             break
-        if ENGLISH.verb_after_name.match(text, one.end, end) and not ENGLISH.and_before_end.match(text[start:at]):
+        if ENGLISH.verb_after_name.match(text, next_name.end, end) and not ENGLISH.and_before_end.match(text[start:at]):
             break
-        found.append(FoundName(one))
-        at = one.end
+        found.append(FoundName(next_name))
+        at = next_name.end
         bracket = BRACKET.match(text, at, end)
         at = bracket.end() if bracket else at
         note = ENGLISH.note_after_name.match(text, at, end)
@@ -226,9 +226,9 @@ def _by_semicolons(text: str, start: int, end: int) -> list[FoundName]:
     for piece in text[start:end].split(";"):
         begin, at = at, at + len(piece) + 1
         lead = ENGLISH.list_lead.match(piece)
-        one = name_at(text, begin + (lead.end() if lead else 0), begin + len(piece))
-        if one:
-            found.append(FoundName(one))
+        name = name_at(text, begin + (lead.end() if lead else 0), begin + len(piece))
+        if name:
+            found.append(FoundName(name))
         elif not found:
             return []
     return found

@@ -24,7 +24,7 @@ from kiwiresearch.kin.extract.subject import PageSubject, subject_of
 from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
 from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
-from kiwiresearch.kin.tree import Qualifier
+from kiwiresearch.kin.tree import PARENT_FIELDS, Qualifier
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, dates_in
@@ -137,14 +137,18 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) 
 def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
     """Whether the name is the subject's own; a parent may have the same name."""
     name = page.text[relation.name.start : relation.name.end]
-    one, own = parse_name(name), parse_name(page.title)
-    if own.regnal and one.regnal == own.regnal and one.given[:1] == own.given[:1]:
+    relative_name, subject_name = parse_name(name), parse_name(page.title)
+    if (
+        subject_name.regnal
+        and relative_name.regnal == subject_name.regnal
+        and relative_name.given[:1] == subject_name.given[:1]
+    ):
         return True
-    if relation.field in ("father", "mother", "parent"):
+    if relation.field in PARENT_FIELDS:
         return False
-    if "also named" in page.text[relation.quote.start : relation.quote.end] or one.generation:
+    if "also named" in page.text[relation.quote.start : relation.quote.end] or relative_name.generation:
         return False
-    given = {fold(word) for word in (*own.given, *parse_name(subject.name).given)}
+    given = {fold(word) for word in (*subject_name.given, *parse_name(subject.name).given)}
     if relation.field == "child" and fold(name) in given and relation.rule in CHILD_RULES:
         # 'his eldest son Benjamin', on the page of Benjamin
         return bool(ENGLISH.his_son.fullmatch(page.text, relation.quote.start, relation.name.start))

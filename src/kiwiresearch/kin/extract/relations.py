@@ -187,7 +187,7 @@ def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Re
         field = ENGLISH.role_of_fields[kind]
         names = names_after(text, found.end(), clause.end) if field != "spouse" else []
         if field != "child" and len(names) < 2:
-            one = name_after(text, found.end(), clause.end, described=True)
-            names = [one] if one else []
+            only_name = name_after(text, found.end(), clause.end, described=True)
+            names = [only_name] if only_name else []
         for name in names:
             yield Relation(field, name.span, Span(between[0].start, name.span.end), Rule.ROLE_OF, kind)

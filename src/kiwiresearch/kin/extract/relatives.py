@@ -80,10 +80,10 @@ def _named_kin(text: str, clause: Clause, kind: str, link: Match, *, opens: bool
     if many:
         names = names_after(text, at, clause.end)
     else:
-        one = name_after(text, at, clause.end, owning=owning)
-        if one is None and ENGLISH.was_before.search(link[0]):
-            one = name_after_description(text, at, clause.end)
-        names = [one] if one else []
+        only_name = name_after(text, at, clause.end, owning=owning)
+        if only_name is None and ENGLISH.was_before.search(link[0]):
+            only_name = name_after_description(text, at, clause.end)
+        names = [only_name] if only_name else []
     for name in names:
         if _is_nationality(text, link[0], name.span):
             continue

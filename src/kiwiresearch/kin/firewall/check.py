@@ -42,7 +42,7 @@ def check(
         *_confidence_violations(extracted),
         *_address_violations(extracted, text, urls),
     ]
-    if not any(violation.check in (1, 2) for violation in found):
+    if not any(violation.check_number in (1, 2) for violation in found):
         snippet = extracted.snippet
         quote = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
         # What a source only supposes is fine as a guess, so a hedge counts only against a sure value.
@@ -185,18 +185,18 @@ def _marriage_date_violations(extracted: ExtractedFact, quote: SourceQuote) -> I
 
 
 def check_relative(
-    extracted: ExtractedFact, text: str, line: tuple[FieldName, ...], name: str
+    extracted: ExtractedFact, text: str, descent: tuple[FieldName, ...], name: str
 ) -> tuple[Violation, ...]:
-    """The reasons to reject a statement about the relative `name`, whom `line` leads to from the person.
+    """The reasons to reject a statement about the relative `name`, whom `descent` leads to from the person.
 
-    Only a label that names the full line proves who their parents are: 'Paternal grandfather'.
+    Only a label that names the full descent proves who their parents are: 'Paternal grandfather'.
     """
     if extracted.field in RELATION_FIELDS:
-        return tuple(_label_violations(extracted, text, (*line, extracted.field)))
+        return tuple(_label_violations(extracted, text, (*descent, extracted.field)))
     return check(extracted, text, name, sex_of_name(name))
 
 
-def _label_violations(extracted: ExtractedFact, text: str, line: tuple[FieldName, ...]) -> Iterator[Violation]:
+def _label_violations(extracted: ExtractedFact, text: str, descent: tuple[FieldName, ...]) -> Iterator[Violation]:
     if problems := list(quote_violations(extracted, text)):
         yield from problems
         return
@@ -205,7 +205,7 @@ def _label_violations(extracted: ExtractedFact, text: str, line: tuple[FieldName
     about = f"{extracted.field} {extracted.value}"
     if label is None:
         yield Violation("HF_041", about)
-    elif label.line != line:
+    elif label.line != descent:
         yield Violation("HF_042", about)
     elif words[label.end :].strip() != extracted.value:
         yield Violation("HF_016", about)

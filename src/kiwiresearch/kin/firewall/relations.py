@@ -21,7 +21,7 @@ from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
 from kiwiresearch.kin.names import sex_of_name
-from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName, Sex
+from kiwiresearch.kin.tree import OPPOSITE_SEX, RELATION_FIELDS, FieldName, Sex
 from kiwiresearch.text import fold
 
 PRONOUNS = {"male": "he", "female": "she"}
@@ -107,7 +107,7 @@ def _relation_violation_at(quote: SourceQuote, field: FieldName, start: int, end
 
 def _in_row(quote: SourceQuote, start: int, end: int, kinds: frozenset[str]) -> frozenset[str] | None:
     """The relations that a row gives a name: by the word in brackets after it, or else by its label."""
-    relations = kinds & {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
+    relations = kinds & RELATION_FIELDS
     noted = NOTE.match(quote.text, quote.start + end)
     word = quote.table.kin.found_in(noted[1])[:1] if noted else []
     if word and kinds & {"parent", "relative", "sibling", "child"}:

@@ -72,7 +72,7 @@ class Violation:
     about: str
 
     @property
-    def check(self) -> int:
+    def check_number(self) -> int:
         """The number of the check in `CHECKS`, from 1; each of the first ten has five codes."""
         number = int(self.code[3:])
         return number - 40 if number > 50 else (number + 4) // 5
@@ -142,7 +142,8 @@ class VerifierOut(Contract):
 def hallucination_firewall(llm_output: Mapping[str, Any], source_text: str) -> tuple[bool, list[str]]:
     """Whether a model's reply passes, and what is wrong with it; never raises.
 
-    The specification asks for this function by name; only tests use it. It accepts any JSON, unlike `VerifierOut`.
+    The specification requires this function under this name (R418). The program itself checks with `firewall.check`,
+    which reads the quote; this accepts any JSON, unlike `VerifierOut`.
     """
     problems = [
         *(said for row in _rows(llm_output, "verification_results") for said in _result_problems(row, source_text)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.gedcom.tags import quality_mark
-from kiwiresearch.kin.privacy import RedactedTree
+from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import (
     BY_BLOOD,
     DISCARDED,
@@ -118,12 +118,12 @@ def _groups(
     left = sorted(ties, key=lambda tie: (-tie.confidence, tie.id))
     groups: list[tuple[Relationship, ...]] = []
     while left:
-        one = left.pop(0)
-        others = [other for other in left if _are_partners(tree, one, other, couples)]
-        others.sort(key=lambda other: not couples.get(_key((one.first, other.first))))
+        parent = left.pop(0)
+        others = [other for other in left if _are_partners(tree, parent, other, couples)]
+        others.sort(key=lambda other: not couples.get(_key((parent.first, other.first))))
         if others:
             left.remove(others[0])
-        groups.append((one, *others[:1]))
+        groups.append((parent, *others[:1]))
     return groups
 
 
@@ -139,7 +139,7 @@ def _are_partners(
     return bool(couples.get(_key((one.first, other.first)))) or (natural and sexes == {"male", "female"})
 
 
-def with_stable_ids(tree: RedactedTree) -> RedactedTree:
+def with_stable_ids(tree: ShownTree) -> ShownTree:
     """The same tree, sorted: people by name, facts by value, sources by title; without what GEDCOM cannot express."""
     people = sorted(tree.persons.values(), key=lambda person: (*_person_key(person), person.id))
     sources = sorted(

@@ -107,15 +107,15 @@ def write_citations(
     parts = tuple(cited)
     found: dict[tuple[str, str, str, str], tuple[Evidence, list[str]]] = {}
     for part, evidence in parts:
-        for one in evidence:
-            if one.source in sources.sources:
-                key = (one.source, one.locator, one.snippet, quality_mark(one.reliability))
-                found.setdefault(key, (one, []))[1].append(part)
+        for citation in evidence:
+            if citation.source in sources.sources:
+                key = (citation.source, citation.locator, citation.snippet, quality_mark(citation.reliability))
+                found.setdefault(key, (citation, []))[1].append(part)
     names = list(dict.fromkeys(part for part, _ in parts))
     for key in sorted(found):
-        one, spoken = found[key]
-        given = list(dict.fromkeys(spoken))
-        _write_citation(out, level, sources, one, [] if given == names else given)
+        citation, supported = found[key]
+        given = list(dict.fromkeys(supported))
+        _write_citation(out, level, sources, citation, [] if given == names else given)
 
 
 def _write_citation(out: GedcomWriter, level: int, sources: CitedSources, evidence: Evidence, parts: list[str]) -> None:

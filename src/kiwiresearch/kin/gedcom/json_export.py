@@ -10,7 +10,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.gedcom.event_writer import EventVersion, event_versions, included_facts
 from kiwiresearch.kin.gedcom.person_writer import slashed_name
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIAGE, SOURCE_WITHOUT_TEXT
-from kiwiresearch.kin.privacy import RedactedTree
+from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, Qualifier, Relationship, Source
 from kiwiresearch.text.dates import DateRange, day_at
 
@@ -28,7 +28,7 @@ KINDS = {"parent_of": "ParentChild", "spouse_of": "Couple", "partner_of": "Coupl
 CONFIDENCE_LEVELS = ((0.8, "High"), (0.5, "Medium"))
 
 
-def tree_gedcomx(tree: RedactedTree) -> str:
+def tree_gedcomx(tree: ShownTree) -> str:
     """The tree as canonical GEDCOM X JSON; ties between siblings are left out, since the format has none."""
     evidence = _evidence(tree)
     ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
@@ -44,12 +44,12 @@ def tree_gedcomx(tree: RedactedTree) -> str:
     return canonical_json(value, indent=1) + "\n"
 
 
-def _is_written(tie: Relationship, tree: RedactedTree) -> bool:
+def _is_written(tie: Relationship, tree: ShownTree) -> bool:
     known = tie.first in tree.persons and tie.second in tree.persons
     return known and tie.kind in KINDS and tie.status not in DISCARDED
 
 
-def _evidence(tree: RedactedTree) -> dict[str, Evidence]:
+def _evidence(tree: ShownTree) -> dict[str, Evidence]:
     """The evidence of everything that is written, by id."""
     named = tree.persons.keys() - tree.anonymous
     facts = (fact.evidence for fact in included_facts(tree.facts) if fact.person in named)
@@ -58,7 +58,7 @@ def _evidence(tree: RedactedTree) -> dict[str, Evidence]:
     return {item.id: item for item in every}
 
 
-def _person(tree: RedactedTree, person: Person) -> JsonDict:
+def _person(tree: ShownTree, person: Person) -> JsonDict:
     facts = () if person.id in tree.anonymous else tree.facts_of(person.id)
     evidence_of: dict[str, Sequence[Evidence]] = {name: () for name in (person.name, *person.names) if name}
     evidence_of |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
@@ -77,7 +77,7 @@ def _person(tree: RedactedTree, person: Person) -> JsonDict:
     return value
 
 
-def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> JsonDict:
+def _name_form(name: str, evidence: Sequence[Evidence], tree: ShownTree) -> JsonDict:
     marked = slashed_name(name, evidence)
     given, _, rest = marked.partition("/")
     surname, _, suffix = rest.partition("/")
@@ -86,7 +86,7 @@ def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> J
     return {"nameForms": [{"fullText": name, "parts": parts}], **_sources(evidence, tree.sources)}
 
 
-def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterable[JsonDict]:
+def _facts(tree: ShownTree, person: Person, facts: Sequence[Fact]) -> Iterable[JsonDict]:
     for tag, fields in EVENTS.items():
         for at, version in enumerate(event_versions(facts, fields)):
             yield _event(EVENT_TYPES[tag], version, tree, primary=at == 0)
@@ -104,7 +104,7 @@ def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterabl
                 }
 
 
-def _event(kind: str, event_version: EventVersion, tree: RedactedTree, *, primary: bool) -> JsonDict:
+def _event(kind: str, event_version: EventVersion, tree: ShownTree, *, primary: bool) -> JsonDict:
     facts = [fact for fact in (event_version.date, event_version.place) if fact]
     value: JsonDict = {"type": SPACE + kind, "primary": primary}
     if event_version.date:
@@ -195,7 +195,7 @@ def _quote(evidence: Evidence) -> JsonDict:
     return value if SOURCE_WITHOUT_TEXT in evidence.rationale else value | {"notes": [{"text": evidence.snippet}]}
 
 
-def tree_json(tree: RedactedTree) -> str:
+def tree_json(tree: ShownTree) -> str:
     """The tree as canonical JSON: equal trees give equal bytes."""
     document = {
         "persons": [asdict(tree.persons[index]) for index in sorted(tree.persons)],

@@ -20,7 +20,7 @@ from kiwiresearch.kin.gedcom.family_reader import QUALIFIER_NOTE, STATUS_NOTE
 from kiwiresearch.kin.gedcom.person_reader import plain_name
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIED, OTHER_QUALIFIERS, EventFields
 from kiwiresearch.kin.names import parse_name
-from kiwiresearch.kin.privacy import RedactedTree
+from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId
 
 NAME_LINE = re.compile(r"^[0-9] (?:NAME|ALIA) (.*/.*/.*?)\r?$", re.MULTILINE)
@@ -54,7 +54,7 @@ class FamilyLinks:
 
 def write_person(
     out: GedcomWriter,
-    tree: RedactedTree,
+    tree: ShownTree,
     number: PersonId,
     xref: str,
     place: FamilyLinks,

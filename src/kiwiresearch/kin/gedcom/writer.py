@@ -24,7 +24,7 @@ from kiwiresearch.kin.gedcom.event_writer import (
 from kiwiresearch.kin.gedcom.family_reader import parent_scope, partners_scope
 from kiwiresearch.kin.gedcom.person_writer import FamilyLinks, write_person
 from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
-from kiwiresearch.kin.privacy import RedactedTree
+from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
 
 MarriagesOfCouples = dict[int, tuple[EventVersion, ...]]
@@ -148,7 +148,7 @@ PROGRAM = "kiwiresearch"
 SUBMITTER = "U1"
 
 
-def tree_gedcom(tree: RedactedTree, version: Version, *, head: Mapping[str, str]) -> str:
+def tree_gedcom(tree: ShownTree, version: Version, *, head: Mapping[str, str]) -> str:
     """The tree as the text of a GEDCOM file; the same tree gives the same bytes."""
     if version not in ("5.5.1", "7.0"):
         raise BadUsage(f"GEDCOM {version!r} cannot be written.", remedy="Use '5.5.1' or '7.0'.")

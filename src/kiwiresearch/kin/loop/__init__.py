@@ -8,8 +8,8 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.loop.case_model import CaseModel
-    from kiwiresearch.kin.loop.crawler import StepResult
     from kiwiresearch.kin.loop.decisions import Decisions, decide, separated_ids, survivor_first
+    from kiwiresearch.kin.loop.item_processor import StepResult
     from kiwiresearch.kin.loop.progress import COMPLETE, CaseProgress
     from kiwiresearch.kin.loop.researcher import Researcher
     from kiwiresearch.kin.loop.revisits import query_label

@@ -129,9 +129,7 @@ def is_long_past(record: CheckedRecord, year: int) -> bool:
 
     A page names children and grandchildren who are not in the tree yet, so no mask could hide them.
     """
-    dates = [
-        (checked_fact.fact.field, checked_fact.fact.when) for checked_fact in record.accepted if checked_fact.fact.when
-    ]
+    dates = [(checked.fact.field, checked.fact.when) for checked in record.accepted if checked.fact.when]
     return any(
         (field in DEATH_DATES and when.last_year < year - MAX_AGE)
         or (field == "birth_date" and when.last_year < year - 2 * MAX_AGE)
@@ -145,20 +143,18 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     facts = record.facts
     page = record.fetched.page
     if page is not None:
-        from_model = read_missing_fields(page, record.read, model, check)
+        from_model = read_missing_fields(page, record.reading, model, check)
         facts = (
             *facts,
-            *(check_fact(extracted_fact, record.fetched, record.read) for extracted_fact in from_model.facts),
+            *(check_fact(extracted_fact, record.fetched, record.reading) for extracted_fact in from_model.facts),
         )
         notes += [f"not taken: {finding.reason}" for finding in from_model.refused]
         notes += [from_model.note] if from_model.note else []
     # A model cannot confirm what it found itself.
     doubtful = tuple(
-        checked_fact.fact
-        for checked_fact in facts
-        if checked_fact.status == "unverified" and checked_fact.fact.method != "model"
+        checked.fact for checked in facts if checked.status == "unverified" and checked.fact.method != "model"
     )
-    text, name, sex = record.fetched.text, record.read.name or record.read.title, record.read.sex
+    text, name, sex = record.fetched.text, record.reading.name or record.reading.title, record.reading.sex
     review = verify_by_model(
         record.fetched.source.url, text, doubtful, model, lambda fact: not check(fact, text, name, sex)
     )
@@ -167,20 +163,16 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     }
     return replace(
         record,
-        facts=tuple(_confirmed(checked_fact, confirmed) for checked_fact in facts),
+        facts=tuple(_confirmed(checked, confirmed) for checked in facts),
         hypotheses=(*record.hypotheses, *review.hypotheses),
         notes=(*notes, *review.flags),
     )
 
 
-def _confirmed(checked_fact: CheckedFact, confirmed: Mapping[tuple[str, str], ExtractedFact]) -> CheckedFact:
+def _confirmed(checked: CheckedFact, confirmed: Mapping[tuple[str, str], ExtractedFact]) -> CheckedFact:
     """An unverified value becomes verified if a model confirms it; its confidence stays the same."""
-    fact = confirmed.get((checked_fact.fact.field, checked_fact.fact.value))
-    return (
-        replace(checked_fact, fact=fact, status="verified")
-        if fact and checked_fact.status == "unverified"
-        else checked_fact
-    )
+    fact = confirmed.get((checked.fact.field, checked.fact.value))
+    return replace(checked, fact=fact, status="verified") if fact and checked.status == "unverified" else checked
 
 
 class CaseModel:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.conflict import Conflict, find_tree_conflicts
 from kiwiresearch.kin.conflict_by_model import review_conflicts
 from kiwiresearch.kin.plausibility import find_implausible
-from kiwiresearch.kin.privacy import living_status
+from kiwiresearch.kin.privacy import living_verdicts
 from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose, review_by_model
 from kiwiresearch.kin.store import CaseStore, ConflictRow
 from kiwiresearch.kin.tree import PersonId, Tree
@@ -152,7 +152,7 @@ def update_living_status(store: CaseStore, year: int, years_after_death: int) ->
 
 def _set_living(store: CaseStore, tree: Tree, year: int, years_after_death: int) -> None:
     overrides = store.living_overrides
-    verdicts = living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
+    verdicts = living_verdicts(tree, year, years_after_death=years_after_death, overrides=overrides)
     for person, verdict in sorted(verdicts.items()):
         if tree.persons[person].living != verdict.status:
             store.set_living(person, verdict.status, {"why": verdict.why})

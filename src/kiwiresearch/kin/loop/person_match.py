@@ -10,11 +10,10 @@ from typing import Any
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, exact_year
 from kiwiresearch.kin.names import PersonName, names_conflict, parse_name, sex_of_name, token_similarity
 from kiwiresearch.kin.source_facts import ExtractedFact
-from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Person
+from kiwiresearch.kin.tree import PARENT_FIELDS, RELATION_FIELDS, FieldName, Person
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, date_relation
 
-PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
 RECIPROCAL_FIELDS: Mapping[str, tuple[FieldName, ...]] = {
     **dict.fromkeys(PARENT_FIELDS, ("child",)),
     "child": PARENT_FIELDS,
@@ -29,14 +28,14 @@ def is_about(record: CheckedRecord, context: Mapping[str, Any], leads_back: Call
 
     `leads_back` says whether a relation of the record links to that relative's own page.
     """
-    read = record.read
+    reading = record.reading
     name = parse_name(str(context.get("name", "")))
-    names = [parse_name(item) for item in (read.name, read.title) if item]
-    if not read.is_person or not any(is_same_full_name(name, person_name) for person_name in names):
+    names = [parse_name(item) for item in (reading.name, reading.title) if item]
+    if not reading.is_person or not any(is_same_full_name(name, person_name) for person_name in names):
         return False
     fields = RECIPROCAL_FIELDS.get(str(context.get("field")), tuple(sorted(RELATION_FIELDS)))
     relative = parse_name(str(context.get("of_name", "")))
-    facts = [checked_fact.fact for checked_fact in record.accepted if checked_fact.fact.field in fields]
+    facts = [checked.fact for checked in record.accepted if checked.fact.field in fields]
     return any(leads_back(fact) or is_same_full_name(relative, parse_name(fact.value)) for fact in facts)
 
 
@@ -59,13 +58,13 @@ def core_words(name: PersonName) -> frozenset[str]:
 
 def is_same_life(record: CheckedRecord, person: Person) -> bool:
     """Whether name and years of birth and death agree; if the days agree, the first name is enough."""
-    if not record.read.is_person:
+    if not record.reading.is_person:
         return False
     names = [parse_name(item) for item in (person.name, *person.names)]
-    pairs = list(product(names, [parse_name(item) for item in (record.read.name, record.read.title) if item]))
+    pairs = list(product(names, [parse_name(item) for item in (record.reading.name, record.reading.title) if item]))
     ends: tuple[tuple[FieldName, DateRange | None], ...] = (("birth_date", person.birth), ("death_date", person.death))
     dates = [
-        (when, [checked_fact.fact.when for checked_fact in record.accepted if checked_fact.fact.field == field])
+        (when, [checked.fact.when for checked in record.accepted if checked.fact.field == field])
         for field, when in ends
     ]
     if all(any(_is_same_day(when, other) for other in others) for when, others in dates):
@@ -140,10 +139,7 @@ class MentionedPeople:
 
 def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[CheckedFact], str]) -> MentionedPeople:
     """Group mentions by person; a short name that fits several people is unclear."""
-    mentions = [
-        Mention(checked_fact, address_of(checked_fact), parse_name(checked_fact.fact.value))
-        for checked_fact in relations
-    ]
+    mentions = [Mention(checked, address_of(checked), parse_name(checked.fact.value)) for checked in relations]
 
     # The fullest names first, so that shorter ones find the person they belong to.
     def fullness(mention: Mention) -> tuple[bool, int, int]:
@@ -178,11 +174,15 @@ def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
 
 def _dates_exclude(one: Mention, other: Mention) -> bool:
     """Whether the record gives them births or deaths that differ."""
-    dates = {fact.fact.field: fact.fact.when for fact in other.checked.details if fact.status != "rejected"}
+    dates = {
+        checked.fact.field: checked.fact.when
+        for checked in other.checked.relative_facts
+        if checked.status != "rejected"
+    }
     return any(
-        date_relation(fact.fact.when, when) == "apart"
-        for fact in one.checked.details
-        if fact.status != "rejected" and fact.fact.when and (when := dates.get(fact.fact.field))
+        date_relation(checked.fact.when, when) == "apart"
+        for checked in one.checked.relative_facts
+        if checked.status != "rejected" and checked.fact.when and (when := dates.get(checked.fact.field))
     )
 
 

@@ -236,7 +236,7 @@ def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mappi
     return found
 
 
-def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], age: float) -> None:
+def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], earliness: float) -> None:
     """Carry out what a model proposed, within limits; what the rules plan is already in the queues."""
     frontier = {frontier_item.id: frontier_item for frontier_item in _frontier(store)}
     for action in (planned_action for planned_action in plan.from_model if isinstance(planned_action, PlannedAction)):
@@ -252,7 +252,7 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
         if hints is None or store.canonical(person) not in tree.persons:
             continue
         name = tree.persons[store.canonical(person)].name
-        origin = QueryOrigin(person, name, TreePosition.from_context(hints), age=age)
+        origin = QueryOrigin(person, name, TreePosition.from_context(hints), earliness=earliness)
         for new in suggested_items(queries, origin, MAX_SUGGESTED, known):
             store.queues.push("frontier", new)
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from rapidfuzz.fuzz import token_sort_ratio
 
-from kiwiresearch.kin.loop.person_match import PARENT_FIELDS, core_words
+from kiwiresearch.kin.loop.person_match import core_words
 from kiwiresearch.kin.loop.record_writer import Relative
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import Hypothesis
 from kiwiresearch.kin.store import ClueItem, FrontierItem
-from kiwiresearch.kin.tree import FieldName, PersonId, Tree, row_id
+from kiwiresearch.kin.tree import PARENT_FIELDS, FieldName, PersonId, Tree, row_id
 from kiwiresearch.text import fold
 
 SIMILAR_FROM = 90
@@ -59,7 +59,7 @@ def is_novel(query: QueryKey, known: Iterable[QueryKey]) -> bool:
 
 # The keys are the fields of `Priority`. Closeness to the seed counts most; sources outside the books (tier 1 and 2)
 # come after them.
-WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "age": 0.1, "tier": -0.15}
+WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "earliness": 0.1, "tier": -0.15}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Priority:
     """The reliability of the source that will be asked."""
     clue: float = 0.0
     """The priority of the clue that led here."""
-    age: float = 0.0
+    earliness: float = 0.0
     """1 for an item queued at the first step, 0 at the last: early items come first, so none waits forever."""
     tier: int = 0
 
@@ -92,8 +92,8 @@ class Priority:
         return f"{self.total:g} ({terms or 'nothing'})"
 
 
-def age_term(step: int, last_step: int) -> float:
-    """The term `age` of an item queued at a step; it falls as the case proceeds.
+def earliness_at(step: int, last_step: int) -> float:
+    """The term `earliness` of an item queued at a step; it falls as the case proceeds.
 
     Raising all waiting items at every step would give the same order, but write them all each time.
     """
@@ -105,16 +105,19 @@ NAMES_NOT_SEARCHED = frozenset({"unknown", "none", "unnamed", "infant", "son", "
 """Fewer than `profile.PLACEHOLDER_NAMES`, which are compared with single words of a name."""
 LINKED_GAIN, SEARCHED_GAIN = 1.0, 0.1
 """A linked page exists; a search for a name mostly finds nothing. So all linked pages come before all searches."""
-ASIDE_DISTANCE = 2.5
+COLLATERAL_DISTANCE = 2.5
 """The distance of a step aside, in generations: grandparents come before siblings."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreePosition:
-    """A position relative to the seed: generations up (positive) or down, and steps out of the direct line."""
+    """A position relative to the seed: generations up (positive) or down, and steps out of the direct line.
+
+    The steps are stored as `aside`, and limited by the setting `collaterals`.
+    """
 
     generation: int = 0
-    aside: int = 0
+    collaterals: int = 0
 
     @classmethod
     def from_context(cls, context: Mapping[str, Any]) -> TreePosition:
@@ -123,17 +126,17 @@ class TreePosition:
     def of_relative(self, field: FieldName) -> TreePosition:
         """The position of a relative of that kind; anyone not directly above or below the seed is a step aside."""
         if field in PARENT_FIELDS:
-            return TreePosition(self.generation + 1, self.aside + (self.aside > 0 or self.generation < 0))
+            return TreePosition(self.generation + 1, self.collaterals + (self.collaterals > 0 or self.generation < 0))
         if field == "child":
-            return TreePosition(self.generation - 1, self.aside + (self.aside > 0 or self.generation > 0))
-        return TreePosition(self.generation, self.aside + 1)
+            return TreePosition(self.generation - 1, self.collaterals + (self.collaterals > 0 or self.generation > 0))
+        return TreePosition(self.generation, self.collaterals + 1)
 
     def is_within(self, settings: CaseSettings) -> bool:
-        return abs(self.generation) <= settings.generations and self.aside <= settings.collaterals
+        return abs(self.generation) <= settings.generations and self.collaterals <= settings.collaterals
 
     @property
     def closeness(self) -> float:
-        return 1 / (1 + abs(self.generation) + ASIDE_DISTANCE * self.aside)
+        return 1 / (1 + abs(self.generation) + COLLATERAL_DISTANCE * self.collaterals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class QueryOrigin:
     position: TreePosition
     source: str = ""
     tier: int = 0
-    age: float = 0.0
+    earliness: float = 0.0
 
 
 def relative_items(
@@ -177,7 +180,7 @@ def frontier_item(relative: Relative, origin: QueryOrigin, position: TreePositio
         closeness=position.closeness,
         gain=LINKED_GAIN if relative.address else SEARCHED_GAIN,
         reliability=RELIABILITY["lead"] if tier == 0 else RELIABILITY["wikidata"],
-        age=origin.age,
+        earliness=origin.earliness,
         tier=tier,
     )
     context = _context(relative.name, relative.field, origin, position)
@@ -195,7 +198,7 @@ def frontier_item(relative: Relative, origin: QueryOrigin, position: TreePositio
 def _context(name: str, field: str, origin: QueryOrigin, place: TreePosition) -> Mapping[str, str | int]:
     """What an item remembers of its origin."""
     of = {"of": origin.person, "of_name": origin.name}
-    return {"name": name, "field": field, **of, "generation": place.generation, "aside": place.aside}
+    return {"name": name, "field": field, **of, "generation": place.generation, "aside": place.collaterals}
 
 
 def is_full_name(name: str) -> bool:
@@ -222,7 +225,7 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: Tre
                 "hint": hypothesis.evidence_hint,
                 "is_fact": False,
                 "generation": position.generation,
-                "aside": position.aside,
+                "aside": position.collaterals,
             },
         )
         for hypothesis in hypotheses
@@ -230,10 +233,12 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: Tre
 
 
 def items_for_clue(
-    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], age: float = 0.0
+    clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], earliness: float = 0.0
 ) -> list[FrontierItem]:
     """The new queries that a clue suggests, a few at most."""
-    origin = QueryOrigin(clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), age=age)
+    origin = QueryOrigin(
+        clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), earliness=earliness
+    )
     return suggested_items(clue.suggested_queries, origin, settings.clue_queries, known, clue=clue)
 
 
@@ -253,7 +258,7 @@ def suggested_items(
             gain=SEARCHED_GAIN / 2,
             reliability=RELIABILITY["lead"],
             clue=clue.priority if clue else 0.0,
-            age=origin.age,
+            earliness=origin.earliness,
         )
         context = _context(query, "clue", origin, origin.position)
         found.append(
@@ -271,11 +276,11 @@ def suggested_items(
 
 def imported_items(
     tree: Tree,
-    imported_people: Sequence[PersonId],
+    home_people: Sequence[PersonId],
     settings: CaseSettings,
     known: Sequence[QueryKey],
     taken: Collection[PersonId],
-    age: float = 0.0,
+    earliness: float = 0.0,
 ) -> list[FrontierItem]:
     """Queries for everybody within reach of the home persons who has no page yet, without those in `taken`."""
     found: list[FrontierItem] = []
@@ -283,22 +288,22 @@ def imported_items(
     def is_wanted(person: PersonId) -> bool:
         return person not in taken and "record" not in tree.persons[person].external
 
-    for home in filter(is_wanted, imported_people):
+    for home in filter(is_wanted, home_people):
         name = tree.persons[home].name
         if not is_full_name(name):
             continue
-        origin = QueryOrigin("", "", TreePosition(), age=age)
+        origin = QueryOrigin("", "", TreePosition(), earliness=earliness)
         key = query_key(name, relatives_scope(home))
         found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
-    for person, position, relatives in _within_reach(tree, imported_people, settings):
+    for person, position, relatives in _within_reach(tree, home_people, settings):
         wanted = [relative for relative in relatives if is_wanted(relative.person)]
-        origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
+        origin = QueryOrigin(person, tree.persons[person].name, position, earliness=earliness)
         found += relative_items(wanted, origin, settings, known)
     return found
 
 
 def _within_reach(
-    tree: Tree, imported_people: Sequence[PersonId], settings: CaseSettings
+    tree: Tree, home_people: Sequence[PersonId], settings: CaseSettings
 ) -> Iterator[tuple[PersonId, TreePosition, list[Relative]]]:
     """Everybody within reach, with their position and the relatives not reached before."""
     ways: tuple[tuple[FieldName, Callable[[PersonId], Sequence[PersonId]]], ...] = (
@@ -307,7 +312,7 @@ def _within_reach(
         ("spouse", tree.spouses),
         ("sibling", tree.siblings),
     )
-    positions = {home: TreePosition() for home in imported_people}
+    positions = {home: TreePosition() for home in home_people}
     queue = deque(positions)
     while queue:
         person = queue.popleft()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.loop.person_match import PARENT_FIELDS, MentionedPerson, group_mentions
+from kiwiresearch.kin.loop.person_match import MentionedPerson, group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import sex_of_title
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.kin.tree import (
     KIND_OF_FIELD,
+    PARENT_FIELDS,
     RELATION_FIELDS,
     SEX_OF_PARENT,
     FieldName,
@@ -58,29 +59,29 @@ def person_id_for(address: str) -> PersonId:
 
 def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressLookup) -> StoredRecord:
     """Store a record's person, facts and relatives."""
-    fetched, read = record.fetched, record.read
-    reading = {
-        "why": read.why,
+    fetched, reading = record.fetched, record.reading
+    summary = {
+        "why": reading.why,
         "facts": len(record.facts),
         "rejected": len(record.rejected),
         "notes": list(record.notes),
     }
-    source = store.add_source(fetched.source, fetched.text, reading)
+    source = store.add_source(fetched.source, fetched.text, summary)
     address = fetched.source.url
     person = store.person_by_external_id("record", address) or person_id_for(address)
-    store.add_person(person, read.name or read.title, read.sex, {"record": address})
-    if fold(read.title) != fold(read.name):
-        store.add_name_form(person, read.title, "title")
+    store.add_person(person, reading.name or reading.title, reading.sex, {"record": address})
+    if fold(reading.title) != fold(reading.name):
+        store.add_name_form(person, reading.title, "title")
     # An encyclopedia is secondary: it reports what others witnessed.
     information: InformationKind = "secondary" if fetched.source.form == "authored" else "undetermined"
     writer = _RecordWriter(store, record, find_address, source, information)
     writer.store_name(person)
     related = []
-    for fact in record.facts:
-        if fact.status == "rejected" or fact.fact.field not in RELATION_FIELDS:
-            writer.store_fact(person, fact)
+    for checked in record.facts:
+        if checked.status == "rejected" or checked.fact.field not in RELATION_FIELDS:
+            writer.store_fact(person, checked)
         else:
-            related.append(fact)
+            related.append(checked)
     mentioned = group_mentions(related, writer.address_of)
     for unclear in mentioned.unclear:
         writer.store_fact(person, replace(unclear, status="unverified"))
@@ -102,24 +103,24 @@ class _RecordWriter:
 
     def store_name(self, person: PersonId) -> None:
         """Prefer the name at the start of a person's own record over those in other records."""
-        name = self.record.read.name or self.record.read.title
+        name = self.record.reading.name or self.record.reading.title
         start = self.record.fetched.text.find(name, 0, NAME_WITHIN_CHARS)
         if start < 0:
             return
         snippet = Snippet(start, start + len(name), name)
         because = "the name at the start of the record"
         fact = ExtractedFact("name", name, snippet, "lead", SURE_OF_NAME, rationale=because)
-        said = self.store.assert_fact(person, fact, self.source, status="verified", information=self.information)
-        self.store.prefer(said, "the name in their own record")
+        fact_id = self.store.assert_fact(person, fact, self.source, status="verified", information=self.information)
+        self.store.prefer(fact_id, "the name in their own record")
 
-    def store_fact(self, person: PersonId, checked_fact: CheckedFact) -> None:
+    def store_fact(self, person: PersonId, checked: CheckedFact) -> None:
         self.store.assert_fact(
             person,
-            checked_fact.fact,
+            checked.fact,
             self.source,
-            status=checked_fact.status,
-            confidence=checked_fact.confidence,
-            reliability=checked_fact.reliability,
+            status=checked.status,
+            confidence=checked.confidence,
+            reliability=checked.reliability,
             information=self.information,
         )
 
@@ -135,15 +136,15 @@ class _RecordWriter:
                 self.store.add_name_form(relative, mention.checked.fact.value)
             self._store_tie(person, relative, mention.checked)
         about = [
-            fact
+            checked
             for mention in mentioned_person.mentions
-            for fact in mention.checked.details
-            if fact.status != "rejected"
+            for checked in mention.checked.relative_facts
+            if checked.status != "rejected"
         ]
-        for fact in about:
-            if fact.fact.field not in RELATION_FIELDS:
-                self.store_fact(relative, fact)
-        above = group_mentions([fact for fact in about if fact.fact.field in RELATION_FIELDS], self.address_of)
+        for checked in about:
+            if checked.fact.field not in RELATION_FIELDS:
+                self.store_fact(relative, checked)
+        above = group_mentions([checked for checked in about if checked.fact.field in RELATION_FIELDS], self.address_of)
         relatives = tuple(self.store_relative(relative, other, path) for other in above.people)
         return Relative(relative, mentioned_person.field, mentioned_person.name, mentioned_person.address, relatives)
 
@@ -175,15 +176,15 @@ class _RecordWriter:
             information=self.information,
         )
 
-    def address_of(self, checked_fact: CheckedFact) -> str:
+    def address_of(self, checked: CheckedFact) -> str:
         """The address that a relation links to; links of a page to itself are ignored."""
-        page, own, target = self.record.fetched.page, self.record.fetched.source.url, checked_fact.fact.target
+        page, own, target = self.record.fetched.page, self.record.fetched.source.url, checked.fact.target
         if not target:
             return ""
         if page:
             found = self.find_address(page.ref.book, target) or ""
         else:
-            found = _sibling_address(target, own, self.record.read.ref.path)
+            found = _sibling_address(target, own, self.record.reading.ref.path)
         return "" if found == own else found
 
 

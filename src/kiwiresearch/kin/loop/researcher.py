@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
-from kiwiresearch.kin.loop.crawler import Crawler, StepResult
 from kiwiresearch.kin.loop.decisions import decide
+from kiwiresearch.kin.loop.item_processor import ItemProcessor, StepResult
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.progress import CaseProgress, LoopState, attainable_confidence, stop_reason, stop_sentence
-from kiwiresearch.kin.loop.queries import TreePosition, age_term, imported_items, items_for_clue
+from kiwiresearch.kin.loop.queries import TreePosition, earliness_at, imported_items, items_for_clue
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.revisits import (
     BetterQuery,
@@ -31,7 +31,9 @@ from kiwiresearch.llm import Model
 from kiwiresearch.text import count_of
 
 DECIDE_EVERY = 8
-"""The steps between two decisions; more as the case grows."""
+"""The fewest steps between two decisions; more as the case grows."""
+DECISIONS_PER_DOUBLING = 8
+"""How many decisions there are while the number of steps doubles: deciding takes longer as the case grows."""
 FOLLOWED = {
     "parental_discovery": "Followed a clue to the parents",
     "child_discovery": "Followed a clue to the children",
@@ -63,7 +65,7 @@ class Researcher:
         self._store = store
         self._year = year
         self._case_model = CaseModel(store, self.settings, year, model, is_local=model_is_local)
-        self._crawler = Crawler(store, sources, find_address, self.settings, year, self._case_model)
+        self._processor = ItemProcessor(store, sources, find_address, self.settings, year, self._case_model)
 
     @property
     def model_problem(self) -> ModelUnreachable | None:
@@ -74,13 +76,13 @@ class Researcher:
         """Read the seeds and queue the people they name; done once for a case."""
         if self._store.seeds:
             self._store.queues.return_after_crash()
-            self._queue_imported()
+            self._queue_home_people()
             return self._store.seeds
-        seeds = [self._crawler.seed(name) for name in self.settings.seeds]
+        seeds = [self._processor.find_seed(name) for name in self.settings.seeds]
         with self._store.step("orchestrator"):
             people: list[PersonId] = []
             for record, source in seeds:
-                people.append(self._crawler.store_record(record, source, TreePosition()))
+                people.append(self._processor.store_record(record, source, TreePosition()))
                 progress = CaseProgress.load(self._store).after_query(len(record.accepted), fetched=True)
                 progress.save(self._store)
             self._store.set_state("seeds", people)
@@ -104,7 +106,7 @@ class Researcher:
             reason = stop_reason(state)
             if reason:
                 return self._stop(reason, stop_sentence(reason, state), state)
-        item = next((one for queue in TAKE_ORDER if (one := self._store.queues.take(queue))), None)
+        item = next((taken for queue in TAKE_ORDER if (taken := self._store.queues.take(queue))), None)
         if item is None:
             # The remaining items are not due yet, so there is nothing to do now.
             left = sum(self._store.queues.sizes().values())
@@ -113,7 +115,7 @@ class Researcher:
         try:
             if isinstance(item, ClueItem):
                 return self._follow_clue(item)
-            result = self._crawler.fetch(item)
+            result = self._processor.fetch(item)
         except (KeyboardInterrupt, HostAway):
             self._store.queues.return_taken()  # not the item's fault
             raise
@@ -123,23 +125,21 @@ class Researcher:
 
     def state(self) -> LoopState:
         """The state that the stop conditions look at."""
-        reach = attainable_confidence(self._crawler.sources)
+        reach = attainable_confidence(self._processor.sources)
         return CaseProgress.load(self._store).loop_state(self._store, self.settings, reach)
 
-    def _queue_imported(self) -> None:
-        """Queue the people imported from a family file since the last run."""
+    def _queue_home_people(self) -> None:
+        """Queue the home persons of the family files that were imported since the last run, and their relatives."""
         if not self._store.state("imported"):
             return
         with self._store.step("orchestrator"):
-            imported_people = dict.fromkeys(
-                self._store.canonical(entry) for entry in self._store.state("imported") or ()
-            )
+            home_people = dict.fromkeys(self._store.canonical(entry) for entry in self._store.state("imported") or ())
             taken = {
                 self._store.canonical(frontier_item.target_entity_id) for frontier_item in frontier_items(self._store)
             }
             known = known_queries(self._store, self.settings)
             for item in imported_items(
-                self._store.tree(), tuple(imported_people), self.settings, known, taken, self._age()
+                self._store.tree(), tuple(home_people), self.settings, known, taken, self._earliness()
             ):
                 self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])
@@ -161,7 +161,7 @@ class Researcher:
         with self._store.step("orchestrator"):
             self._store.queues.finish(clue)
             known = known_queries(self._store, self.settings)
-            items = items_for_clue(clue, name, self.settings, known, self._age())
+            items = items_for_clue(clue, name, self.settings, known, self._earliness())
             pushed = sum(self._store.queues.push("frontier", item) for item in items)
             CaseProgress.load(self._store).after_step().save(self._store)
         followed = FOLLOWED.get(clue.hypothesis_type, "Followed a clue")
@@ -180,14 +180,14 @@ class Researcher:
             self._store.set_state("plan", planned.record())
             self._store.set_state("model_notes", list(decided.notes))
             if planned.decided_by != "rules":
-                apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._age())
+                apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._earliness())
         if planned.decided_by != "rules":
             self._queue_revisits(tree, failed, requested_revisits(planned, self._case_model.names_no_living_person))
 
     def _queue_revisits(
         self, tree: Tree, failed: Sequence[FailedSearch], requested: Mapping[str, Sequence[BetterQuery]]
     ) -> None:
-        """Queue failed searches again that now promise more."""
+        """Queue failed searches for which there is a better query now."""
         if not failed:
             return
         found = revisit_items(
@@ -201,17 +201,17 @@ class Researcher:
                 if isinstance(revisit_item, RevisitItem)
             ],
             self.settings,
-            local=self._crawler.local,
+            local_source_ids=self._processor.local_source_ids,
             requested=requested,
         )
         with self._store.step("revisit scheduler"):
             for item in found:
                 self._store.queues.push("revisit", item)
 
-    def _age(self) -> float:
-        return age_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
+    def _earliness(self) -> float:
+        return earliness_at(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
 
 
 def is_time_to_decide(step: int) -> bool:
-    """Decide eight times while the number of steps doubles, because deciding takes longer as the case grows."""
-    return step % max(DECIDE_EVERY, (1 << step.bit_length() - 1) // 8) == 0
+    """Whether people and values are decided again after this step."""
+    return step % max(DECIDE_EVERY, (1 << step.bit_length() - 1) // DECISIONS_PER_DOUBLING) == 0

@@ -71,12 +71,12 @@ class BetterQuery:
 
 def known_facts(tree: Tree, person: PersonId, conflicts: Sequence[str] = ()) -> KnownFacts:
     """What a tree knows about a person."""
-    one = tree.persons.get(person)
-    if one is None:
+    found = tree.persons.get(person)
+    if found is None:
         return KnownFacts()
     near = (*tree.parents(person), *tree.spouses(person), *tree.children(person))
-    names = tuple(dict.fromkeys((one.name, *one.names)))
-    return KnownFacts(names, _years(one.birth), _years(one.death), tuple(dict.fromkeys(near)), tuple(conflicts))
+    names = tuple(dict.fromkeys((found.name, *found.names)))
+    return KnownFacts(names, _years(found.birth), _years(found.death), tuple(dict.fromkeys(near)), tuple(conflicts))
 
 
 def revisit_items(
@@ -87,12 +87,12 @@ def revisit_items(
     earlier: Sequence[RevisitItem],
     settings: CaseSettings,
     *,
-    local: frozenset[str],
+    local_source_ids: frozenset[str],
     requested: Mapping[str, Sequence[BetterQuery]] | None = None,
 ) -> list[RevisitItem]:
     """Searches to repeat: a few times for each source and person, with new queries only.
 
-    `requested` are more queries for an item, by its id. Sources that are not `local` are asked later.
+    `requested` are more queries for an item, by its id. Sources that are not in `local_source_ids` are asked later.
     """
     targets = {search.item.id: search.item.target_entity_id for search in searches}
     count: Counter[tuple[str, str]] = Counter(
@@ -106,13 +106,13 @@ def revisit_items(
         now = known_facts(tree, target, conflicts.get(target, ()))
         for better in (*better_queries(failed, now, tree, clues), *(requested or {}).get(failed.item.id, ())):
             for source in failed.sources:
-                years = [years[0] for years in (now.born, now.died) if years and years[0] == years[1]]
+                years = [first for first, last in filter(None, (now.born, now.died)) if first == last]
                 key = query_key(better.query, source, years)
                 if count[source, target] >= settings.revisits or not is_novel(key, known):
                     continue
                 count[source, target] += 1
                 known += [key, query_key(better.query, source)]
-                hours = 0 if source in local else settings.revisit_hours
+                hours = 0 if source in local_source_ids else settings.revisit_hours
                 found.append(_revisit_item(failed, better, source, hours))
     return found
 
@@ -196,8 +196,7 @@ def known_queries(store: CaseStore, settings: CaseSettings) -> list[QueryKey]:
     found = [query_key(name, SUGGESTED_SCOPE) for name in settings.seeds]
     for item in frontier_items(store):
         name, of = str(item.context.get("name", "")), str(item.context.get("of", ""))
-        is_address = "://" in item.query_string
-        found.append(query_key("", item.query_string) if is_address else query_key(name, relatives_scope(of)))
+        found.append(query_key("", item.query_string) if item.is_address else query_key(name, relatives_scope(of)))
         found.append(query_key(name, SUGGESTED_SCOPE))
     return found
 
@@ -219,7 +218,7 @@ def update_failed_search(store: CaseStore, item: FrontierItem, result: SearchRes
     """Remember what was known when nothing was found, to compare it with what is known later."""
     key = _state_key(item)
     earlier = store.state(key) or {}
-    if result.record or not result.sources_without_hit or "://" in item.query_string:
+    if result.record or not result.sources_without_hit or item.is_address:
         if earlier:
             store.set_state(key, None)
         return
@@ -235,7 +234,7 @@ def failed_searches(store: CaseStore) -> list[FailedSearch]:
 
 
 def _failed_search(store: CaseStore, item: FrontierItem) -> FailedSearch | None:
-    note = store.state(_state_key(item)) if item.status == "done" and "://" not in item.query_string else None
+    note = store.state(_state_key(item)) if item.status == "done" and not item.is_address else None
     if not note:
         return None
     return FailedSearch(item, tuple(note["sources"]), note["at"], KnownFacts.from_record(note["known"]))
@@ -243,7 +242,7 @@ def _failed_search(store: CaseStore, item: FrontierItem) -> FailedSearch | None:
 
 def already_failed(store: CaseStore, item: FrontierItem) -> bool:
     """Whether a search for the same person by the same name failed, with no fewer relatives to recognise them by."""
-    if "://" in item.query_string or not item.target_entity_id or item.context.get("field") == "clue":
+    if item.is_address or not item.target_entity_id or item.context.get("field") == "clue":
         return False  # an address cannot fail by its name, and a clue may mean anybody
     words, target = query_key(str(item.context["name"]), "").words, store.canonical(item.target_entity_id)
     for other in frontier_items(store):

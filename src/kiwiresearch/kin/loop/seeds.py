@@ -78,20 +78,20 @@ class SeedCandidate:
     """A page that may be the one meant, and how well the name fits."""
 
     fetched: Fetched
-    read: PersonReading
+    reading: PersonReading
     fit: int = NO_FIT
 
     @property
     def lifespan(self) -> str:
         """The years of a dead person; empty for one who may be alive."""
-        years = [next((fact.when for fact in self.read.facts if fact.field == field), None) for field in LIFE_FIELDS]
+        years = [next((fact.when for fact in self.reading.facts if fact.field == field), None) for field in LIFE_FIELDS]
         born, died = (year_phrase(when) if when else "" for when in years)
         return f"{born or '?'}–{died}" if died else ""
 
     @property
     def label(self) -> str:
         """The title and the years."""
-        return f"{self.read.title!r}{f' ({self.lifespan})' if self.lifespan else ''}"
+        return f"{self.reading.title!r}{f' ({self.lifespan})' if self.lifespan else ''}"
 
 
 LIFE_FIELDS = ("birth_date", "death_date")
@@ -108,7 +108,8 @@ def find_seed_page(books: BookSource, name: str) -> Fetched:
         more = f"; and {len(fitting) - MAX_LISTED} more" if len(fitting) > MAX_LISTED else ""
         raise BadUsage(
             f"{name!r} could be {len(fitting)} people: {several}{more}.",
-            remedy=f"Use the page title of one of them, for example: kiwiresearch kin start {fitting[0].read.title!r}",
+            remedy="Use the page title of one of them, for example: "
+            f"kiwiresearch kin start {fitting[0].reading.title!r}",
         )
     return fitting[0].fetched
 
@@ -129,16 +130,16 @@ def _candidates_for(books: BookSource, name: str) -> list[SeedCandidate]:
 
 def _best_fits(candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
     """The people with the best fit, each title once."""
-    people = [candidate for candidate in candidates if candidate.read.is_person and candidate.fit != NO_FIT]
+    people = [candidate for candidate in candidates if candidate.reading.is_person and candidate.fit != NO_FIT]
     best = max((candidate.fit for candidate in people), default=NO_FIT)
     return list(
-        {fold(candidate.read.title): candidate for candidate in reversed(people) if candidate.fit == best}.values()
+        {fold(candidate.reading.title): candidate for candidate in reversed(people) if candidate.fit == best}.values()
     )[::-1]
 
 
 def _near_fits(name: str, candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
     typed = TypedName.parse(name)
-    return [candidate for candidate in candidates if candidate.read.is_person and _is_near(typed, candidate.read)]
+    return [candidate for candidate in candidates if candidate.reading.is_person and _is_near(typed, candidate.reading)]
 
 
 def _candidates(pages: Iterable[tuple[Fetched, str]], typed: TypedName) -> list[SeedCandidate]:
@@ -152,23 +153,23 @@ def _candidates(pages: Iterable[tuple[Fetched, str]], typed: TypedName) -> list[
         if not any(_is_alike(word, other) for word in typed.words for other in opening):
             continue
         earlier = found.get(fetched.source.url)
-        read = earlier.read if earlier else read_person(page)
-        fit = fit_of(typed, read, alias, page.text)
+        reading = earlier.reading if earlier else read_person(page)
+        fit = fit_of(typed, reading, alias, page.text)
         if earlier is None or fit > earlier.fit:
-            found[fetched.source.url] = SeedCandidate(fetched, read, fit)
+            found[fetched.source.url] = SeedCandidate(fetched, reading, fit)
     return list(found.values())
 
 
-def fit_of(typed: TypedName, read: PersonReading, alias: str, text: str) -> int:
+def fit_of(typed: TypedName, reading: PersonReading, alias: str, text: str) -> int:
     """How well a typed name fits a page."""
-    if fold(read.title) == fold(typed.written):
+    if fold(reading.title) == fold(typed.written):
         return EXACT_TITLE
-    fit = max(_fit(typed.words, read, alias), NAMED_IN_TEXT * _is_called(typed, read, text))
-    return max(fit, _fit(typed.without_titles, read, alias)) if _is_of_rank(typed, read) else fit
+    fit = max(_fit(typed.words, reading, alias), NAMED_IN_TEXT * _is_called(typed, reading, text))
+    return max(fit, _fit(typed.without_titles, reading, alias)) if _is_of_rank(typed, reading) else fit
 
 
-def _fit(words: Sequence[str], read: PersonReading, alias: str) -> int:
-    title, other, own = (_words(name) for name in (read.title, alias, read.name))
+def _fit(words: Sequence[str], reading: PersonReading, alias: str) -> int:
+    title, other, own = (_words(name) for name in (reading.title, alias, reading.name))
     if not words:
         return NO_FIT
     if sorted(words) in (sorted(title), sorted(other)):
@@ -200,27 +201,27 @@ SHORT_FORM_SCORES = (INITIAL, PET_FORM)
 """What `token_similarity` gives for an initial and for a pet form."""
 
 
-def _is_called(typed: TypedName, read: PersonReading, text: str) -> bool:
+def _is_called(typed: TypedName, reading: PersonReading, text: str) -> bool:
     """Whether the page itself says that its person is called so: 'better known as William the Conqueror'."""
     if len(typed.without_titles) < 2:
         return False
     first = _words(text[:FULL_NAME_CHARS].partition("(")[0])
-    if set(typed.without_titles) <= set(first) and _words(read.title)[:1] == typed.without_titles[:1]:
+    if set(typed.without_titles) <= set(first) and _words(reading.title)[:1] == typed.without_titles[:1]:
         return True
     return bool(re.search(f"{ALIAS_PATTERN}{re.escape(fold(typed.written))}\\b", fold(text[:LEAD_CHARS])))
 
 
-def _is_of_rank(typed: TypedName, read: PersonReading) -> bool:
+def _is_of_rank(typed: TypedName, reading: PersonReading) -> bool:
     """Whether the person may have the titles in the typed name."""
     words = name_words()
     sex = "male" if typed.titles & words.male_titles else "female" if typed.titles & words.female_titles else ""
-    if read.sex and sex and read.sex != sex:
+    if reading.sex and sex and reading.sex != sex:
         return False
     if len(typed.names) > 1 or not typed.titles:
         return True
-    name = parse_name(read.title)
+    name = parse_name(reading.title)
     if typed.titles & ROYAL_TITLES:
-        return not parse_name(read.title.partition(",")[0]).surname
+        return not parse_name(reading.title.partition(",")[0]).surname
     if typed.titles - GIVEN_NAME_TITLES:
         return bool({*_words(name.surname), *_words(" ".join(name.titles))} & set(typed.names))
     return True
@@ -230,7 +231,7 @@ def _not_found(name: str, candidates: Sequence[SeedCandidate]) -> NothingFound:
     page = next((candidate for candidate in candidates if candidate.fit == EXACT_TITLE), None)
     if page:
         return NothingFound(
-            f"The page {page.read.title!r} cannot be used: {page.read.why}.",
+            f"The page {page.reading.title!r} cannot be used: {page.reading.why}.",
             remedy="Use the name of one person, or the title of their page.",
         )
     what = f"No page about {name!r} was found."
@@ -245,14 +246,14 @@ def _not_found(name: str, candidates: Sequence[SeedCandidate]) -> NothingFound:
     )
 
 
-def _is_near(typed: TypedName, read: PersonReading) -> bool:
+def _is_near(typed: TypedName, reading: PersonReading) -> bool:
     """Whether half of the name fits, at least roughly, and the rest does not exclude the person."""
-    name, names = _words(read.title), typed.names
+    name, names = _words(reading.title), typed.names
     numbers = set(typed.words) & set(ROMANS), set(name) & set(ROMANS)
-    if not _is_of_rank(typed, read) or (all(numbers) and numbers[0] != numbers[1]):
+    if not _is_of_rank(typed, reading) or (all(numbers) and numbers[0] != numbers[1]):
         return False
     alike = [word for word in names if any(_is_alike(word, other) for other in name)]
-    surname = _words(parse_name(read.title.partition(",")[0]).surname)
+    surname = _words(parse_name(reading.title.partition(",")[0]).surname)
     is_other = surname and len(names) > 1 and not any(_is_alike(item, two) for item in names for two in surname)
     return len(alike) * 2 >= len(names) > 0 and not is_other
 

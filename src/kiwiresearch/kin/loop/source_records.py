@@ -32,14 +32,14 @@ RELIABILITY: Mapping[Method, float] = {
 
 @dataclass(frozen=True, slots=True)
 class CheckedFact:
-    """A value with its status, and the reason if it was rejected."""
+    """What the firewall found of an extracted fact: its status, and the reason if it was rejected."""
 
     fact: ExtractedFact
     status: Status
     confidence: float
     reliability: float
     violations: tuple[Violation, ...] = ()
-    details: tuple[CheckedFact, ...] = ()
+    relative_facts: tuple[CheckedFact, ...] = ()
     """What the same passage says about the relative."""
 
 
@@ -48,7 +48,7 @@ class CheckedRecord:
     """A record, read and checked."""
 
     fetched: Fetched
-    read: PersonReading
+    reading: PersonReading
     facts: tuple[CheckedFact, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     notes: tuple[str, ...] = ()
@@ -65,36 +65,42 @@ class CheckedRecord:
 
 def check_record(fetched: Fetched) -> CheckedRecord | None:
     """Read a record and check all its values; None if there is nothing to read."""
-    read = fetched.read or (read_person(fetched.page) if fetched.page else None)
-    if read is None:
+    reading = fetched.reading or (read_person(fetched.page) if fetched.page else None)
+    if reading is None:
         return None
-    if not read.is_person:
-        return CheckedRecord(fetched, read)
-    return CheckedRecord(fetched, read, tuple(check_fact(fact, fetched, read) for fact in read.facts), read.hypotheses)
+    if not reading.is_person:
+        return CheckedRecord(fetched, reading)
+    facts = tuple(check_fact(fact, fetched, reading) for fact in reading.facts)
+    return CheckedRecord(fetched, reading, facts, reading.hypotheses)
 
 
-def check_fact(fact: ExtractedFact, fetched: Fetched, read: PersonReading) -> CheckedFact:
+def check_fact(fact: ExtractedFact, fetched: Fetched, reading: PersonReading) -> CheckedFact:
     """Check a value against its quote."""
-    violations = check(fact, fetched.text, read.title, read.sex, other_names=(read.name,) if read.name else ())
+    violations = check(
+        fact, fetched.text, reading.title, reading.sex, other_names=(reading.name,) if reading.name else ()
+    )
     return _assess(fact, violations, fetched.text, (fact.field,))
 
 
 def _assess(
-    fact: ExtractedFact, violations: tuple[Violation, ...], text: str, line: tuple[FieldName, ...]
+    fact: ExtractedFact, violations: tuple[Violation, ...], text: str, descent: tuple[FieldName, ...]
 ) -> CheckedFact:
-    """The status of a value, and of what the same passage says about the relative that `line` leads to."""
+    """The status of a value, and of what the same passage says about the relative that `descent` leads to."""
     reliability = RELIABILITY[fact.method]
     if violations:
         return CheckedFact(fact, "rejected", 0.0, reliability, violations)
-    details = tuple(
+    relative_facts = tuple(
         _assess(
-            extracted_fact, check_relative(extracted_fact, text, line, fact.value), text, (*line, extracted_fact.field)
+            extracted_fact,
+            check_relative(extracted_fact, text, descent, fact.value),
+            text,
+            (*descent, extracted_fact.field),
         )
         for extracted_fact in fact.relative_facts
     )
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
     status: Status = "verified" if fact.confidence >= SURE else "unverified"
-    return CheckedFact(fact, status, confidence, reliability, details=details)
+    return CheckedFact(fact, status, confidence, reliability, relative_facts=relative_facts)
 
 
 BRACKETED_HINT = re.compile(r"\s*\([^()]*\)\s*$")
@@ -177,7 +183,7 @@ def is_local(source: EvidenceSource) -> bool:
 def search_sources(
     sources: Sequence[EvidenceSource],
     target: SearchTarget,
-    fits: Callable[[CheckedRecord], bool],
+    is_about: Callable[[CheckedRecord], bool],
     is_known: Callable[[Fetched], bool],
 ) -> SearchResult:
     """The first record about the person; later sources are not asked."""
@@ -187,7 +193,7 @@ def search_sources(
         if target.source not in ("", source.id):
             continue
         try:
-            record, is_old = _ask_source(source, target, fits, is_known)
+            record, is_old = _ask_source(source, target, is_about, is_known)
         except SourceResting as problem:
             retry_after_s = max(retry_after_s or 0.0, problem.retry_after_s)
             answers.append(SourceAnswer(source.id, "no answer", "resting"))
@@ -211,7 +217,7 @@ def search_sources(
 def _ask_source(
     source: EvidenceSource,
     target: SearchTarget,
-    fits: Callable[[CheckedRecord], bool],
+    is_about: Callable[[CheckedRecord], bool],
     is_known: Callable[[Fetched], bool],
 ) -> tuple[CheckedRecord | None, bool]:
     """A new record of a source, and whether it has one that is already in the case."""
@@ -226,7 +232,7 @@ def _ask_source(
     is_old = False
     for item in fetched:
         record = check_record(item)
-        if record is None or not record.read.is_person or not (target.address or fits(record)):
+        if record is None or not record.reading.is_person or not (target.address or is_about(record)):
             continue
         if not is_known(item):
             return record, False

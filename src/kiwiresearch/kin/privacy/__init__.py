@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.privacy.living import MAX_AGE, living_status
+    from kiwiresearch.kin.privacy.living import MAX_AGE, living_verdicts
     from kiwiresearch.kin.privacy.mask import Mask
-    from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES, PrivacyMode, RedactedTree, redact, redact_withheld
+    from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES, PrivacyMode, ShownTree, redact, shown_tree
     from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME, WITHHELD, WithheldPeople, find_withheld
 else:
     __getattr__ = lazy_exports(__name__)

@@ -15,6 +15,7 @@ from kiwiresearch.text.dates import DateRange, day_at
 
 OLDEST_MOTHER = 58
 OLDEST_FATHER = 90
+"""How old a parent can be for a bound on a birth; `plausibility.OLDEST_PARENT` is what is doubted in a tree."""
 MAX_SPOUSE_GAP = 60
 MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 """They may be children of one father by two mothers."""
@@ -39,13 +40,15 @@ class BirthBound:
 
 @dataclass(frozen=True, slots=True)
 class OwnDates:
-    """The latest years that a person's own dates allow."""
+    """Years that a person's own dates give, each None if no date gives it; several sources may disagree."""
 
-    born: int | None
-    died: int | None
-    married: int | None
-    first_born: int | None
-    """The earliest year of birth that any source gives."""
+    latest_birth: int | None
+    """The last year in which the person can have been born, by the dates of birth, or else of baptism."""
+    latest_death: int | None
+    earliest_marriage: int | None
+    """The last possible year of the earliest marriage."""
+    earliest_birth: int | None
+    """The first year in which any source lets the person be born."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +60,21 @@ class BirthStep:
     ground: Message
 
 
-def last_year(when: DateRange | None) -> int | None:
+def latest_possible_year(when: DateRange | None) -> int | None:
     """The last year that agrees with a date; None for 'after 1950'."""
     if when is None or when.possible_days()[1] > OPEN_END_DAY:
         return None
     return day_at(when.possible_days()[1]).year
 
 
-def first_year(when: DateRange | None) -> int | None:
+def earliest_possible_year(when: DateRange | None) -> int | None:
     if when is None or when.possible_days()[0] < -OPEN_END_DAY:
         return None
     return day_at(when.possible_days()[0]).year
 
 
 def own_dates(tree: Tree) -> dict[PersonId, OwnDates]:
-    """The dates of each person; if sources disagree, the one that makes the person younger."""
+    """The dates of each person; if sources disagree on a birth or death, the latest counts, of marriages the first."""
     married: dict[PersonId, list[DateRange]] = defaultdict(list)
     for tie in tree.relationships:
         if tie.kind == "spouse_of" and tie.start and is_believed(tie):
@@ -95,14 +98,14 @@ def _own(tree: Tree, person: Person, weddings: list[DateRange]) -> OwnDates:
     baptisms = believed_dates(tree, person.id, "baptism_date")
     deaths = _deaths(tree, person)
     marriages = [*weddings, *believed_dates(tree, person.id, "marriage_date")]
-    born = _latest(map(last_year, births or baptisms))
+    born = _latest(map(latest_possible_year, births or baptisms))
     if births and born is None:  # 'born after 1950': nothing else may make such a person older
-        return OwnDates(None, None, None, _earliest(map(first_year, births)))
+        return OwnDates(None, None, None, _earliest(map(earliest_possible_year, births)))
     return OwnDates(
         born,
-        _latest(map(last_year, deaths)),
-        _earliest(map(last_year, marriages)),
-        _earliest(map(first_year, births)) if births else None,
+        _latest(map(latest_possible_year, deaths)),
+        _earliest(map(latest_possible_year, marriages)),
+        _earliest(map(earliest_possible_year, births)) if births else None,
     )
 
 
@@ -119,7 +122,7 @@ def latest_births(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> dict[Person
 
     A person's own date of birth takes precedence: a relative who makes it impossible is the wrong one.
     """
-    fixed = {person for person, own in dates.items() if own.born is not None or own.first_born is not None}
+    fixed = {person for person, own in dates.items() if own.latest_birth is not None or own.earliest_birth is not None}
     known = {person: bound for person, own in dates.items() if (bound := _from_own(own))}
     steps = _steps(tree)
     for child, bound in _from_deaths(tree, dates):
@@ -147,16 +150,16 @@ def _lower(known: dict[PersonId, BirthBound], person: PersonId, bounds: Iterable
 
 
 def _from_own(own: OwnDates) -> BirthBound | None:
-    if own.born is not None:
-        return BirthBound(own.born, Message("the date of birth", "ground.birth"))
-    if own.first_born is not None:
+    if own.latest_birth is not None:
+        return BirthBound(own.latest_birth, Message("the date of birth", "ground.birth"))
+    if own.earliest_birth is not None:
         return None
     found = []
-    if own.died is not None:
-        found.append(BirthBound(own.died, Message("the date of death", "ground.death")))
-    if own.married is not None:
+    if own.latest_death is not None:
+        found.append(BirthBound(own.latest_death, Message("the date of death", "ground.death")))
+    if own.earliest_marriage is not None:
         ground = Message("the date of a marriage", "ground.marriage")
-        found.append(BirthBound(own.married - YOUNGEST_SPOUSE, ground))
+        found.append(BirthBound(own.earliest_marriage - YOUNGEST_SPOUSE, ground))
     return min(found, key=lambda bound: bound.year, default=None)
 
 
@@ -177,9 +180,13 @@ def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tup
 
 def _died(own: OwnDates | None) -> int | None:
     """The year of a death, unless it is before the birth: then either may be wrong."""
-    if own is None or own.died is None or (own.born is not None and own.died < own.born):
+    if (
+        own is None
+        or own.latest_death is None
+        or (own.latest_birth is not None and own.latest_death < own.latest_birth)
+    ):
         return None
-    return own.died
+    return own.latest_death
 
 
 def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
@@ -232,7 +239,7 @@ MAX_AGE = 110
 MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
 SPECIFICATION_AGE = 100
-"""The age below which the original check counts a person as living."""
+"""Below this age, the specification's `is_likely_living` takes a person for living; nothing else uses it."""
 DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
@@ -251,7 +258,7 @@ class LivingVerdict:
         return self.status != "deceased"
 
 
-def living_status(
+def living_verdicts(
     tree: Tree, year: int, *, years_after_death: int = 0, overrides: Mapping[PersonId, LivingStatus] | None = None
 ) -> Mapping[PersonId, LivingVerdict]:
     """The living status of everybody in the tree, as of a year.
@@ -318,32 +325,32 @@ def _is_death_stated(tree: Tree, person: Person, own: OwnDates, year: int) -> bo
 
 def _is_possible_death(death: DateRange, own: OwnDates, year: int) -> bool:
     """Whether a date of death can be right: not in the future, nor before a birth in living memory."""
-    first, last = first_year(death), last_year(death)
+    first, last = earliest_possible_year(death), latest_possible_year(death)
     if first is not None and first > year:
         return False
-    if own.first_born is None or last is None or last >= own.first_born:
+    if own.earliest_birth is None or last is None or last >= own.earliest_birth:
         return True
-    return year - (own.born or year) > MAX_AGE
+    return year - (own.latest_birth or year) > MAX_AGE
 
 
 def _years_since(tree: Tree, person: Person, year: int) -> int | None:
     """Years since the death, if every source dates it."""
-    years = [last_year(death) for death in _deaths(tree, person)]
+    years = [latest_possible_year(death) for death in _deaths(tree, person)]
     known = [item for item in years if item is not None]
     return year - max(known) if known and len(known) == len(years) else None
 
 
 def is_likely_living(person: Person, year: int, *, texts: Iterable[str] = ()) -> bool:
-    """The check that the specification names: of one person alone, and not living if nothing is known.
+    """The check of a single person that the specification requires under this name: not living if nothing is known.
 
     It counts people without dates as dead, unless `texts` (what sources say about them) has
-    an e-mail address or the like. Only evaluations use it; exports use `living_status`.
+    an e-mail address or the like. Evaluations compare with it; exports use `living_verdicts`.
     """
     if person.living == "living":
         return True
     if person.death is not None:
         return False
-    born = last_year(person.birth)
+    born = latest_possible_year(person.birth)
     if born is not None and year - born < SPECIFICATION_AGE:
         return True
     return person.birth is None and any(has_modern_clue(text) for text in texts)

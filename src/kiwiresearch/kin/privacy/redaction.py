@@ -121,7 +121,7 @@ MIN_EXTERNAL_ID = 4
 """A shorter external id occurs in addresses by chance."""
 
 
-class _PublicRedaction:
+class _AnonymousRedaction:
     """Builds the tree with 'Living' for each withheld person, or without them; pseudonyms are the same throughout."""
 
     def __init__(self, withheld: WithheldPeople, *, exclude: bool) -> None:
@@ -269,8 +269,11 @@ PRIVACY_MODES: tuple[PrivacyMode, ...] = get_args(PrivacyMode)
 
 
 @dataclass(frozen=True)
-class RedactedTree(Tree):
-    """A tree that may leave the program: writers take this type, so that they cannot be given an unredacted one."""
+class ShownTree(Tree):
+    """A tree as its `mode` shows it; for `owner` that is everything.
+
+    Writers of files take this type, so that they cannot be given a tree for which nobody chose a mode.
+    """
 
     mode: PrivacyMode = "public"
     year: int = 0
@@ -283,8 +286,8 @@ class RedactedTree(Tree):
         return frozenset(self.withheld) if self.mode == "public" else frozenset()
 
 
-def redact(tree: Tree, mode: PrivacyMode, year: int) -> RedactedTree:
-    """The tree redacted for a mode, as of a year.
+def redact(tree: Tree, mode: PrivacyMode, year: int) -> ShownTree:
+    """The tree as a mode shows it, as of a year.
 
     | mode    | shown of people who may be living                                         |
     | ------- | ------------------------------------------------------------------------- |
@@ -294,7 +297,7 @@ def redact(tree: Tree, mode: PrivacyMode, year: int) -> RedactedTree:
     | exclude | nothing                                                                   |
     """
     check_mode(mode)
-    if isinstance(tree, RedactedTree) and tree.mode != "owner":
+    if isinstance(tree, ShownTree) and tree.mode != "owner":
         if PRIVACY_MODES.index(tree.mode) >= PRIVACY_MODES.index(mode):
             return tree
         # A redacted tree no longer shows why a person counts as dead, so the earlier verdicts stay.
@@ -302,20 +305,20 @@ def redact(tree: Tree, mode: PrivacyMode, year: int) -> RedactedTree:
         verdicts = {
             person: LivingVerdict("living" if person in withheld else "deceased", why) for person in tree.persons
         }
-        return redact_withheld(WithheldPeople(tree, year, verdicts), mode)
-    return redact_withheld(find_withheld(tree, year), mode)
+        return shown_tree(WithheldPeople(tree, year, verdicts), mode)
+    return shown_tree(find_withheld(tree, year), mode)
 
 
-def redact_withheld(withheld: WithheldPeople, mode: PrivacyMode) -> RedactedTree:
-    """The same for a tree whose withheld people are known."""
+def shown_tree(withheld: WithheldPeople, mode: PrivacyMode) -> ShownTree:
+    """The tree of `withheld` as a mode shows it, for these withheld people."""
     check_mode(mode)
     tree, ids = withheld.tree, [person for person in sorted(withheld.tree.persons) if withheld.withholds(person)]
     if mode == "private":
         tree = _private_tree(withheld)
     elif mode != "owner":
-        tree = _PublicRedaction(withheld, exclude=mode == "exclude").tree()
+        tree = _AnonymousRedaction(withheld, exclude=mode == "exclude").tree()
         ids = [] if mode == "exclude" else sorted(map(withheld.pseudonym, ids))
-    return RedactedTree(tree.persons, tree.relationships, tree.facts, tree.sources, mode, withheld.year, tuple(ids))
+    return ShownTree(tree.persons, tree.relationships, tree.facts, tree.sources, mode, withheld.year, tuple(ids))
 
 
 def check_mode(mode: str) -> None:

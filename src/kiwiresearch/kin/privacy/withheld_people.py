@@ -15,12 +15,13 @@ from kiwiresearch.kin.privacy.living import (
     OLDEST_FATHER,
     OLDEST_MOTHER,
     LivingVerdict,
-    living_status,
+    living_verdicts,
 )
 from kiwiresearch.kin.privacy.text_parts import tokens, words
 from kiwiresearch.kin.privacy.traces import PARTICLES, KnownTraits, TraceFinder
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
+    PARENT_FIELDS,
     PLACE_FIELDS,
     RELATION_FIELDS,
     Fact,
@@ -134,7 +135,7 @@ class WithheldPeople:
     def _relatives(self, fact: Fact) -> tuple[PersonId, ...]:
         """The person's relatives of the kind that the fact names."""
         tree, person = self.tree, fact.person
-        if fact.field in ("father", "mother", "parent"):
+        if fact.field in PARENT_FIELDS:
             return tree.parents(person)
         if fact.field in ("spouse", "partner"):
             return tree.spouses(person)
@@ -161,9 +162,9 @@ class WithheldPeople:
 
     def _given_names(self, person: PersonId) -> set[str]:
         """The words of all names of a person except each last one, which a family shares."""
-        one = self.tree.persons.get(person)
+        found_person = self.tree.persons.get(person)
         found: set[str] = set()
-        for name in (one.name, *one.names) if one else ():
+        for name in (found_person.name, *found_person.names) if found_person else ():
             parts = [word for word in words(name) if word not in PARTICLES and len(word) > 1]
             found.update(parts[:-1] or parts)
         return found
@@ -214,5 +215,5 @@ def find_withheld(
 ) -> WithheldPeople:
     """Determine who in a tree is withheld, as of a given year."""
     return WithheldPeople(
-        tree, year, living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
+        tree, year, living_verdicts(tree, year, years_after_death=years_after_death, overrides=overrides)
     )

@@ -126,10 +126,12 @@ def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> l
             node.left_out = len(parents)  # A known parent who is not drawn is still counted.
             continue
         for parent in parents:
-            one = AncestorNode(parent, node.depth + 1, ties.get((parent, node.person)), is_repeat=parent in drawn)
+            parent_node = AncestorNode(
+                parent, node.depth + 1, ties.get((parent, node.person)), is_repeat=parent in drawn
+            )
             drawn.add(parent)
-            node.parents.append(one)
-            nodes.append(one)
+            node.parents.append(parent_node)
+            nodes.append(parent_node)
     return nodes
 
 

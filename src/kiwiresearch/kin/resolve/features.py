@@ -157,7 +157,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     """
     if not one.rest or not other.rest:
         return NO_OTHER_NAMES
-    value, alike, met = 0.0, 0.0, []
+    value, alike, matched = 0.0, 0.0, []
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
     options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
     for like, x, y in sorted(options, key=lambda found: -found[0]):
@@ -167,15 +167,15 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
         is_initial = len(x) == 1 or len(y) == 1
         value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * rarity.shared(x, y)
         alike += like
-        met.append(repr(x) if like == 1.0 else f"{x!r} and {y!r}")
-    missed = min(len(left), len(right))
-    value -= missed * (1.0 if is_woman else 1.6)
-    share = alike / (len(met) + missed) if met or missed else 0.5
-    reason = f"both are called {', '.join(met)}" if met else ""
-    if missed:
+        matched.append(repr(x) if like == 1.0 else f"{x!r} and {y!r}")
+    unmatched = min(len(left), len(right))
+    value -= unmatched * (1.0 if is_woman else 1.6)
+    share = alike / (len(matched) + unmatched) if matched or unmatched else 0.5
+    reason = f"both are called {', '.join(matched)}" if matched else ""
+    if unmatched:
         differ = f"{' '.join(left)!r} against {' '.join(right)!r}"
         reason = f"{reason}, but {differ}" if reason else f"other names differ ({differ})"
-    return FeaturePoints(value, share, reason, is_different_name=bool(met and missed and not is_woman))
+    return FeaturePoints(value, share, reason, is_different_name=bool(matched and unmatched and not is_woman))
 
 
 def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeaturePoints:

@@ -12,7 +12,7 @@ import jellyfish
 from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.names import name_words, parse_name
-from kiwiresearch.kin.tree import Person, PersonId, Sex, Tree
+from kiwiresearch.kin.tree import RELATION_FIELDS, Person, PersonId, Sex, Tree
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, day_at
 
@@ -183,7 +183,7 @@ def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
     """The sources about each person; no source has the same person twice."""
     found: dict[PersonId, set[str]] = defaultdict(set)
     for fact in tree.facts:
-        if fact.field not in ("father", "mother", "parent", "spouse", "partner", "child", "sibling"):
+        if fact.field not in RELATION_FIELDS:
             found[fact.person].update(evidence.source for evidence in fact.evidence)
     for tie in tree.relationships:
         for evidence in tie.evidence:

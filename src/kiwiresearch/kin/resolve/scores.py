@@ -18,7 +18,7 @@ from kiwiresearch.kin.tree import PersonId, Tree
 Role = Literal["father", "mother", "parent", "sibling", "spouse", "child"]
 Relatives = Mapping[Role, tuple[PersonId, ...]]
 Belief = Callable[[Pair], float]
-"""Log-odds that two relatives are the same person, without the evidence that comes from the asking pair."""
+"""Log-odds that two relatives are the same person, without the evidence that comes from the pair being scored."""
 
 SHARED: dict[Role, float] = {
     "father": 0.95, "mother": 0.93, "parent": 0.6, "sibling": 0.5, "spouse": 0.6, "child": 0.5,
@@ -29,8 +29,8 @@ SHARED_BY_CHANCE: dict[Role, float] = {
     "father": 1 / 400, "mother": 1 / 400, "parent": 1 / 400, "sibling": 1 / 250, "spouse": 1 / 1500, "child": 1 / 800,
 }  # fmt: skip
 """How often two records of different people share one."""
-CHILD_OF_ONE_SEX = 1 / 8000
-"""Two fathers or two mothers of one child are the same person, except for step-parents and errors."""
+SHARED_CHILD_OF_SAME_SEX = 1 / 8000
+"""How often two different people of the same sex share a child: only step-parents, and by error."""
 CERTAIN = 20.0
 ORIGIN_ROLES: tuple[Role, ...] = ("father", "mother", "parent", "sibling")
 OWN_FAMILY: tuple[Role, ...] = ("spouse", "child")
@@ -85,33 +85,33 @@ def kin_points(
     belief: Belief,
     prior: float,
     *,
-    is_one_sex: bool = False,
-    most_of_origin: float = math.inf,
+    is_same_sex: bool = False,
+    max_origin_points: float = math.inf,
 ) -> KinPoints:
     """Compare all roles in which both records have relatives; `prior` is the log-odds of any two people.
 
     Siblings have the same parents, so if something distinguishes the two, their parents may count for little.
     """
     by_role: dict[Role, float] = {}
-    met: list[tuple[Role, Pair]] = []
-    missed: list[Role] = []
+    matched: list[tuple[Role, Pair]] = []
+    unmatched: list[Role] = []
     shares: dict[Pair, float] = {}
     for role, ids in one.items():
         others = other.get(role)
         if not others:
             continue
         best = _best_matches(ids, others, belief)
-        by_chance = CHILD_OF_ONE_SEX if role == "child" and is_one_sex else SHARED_BY_CHANCE[role]
+        by_chance = SHARED_CHILD_OF_SAME_SEX if role == "child" and is_same_sex else SHARED_BY_CHANCE[role]
         ratio = math.exp(min(best[0][0] - prior, CERTAIN)) / max(len(ids), len(others))
         by_role[role] = _role_points(SHARED[role], by_chance, ratio, best, shares)
         sure = [(role, pair) for odds, pair in best if odds > 0]
-        met += sure
+        matched += sure
         if not sure and by_role[role] < 0:
-            missed.append(role)
+            unmatched.append(role)
     origin = _combined(by_role, ORIGIN_ROLES)
-    value = min(origin, most_of_origin) + _combined(by_role, OWN_FAMILY)
+    value = min(origin, max_origin_points) + _combined(by_role, OWN_FAMILY)
     low, high = KIN_RANGE
-    return KinPoints(min(max(value, low), high), tuple(met), tuple(missed), shares)
+    return KinPoints(min(max(value, low), high), tuple(matched), tuple(unmatched), shares)
 
 
 def _best_matches(ids: tuple[PersonId, ...], others: tuple[PersonId, ...], belief: Belief) -> list[tuple[float, Pair]]:
@@ -256,21 +256,21 @@ class PairScores:
         if not one or not other:
             return NO_KIN
         a, b = (self.profiles[person].sex for person in pair)
-        is_one_sex = bool(a) and a == b
+        is_same_sex = bool(a) and a == b
         return kin_points(
             one,
             other,
             lambda relatives: self._belief(relatives, pair),
             self.prior,
-            is_one_sex=is_one_sex,
-            most_of_origin=self._most_of_origin(pair),
+            is_same_sex=is_same_sex,
+            max_origin_points=self._max_origin_points(pair),
         )
 
     def may_be_siblings(self, pair: Pair) -> bool:
         """Whether two people with the same parents differ in name or birth."""
-        return self._most_of_origin(pair) < math.inf
+        return self._max_origin_points(pair) < math.inf
 
-    def _most_of_origin(self, pair: Pair) -> float:
+    def _max_origin_points(self, pair: Pair) -> float:
         """How much parents and siblings may count for two people who may themselves be siblings."""
         if self.base(pair).name.is_different_name:
             return 0.0
@@ -281,13 +281,13 @@ class PairScores:
         gap = max(first[0] - second[1], second[0] - first[1]) if first and second else 0
         return NAMESAKE_SIBLING_LIMIT if gap > SLACK_YEARS else math.inf
 
-    def _belief(self, pair: Pair, asking: Pair) -> float:
-        """The belief in a pair, without the part that comes from the asking pair."""
+    def _belief(self, pair: Pair, scored_pair: Pair) -> float:
+        """The belief in a pair, without the part that comes from the pair being scored."""
         known = self.beliefs.get(pair)
         if known is None:
             base = self.base(pair)
             return LOWEST if base.vetoed else base.total
-        from_kin = self.kin.get(pair, NO_KIN).shares.get(asking, 0.0)
+        from_kin = self.kin.get(pair, NO_KIN).shares.get(scored_pair, 0.0)
         return known - max(from_kin, 0.0)  # only support is taken out; evidence against the pair stays
 
     def _score(self) -> None:

@@ -42,7 +42,7 @@ class GedcomXRecord:
     """A record as text, and what it says about one of its people."""
 
     text: str
-    read: PersonReading
+    person: PersonReading
     is_living: bool | None
     """Whether the record marks the person as living; None if it has no mark."""
 
@@ -71,7 +71,7 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
             because = "a record in GEDCOM X"
             facts.append(ExtractedFact(field, value, snippet, "plugin", weight, when, target=target, rationale=because))
     living = subject.get("living")
-    read = PersonReading(
+    reading = PersonReading(
         ref=EntryRef(BookId(plugin_id), person),
         title=name or person,
         is_person=bool(name),
@@ -80,7 +80,7 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
         sex=sex,
         facts=tuple(facts),
     )
-    return GedcomXRecord("\n".join(lines), read, living if isinstance(living, bool) else None)
+    return GedcomXRecord("\n".join(lines), reading, living if isinstance(living, bool) else None)
 
 
 StatementLine = tuple[FieldName, str, str, DateRange | None, str]
@@ -219,8 +219,8 @@ class FamilySearchSource(PluginSource):
                 remedy="People who may be living are never imported.",
             )
         shown = FetchedPage(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
-        source = source_record(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.read.title)
-        return Fetched(source, record.text, read=record.read)
+        source = source_record(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.person.title)
+        return Fetched(source, record.text, reading=record.person)
 
     def _get(self, url: str, accept: str) -> FetchedPage:
         page = self._gate.get(self.plugin, Request(url, accept=accept, secret_headers=self._sign_in.header()))

@@ -87,7 +87,7 @@ def key_variable(plugin_id: str) -> str:
 
 MAX_HOPS = 5
 MAX_TRIES = 3
-BUSY = frozenset({429, 503})
+BUSY_STATUSES = frozenset({429, 503})
 NO_ANSWER = 599
 """Not a real status; like any 5xx, it lets `parse_robots` allow nothing."""
 DEFAULT_REST_S = 60.0
@@ -219,7 +219,7 @@ class Gate:
             )
         for attempt in range(1, MAX_TRIES + 1):
             answer = self._send_paced(plugin, allowed, request, robots.gap_s())
-            if answer.status not in BUSY:
+            if answer.status not in BUSY_STATUSES:
                 return answer
             rest = _retry_after_s(answer.retry_after, self._clock.now())
             wait = DEFAULT_REST_S * 2 ** (attempt - 1) if rest is None else rest
@@ -252,7 +252,7 @@ class Gate:
                 answer = self._send_paced(plugin, allowed, asked, 0.0)
             except SourceUnreachable:
                 return parse_robots(NO_ANSWER, b"", self._clock.now())
-            if answer.status in BUSY:
+            if answer.status in BUSY_STATUSES:
                 rest_s = _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_REST_S
                 self._limiter.rest(_host(asked.url), rest_s)
             if answer.status not in REDIRECTS or not answer.location:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from kiwiresearch.kin.sources.site_page import checked_selector
 from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, InformationKind, SourceForm
 
-TIMEOUT_S = 0.25
+PATTERN_TIMEOUT_S = 0.25
 MAX_CHARS = 10_000
 GROUP = "value"
 
@@ -33,7 +33,7 @@ def span_of(pattern: str, text: str) -> tuple[int, int] | None:
     """
     compiled = regex.compile(pattern)
     try:
-        found = compiled.search(text[:MAX_CHARS], timeout=TIMEOUT_S)
+        found = compiled.search(text[:MAX_CHARS], timeout=PATTERN_TIMEOUT_S)
     except TimeoutError:
         return None
     if found is None:

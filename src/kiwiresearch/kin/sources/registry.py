@@ -251,7 +251,7 @@ def _fixture_problems(known: KnownPlugin, fixture: Fixture) -> list[str]:
         content = file.read_bytes()[:MAX_FIXTURE_BYTES]
     except OSError as problem:
         return [f"{fixture.html!r} cannot be read: {problem.strerror}"]
-    read = values_of(read_site_page(content, known.plugin, known.plugin.base_url).read)
+    read = values_of(read_site_page(content, known.plugin, known.plugin.base_url).person)
     problems = []
     for field, expected in fixture.expect.items():
         wanted = [] if expected is None else [expected] if isinstance(expected, str) else list(expected)

@@ -129,7 +129,7 @@ class SiteSource(PluginSource):
         self._gate.check_query_allowed(self.plugin, query)
         self._health.check(self.plugin)
         found = fetch_all(self._results(query), self.fetch)
-        return [fetched for fetched in found if fetched.read is not None and fetched.read.is_person]
+        return [fetched for fetched in found if fetched.reading is not None and fetched.reading.is_person]
 
     def fetch(self, locator: str) -> Fetched:
         self._gate.check_allowed(self.plugin)
@@ -139,8 +139,8 @@ class SiteSource(PluginSource):
         reading = read_site_page(page.content, self.plugin, page.url)
         if not page.from_cache:
             self._health.note(self.plugin, reading.missing)
-        source = source_record(self.plugin, page, self._gate.accessed_at(page.fetched_at), reading.read.title)
-        return Fetched(source, reading.text, read=reading.read)
+        source = source_record(self.plugin, page, self._gate.accessed_at(page.fetched_at), reading.person.title)
+        return Fetched(source, reading.text, reading=reading.person)
 
     def _results(self, query: PersonQuery) -> list[str]:
         search = self.plugin.search

@@ -90,11 +90,11 @@ def _text_nodes(node: LexborNode, left_out: set[int], *, own: bool) -> list[Lexb
     found: list[LexborNode] = []
     waiting = _children(node)[::-1]
     while waiting:
-        one = waiting.pop()
-        if one.is_text_node:
-            found.append(one)
-        elif not own and one.mem_id not in left_out:
-            waiting.extend(_children(one)[::-1])
+        child = waiting.pop()
+        if child.is_text_node:
+            found.append(child)
+        elif not own and child.mem_id not in left_out:
+            waiting.extend(_children(child)[::-1])
     return found
 
 

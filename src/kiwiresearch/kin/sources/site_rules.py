@@ -24,7 +24,7 @@ class PageReading:
     """A page as its plugin reads it."""
 
     text: str
-    read: PersonReading
+    person: PersonReading
     missing: tuple[FieldName, ...]
     """Required fields that were not found."""
 
@@ -143,9 +143,9 @@ def _date(words: str, rule: Rule) -> DateMention | None:
     return found[0]
 
 
-def values_of(read: PersonReading) -> Mapping[FieldName, list[str]]:
+def values_of(reading: PersonReading) -> Mapping[FieldName, list[str]]:
     """The values of a page by field, as a fixture expects them."""
     found: dict[FieldName, list[str]] = {}
-    for fact in read.facts:
+    for fact in reading.facts:
         found.setdefault(fact.field, []).append(fact.value)
     return found

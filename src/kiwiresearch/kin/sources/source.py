@@ -46,12 +46,12 @@ class Fetched:
     """One version of a record: its source, its text, and what was read in it.
 
     A page of a book comes as `page`, to be read by the extractor. A source with fields of
-    its own gives `read`, whose snippets are spans of `text`.
+    its own gives `reading`, whose snippets are spans of `text`.
     """
 
     source: Source
     text: str
-    read: PersonReading | None = None
+    reading: PersonReading | None = None
     page: PageDoc | None = None
 
 

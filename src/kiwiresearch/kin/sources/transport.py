@@ -123,7 +123,7 @@ def display_url(url: str) -> str:
 
 
 MAX_BYTES = 5 * 2**20
-TIMEOUT_S = 20.0
+REQUEST_TIMEOUT_S = 20.0
 ENCODINGS = "gzip, identity"
 
 
@@ -153,7 +153,7 @@ class HttpAnswer:
 class Transport:
     """Sends requests with our User-Agent; does not follow redirects."""
 
-    def __init__(self, user_agent: str, *, timeout_s: float = TIMEOUT_S, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, user_agent: str, *, timeout_s: float = REQUEST_TIMEOUT_S, max_bytes: int = MAX_BYTES) -> None:
         self._timeout_s = timeout_s
         self._max_bytes = max_bytes
         self._agent = user_agent

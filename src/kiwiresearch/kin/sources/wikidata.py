@@ -181,7 +181,7 @@ class WikidataSource(PluginSource):
         url = f"https://www.wikidata.org/wiki/{item}"
         page = FetchedPage(url, 200, text.encode("utf-8", "replace"), "", fetched_at)
         sex = next((fact.value for fact in facts if fact.field == "sex"), "")
-        read = PersonReading(
+        reading = PersonReading(
             ref=EntryRef(BookId(self.plugin.plugin_id), item),
             title=name or item,
             is_person=bool(name),
@@ -191,7 +191,7 @@ class WikidataSource(PluginSource):
             facts=tuple(facts),
         )
         source = source_record(self.plugin, page, self._gate.accessed_at(fetched_at), name)
-        return Fetched(source, text, read=read)
+        return Fetched(source, text, reading=reading)
 
 
 def _fits(query: PersonQuery, rows: Sequence[Row]) -> bool:
@@ -209,12 +209,12 @@ def _statements(rows: Sequence[Row], notes: Sequence[Row]) -> list[_Statement]:
         name = row.get("p", "").rpartition("/")[2]
         if name not in queries.PROPERTIES or "value" not in row:
             continue  # 'unknown' and 'none' have no value here
-        one = found.setdefault(row.get("s", ""), _Statement(name))
-        one.value = _item(row["value"]) or row["value"]
-        one.label = one.label or _plain(row.get("label", ""))
-        one.rank = "preferred" if row.get("rank", "").endswith("PreferredRank") else "normal"
-        one.sourced = one.sourced or "source" in row
-        one.moment = one.moment or _moment(row)
+        entry = found.setdefault(row.get("s", ""), _Statement(name))
+        entry.value = _item(row["value"]) or row["value"]
+        entry.label = entry.label or _plain(row.get("label", ""))
+        entry.rank = "preferred" if row.get("rank", "").endswith("PreferredRank") else "normal"
+        entry.sourced = entry.sourced or "source" in row
+        entry.moment = entry.moment or _moment(row)
     for row in notes:
         if row.get("s", "") in found:
             qualified = found[row["s"]].qualified

@@ -10,8 +10,8 @@ from kiwiresearch.errors import RunDamaged
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.tables import AUDIT_HEAD, AUDIT_LOG
 from kiwiresearch.kin.store.values import CaseAuditRow
-from kiwiresearch.kin.tree import LivingStatus, row_id
-from kiwiresearch.store import BACKUP, AuditChain, AuditProblem
+from kiwiresearch.kin.tree import row_id
+from kiwiresearch.store import BACKUP_REMEDY, AuditChain, AuditProblem
 
 CHAIN = AuditChain(
     AUDIT_LOG, AUDIT_HEAD, hashes_previous_twice=True, row_id=lambda seq, previous: row_id("audit", previous, str(seq))
@@ -23,9 +23,9 @@ UNREDACTED_FIELDS = frozenset(
 """Fields that reveal nothing about a person, and are logged for everyone."""
 
 
-def redact_state(state: State | None, living: LivingStatus) -> State | None:
-    """The state as it may be logged: for people not known to be dead, only ids and the names of the other fields."""
-    if state is None or living == "deceased":
+def redact_state(state: State | None, *, is_redacted: bool) -> State | None:
+    """The state as it is logged: redacted, it has only ids and the names of the other fields."""
+    if state is None or not is_redacted:
         return state
     shown = {key: value for key, value in state.items() if key in UNREDACTED_FIELDS}
     return {**shown, "fields": sorted(key for key in state if key not in UNREDACTED_FIELDS)}
@@ -36,20 +36,20 @@ def record(
     action_type: str,
     entity_id: str,
     *,
-    living: LivingStatus,
+    is_redacted: bool,
     before: State | None = None,
     after: State | None = None,
 ) -> None:
     """Log an action; it is chained and written when the step ends.
 
-    `living` only decides whether states are redacted: it is 'deceased' for states that name nobody, such as ids.
+    States that name anybody not known to be dead must be redacted; those that name nobody, such as ids, need not be.
     """
     db.pending_audit.append(
         {
             "action_type": action_type,
             "entity_id": entity_id,
-            "before_state": redact_state(before, living),
-            "after_state": redact_state(after, living),
+            "before_state": redact_state(before, is_redacted=is_redacted),
+            "after_state": redact_state(after, is_redacted=is_redacted),
             "agent_name": db.agent,
             "timestamp": db.now(),
         }
@@ -59,16 +59,18 @@ def record(
 def write_pending(db: CaseDatabase) -> None:
     if db.pending_audit:
         with db.errors():
-            CHAIN.append(db.connection, db.pending_audit, _read_end(db))
+            CHAIN.append(db.connection, db.pending_audit, _read_head(db))
         db.pending_audit.clear()
 
 
-def _read_end(db: CaseDatabase) -> tuple[int, str]:
-    """Where the log ends, and the hash of its last row: stored separately, so that truncation is noticed."""
+def _read_head(db: CaseDatabase) -> tuple[int, str]:
+    """The number and hash of the last row: stored separately, so that truncation is noticed."""
     with db.errors():
-        found = CHAIN.read_end(db.connection)
+        found = CHAIN.read_head(db.connection)
     if found is None:
-        raise RunDamaged(f"The case {db.name!r} is damaged: the end of its audit log was removed.", remedy=BACKUP)
+        raise RunDamaged(
+            f"The case {db.name!r} is damaged: the end of its audit log was removed.", remedy=BACKUP_REMEDY
+        )
     return found
 
 
@@ -79,7 +81,7 @@ class AuditReader(StorePart):
     def head(self) -> str:
         """The hash of the last row of the audit log, which covers all rows before it."""
         with self._db.reading():
-            return _read_end(self._db)[1]
+            return _read_head(self._db)[1]
 
     def audit(self) -> tuple[CaseAuditRow, ...]:
         """All logged actions, in order."""
@@ -94,7 +96,7 @@ class AuditReader(StorePart):
         Given the head from an export, it also proves that nothing before it was rewritten.
         """
         with self._db.reading(), self._db.errors():
-            found = CHAIN.problems(self._db.connection, _read_end(self._db))
+            found = CHAIN.problems(self._db.connection, _read_head(self._db))
             if not found and not CHAIN.has_head(self._db.connection, head):
                 text = f"the log never had the fingerprint {head!r}, so it was rewritten"
                 return (AuditProblem(0, "changed", text),)

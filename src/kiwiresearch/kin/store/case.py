@@ -73,7 +73,7 @@ def _batches(db: CaseDatabase, table: Table) -> Iterator[Sequence[Row[Any]]]:
     return db.batches(select(table).order_by(*table.primary_key).execution_options(yield_per=BATCH))
 
 
-def _statements(db: CaseDatabase) -> Iterator[str]:
+def _assertion_problems(db: CaseDatabase) -> Iterator[str]:
     log = AUDIT_LOG
     logged = {row.entity_id for row in db.run(select(log.c.entity_id).where(log.c.action_type == "assert")).all()}
     members: defaultdict[str, list[str]] = defaultdict(list)
@@ -90,7 +90,7 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
 
 
 def _id_matches(row: Row[Any], entities: list[str]) -> bool:
-    """Whether the id of a statement matches its content, about one of the records its person was merged from."""
+    """Whether the id of an assertion matches its content, about one of the records its person was merged from."""
     field, value = row.field_name, row.field_value
     dates = [date for date in (value["when"], value["until"]) if date]
     if any((when := date_from_json(date)) is None or when.edtf() != date["edtf"] for date in dates):
@@ -99,23 +99,19 @@ def _id_matches(row: Row[Any], entities: list[str]) -> bool:
     return key == row.value_key and row.id in {row_id("assertion", entity, field, key) for entity in entities}
 
 
-def _quotes(db: CaseDatabase) -> Iterator[str]:
+def _evidence_problems(db: CaseDatabase) -> Iterator[str]:
     for row in db.rows(select(EVIDENCE_CLAIM).order_by(EVIDENCE_CLAIM.c.id)):
         if row.id != evidence_id(row._asdict()):
             yield f"evidence {row.id}: it was changed."
 
 
 class IntegrityChecker(StorePart):
-    """Copies a case, and verifies that it is unchanged."""
-
-    def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
-        """Copy the case to an unused place, completely or not at all."""
-        CaseDatabase.create_and_fill(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
+    """Verifies that a case is unchanged."""
 
     def verify_rows(self) -> tuple[str, ...]:
-        """The statements, quotes, people and ties that were changed by anything but this program; without names."""
+        """The assertions, evidence, people and ties that were changed by anything but this program; without names."""
         with self._db.reading():
-            return (*_statements(self._db), *_quotes(self._db), *wrong_rows(self._db))
+            return (*_assertion_problems(self._db), *_evidence_problems(self._db), *wrong_rows(self._db))
 
     def fingerprint(self) -> str:
         """A hash of all rows of all tables, independent of their order: a copy of the case has the same."""
@@ -124,7 +120,7 @@ class IntegrityChecker(StorePart):
 
 
 class ResearchLog(StorePart):
-    """The research log of a case, and its state between steps."""
+    """The research log of a case."""
 
     def note_query(
         self,
@@ -151,6 +147,10 @@ class ResearchLog(StorePart):
         with self._db.reading():
             rows = self._db.rows(select(QUERY_LOG).order_by(QUERY_LOG.c.seq))
         return tuple(QueryRow(**row._asdict()) for row in rows)
+
+
+class CaseState(StorePart):
+    """What a case remembers between steps, by key, and what its plugins remember."""
 
     def state(self, key: str) -> Any:
         """The value stored under that key; None if there is none."""
@@ -187,7 +187,7 @@ class ResearchLog(StorePart):
             self._db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
 
 
-class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, IntegrityChecker):
+class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, CaseState, AuditReader, IntegrityChecker):
     """The database of a case; threads may share it, and wait for each other.
 
     `where` is a file, or a `postgresql://` address of a database with one case.
@@ -211,13 +211,23 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
 
     @classmethod
     def open(
-        cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S, lock_timeout_s: float | None = None
+        cls,
+        where: Path | str,
+        now: Callable[[], str],
+        *,
+        busy_s: float = BUSY_S,
+        for_changes: bool = False,
+        wait_s: float = 0.0,
     ) -> Self:
         """Open a case; an older one is upgraded, a newer one refused.
 
-        With `lock_timeout_s`, nobody else may change the case until it is closed; others are waited for that long.
+        Opened `for_changes`, nobody else may change it until it is closed; others are waited for up to `wait_s`.
         """
-        return cls(CaseDatabase.open(where, now, busy_s=busy_s, lock_timeout_s=lock_timeout_s))
+        return cls(CaseDatabase.open(where, now, busy_s=busy_s, for_changes=for_changes, wait_s=wait_s))
+
+    def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
+        """Copy the case to an unused place, completely or not at all."""
+        CaseDatabase.create_and_fill(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
 
     def close(self) -> None:
         self._db.close()

@@ -96,9 +96,9 @@ class CaseDatabase:
 
     @classmethod
     def open(
-        cls, where: Path | str, now: Callable[[], str], *, busy_s: float, lock_timeout_s: float | None = None
+        cls, where: Path | str, now: Callable[[], str], *, busy_s: float, for_changes: bool = False, wait_s: float = 0.0
     ) -> Self:
-        """Open an existing case; with `lock_timeout_s`, lock it for changes after waiting up to that many seconds."""
+        """Open an existing case; `for_changes` it is locked, after waiting up to `wait_s` for another process."""
         address = Address.parse(where, "case")
         if address.path is not None and not address.path.is_file():  # opening a missing file would create it
             raise RunNotFound(
@@ -106,8 +106,8 @@ class CaseDatabase:
             )
         database = cls(address, now, busy_s)
         try:
-            if lock_timeout_s is not None:
-                database._hold(lock_timeout_s)
+            if for_changes:
+                database._hold(wait_s)
             database._load()
         except BaseException:
             database.close()
@@ -126,9 +126,9 @@ class CaseDatabase:
             raise FolderInUse(f"Another command is working on the case {self.name!r}.", remedy=WAIT_REMEDY)
 
     def _insert_case(self, settings: Mapping[str, Any]) -> None:
-        identity = row_id("case", canonical_json(settings))
-        self.run(insert(RESEARCH_CASE).values(id=identity, settings=dict(settings), created_at=self.now()))
-        self.run(insert(AUDIT_HEAD).values(case_id=identity, seq=0, hash=START))
+        case_id = row_id("case", canonical_json(settings))
+        self.run(insert(RESEARCH_CASE).values(id=case_id, settings=dict(settings), created_at=self.now()))
+        self.run(insert(AUDIT_HEAD).values(case_id=case_id, seq=0, hash=START))
 
     def _load(self) -> None:
         with self._database.reading() as connection:

@@ -13,7 +13,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.records import canonical_id, living_of
+from kiwiresearch.kin.store.records import canonical_id, may_live
 from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow, StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
@@ -21,7 +21,6 @@ from kiwiresearch.kin.tree import (
     RELATION_FIELDS,
     Directness,
     InformationKind,
-    LivingStatus,
     PersonId,
     RelationKind,
     SourceId,
@@ -42,11 +41,11 @@ class Assessment:
     directness: Directness
 
 
-def _check(fact: ExtractedFact, grounds: Assessment) -> None:
-    for number in (fact.confidence, grounds.confidence, grounds.reliability):
+def _check(fact: ExtractedFact, assessment: Assessment) -> None:
+    for number in (fact.confidence, assessment.confidence, assessment.reliability):
         if number is not None and not 0 <= number <= 1:
             raise BadUsage(f"{number!r} is not a valid confidence or reliability. Use a number from 0 to 1.")
-    if grounds.directness == "negative":
+    if assessment.directness == "negative":
         raise BadUsage(
             f"A search without results is not evidence for {fact.field!r}.",
             remedy="Record it in the research log instead.",
@@ -56,7 +55,7 @@ def _check(fact: ExtractedFact, grounds: Assessment) -> None:
 
 
 def value_key(field: str, value: StoredValue) -> str:
-    """A key that is equal for statements with the same meaning."""
+    """A key that is equal for assertions with the same meaning."""
     when, until = value["when"], value["until"]
     if field in DATE_FIELDS:
         return "\x1f".join([when["edtf"], when["calendar"], when["precision"]]) if when else _plain(value["value"])
@@ -68,44 +67,44 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: ExtractedFact, grounds: Assessment) -> str:
-    """Store one statement about a person or a tie: a new value, or more evidence for a known one."""
+def _assert(
+    db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: ExtractedFact, assessment: Assessment
+) -> str:
+    """Store what a source says of a person or a tie: a new assertion, or more evidence for a known one."""
     value = _value(fact)
     key = value_key(fact.field, value)
-    identity = row_id("assertion", entity, fact.field, key)
-    confidence = fact.confidence if grounds.confidence is None else grounds.confidence
+    fact_id = row_id("assertion", entity, fact.field, key)
+    confidence = fact.confidence if assessment.confidence is None else assessment.confidence
     at = db.now()
     row = {
-        "id": identity,
+        "id": fact_id,
         "entity_id": entity,
         "entity_type": "person" if len(ends) == 1 else "relationship",
         "field_name": fact.field,
         "field_value": value,
         "value_key": key,
         "confidence": confidence,
-        "status": grounds.status,
-        "is_fact": grounds.status != "hypothesis",
+        "status": assessment.status,
+        "is_fact": assessment.status != "hypothesis",
         "preferred": False,
         "asserted_at": at,
         "changed_at": at,
     }
-    claim = _evidence_row(db, identity, fact, grounds, confidence)
-    details = {"entity_id": entity, "field_name": fact.field, "source_record_id": grounds.source}
+    claim = _evidence_row(db, fact_id, fact, assessment, confidence)
+    details = {"entity_id": entity, "field_name": fact.field, "source_record_id": assessment.source}
     if db.insert_new(ASSERTION, row):
         db.insert_new(EVIDENCE_CLAIM, claim)
-        details |= {"value": fact.value, "status": grounds.status}
-        audit.record(db, "assert", identity, living=_living(db, ends, fact.field), after=details)
+        details |= {"value": fact.value, "status": assessment.status}
+        audit.record(db, "assert", fact_id, is_redacted=_is_redacted(db, ends, fact.field), after=details)
     elif db.insert_new(EVIDENCE_CLAIM, claim):
-        _strengthen(db, identity, grounds.status, confidence)
-        audit.record(db, "add_evidence", identity, living=_living(db, ends, fact.field), after=details)
-    return identity
+        _strengthen(db, fact_id, assessment.status, confidence)
+        audit.record(db, "add_evidence", fact_id, is_redacted=_is_redacted(db, ends, fact.field), after=details)
+    return fact_id
 
 
-def _living(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> LivingStatus:
-    """Whether everyone a value is about is dead; a relative only named in a fact counts as unknown."""
-    if field_name in RELATION_FIELDS and len(people) < 2:
-        return "unknown"
-    return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
+def _is_redacted(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> bool:
+    """Whether anyone a value is about may be living, as a relative who is only named in it may."""
+    return (field_name in RELATION_FIELDS and len(people) < 2) or may_live(db, *people)
 
 
 def _value(fact: ExtractedFact) -> StoredValue:
@@ -119,22 +118,22 @@ def _value(fact: ExtractedFact) -> StoredValue:
 
 
 def _evidence_row(
-    db: CaseDatabase, identity: str, fact: ExtractedFact, grounds: Assessment, confidence: float
+    db: CaseDatabase, fact_id: str, fact: ExtractedFact, assessment: Assessment, confidence: float
 ) -> JsonDict:
     snippet = fact.snippet
     row: JsonDict = {
-        "assertion_id": identity,
-        "source_record_id": grounds.source,
+        "assertion_id": fact_id,
+        "source_record_id": assessment.source,
         "citation_snippet": snippet.words,
         "span_start": snippet.start,
         "span_end": snippet.end,
         "locator": fact.locator,
         "stance": "supports",
-        "information_type": grounds.information,
-        "directness": grounds.directness,
-        "origin_group": records.origin_group(db, grounds.source),
+        "information_type": assessment.information,
+        "directness": assessment.directness,
+        "origin_group": records.origin_group(db, assessment.source),
         "extraction_method": fact.method,
-        "source_reliability": grounds.reliability,
+        "source_reliability": assessment.reliability,
         "confidence": confidence,
         "llm_rationale": {"text": fact.rationale},
     }
@@ -147,36 +146,36 @@ def evidence_id(row: Mapping[str, Any]) -> str:
     return row_id("claim", row["assertion_id"], row["source_record_id"], *place)
 
 
-def _strengthen(db: CaseDatabase, identity: str, status: Status, confidence: float) -> None:
-    """Update a statement with more evidence, which may verify it but never reverts a decision."""
-    row = db.run(select(ASSERTION.c.status, ASSERTION.c.confidence).where(ASSERTION.c.id == identity)).one()
+def _strengthen(db: CaseDatabase, fact_id: str, status: Status, confidence: float) -> None:
+    """Update an assertion with more evidence, which may verify it but never reverts a decision."""
+    row = db.run(select(ASSERTION.c.status, ASSERTION.c.confidence).where(ASSERTION.c.id == fact_id)).one()
     verified = row.status in ("unverified", "hypothesis") and status == "verified"
     better = {
         "status": status if verified else row.status,
         "is_fact": row.status != "hypothesis" or verified,
         "confidence": max(row.confidence, confidence),
     }
-    _change_assertion(db, identity, better)
+    _change_assertion(db, fact_id, better)
 
 
-def _change_assertion(db: CaseDatabase, identity: str, values: Mapping[str, Any]) -> None:
-    db.run(update(ASSERTION).where(ASSERTION.c.id == identity).values({**values, "changed_at": db.now()}))
+def _change_assertion(db: CaseDatabase, fact_id: str, values: Mapping[str, Any]) -> None:
+    db.run(update(ASSERTION).where(ASSERTION.c.id == fact_id).values({**values, "changed_at": db.now()}))
 
 
-def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
+def _equivalent_assertions(db: CaseDatabase, fact_or_tie: str) -> list[Row[Any]]:
     """The assertions that a decision about this fact or tie applies to."""
     rows = ASSERTION
-    one = db.run(select(rows).where(rows.c.id == identity)).one_or_none()
-    if one is not None:
+    assertion = db.run(select(rows).where(rows.c.id == fact_or_tie)).one_or_none()
+    if assertion is not None:
         alike = (
-            rows.c.entity_id == one.entity_id,
-            rows.c.field_name == one.field_name,
-            rows.c.value_key == one.value_key,
+            rows.c.entity_id == assertion.entity_id,
+            rows.c.field_name == assertion.field_name,
+            rows.c.value_key == assertion.value_key,
         )
         return list(db.run(select(rows).where(*alike).order_by(rows.c.id)).all())
-    tie = db.run(select(RELATIONSHIP).where(RELATIONSHIP.c.id == identity)).one_or_none()
+    tie = db.run(select(RELATIONSHIP).where(RELATIONSHIP.c.id == fact_or_tie)).one_or_none()
     if tie is None:
-        raise BadUsage(f"The case has no fact or relationship {identity!r}.", remedy="Use an ID from the tree.")
+        raise BadUsage(f"The case has no fact or relationship {fact_or_tie!r}.", remedy="Use an ID from the tree.")
     ties, ends = RELATIONSHIP, (tie.person1_id, tie.person2_id)
     same = [ties.c.relationship_type == tie.relationship_type, ties.c.person1_id.in_(ends), ties.c.person2_id.in_(ends)]
     if tie.relationship_type == "parent_of":  # the only kind with a direction
@@ -193,8 +192,8 @@ def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[st
         db.changed_ties.add(row.entity_id)
     db.changed_people.update(people)
     shown = {"field_name": row.field_name}
-    living = _living(db, people, row.field_name)
-    audit.record(db, action, row.id, living=living, before={**before, **shown}, after={**after, **shown})
+    is_redacted = _is_redacted(db, people, row.field_name)
+    audit.record(db, action, row.id, is_redacted=is_redacted, before={**before, **shown}, after={**after, **shown})
 
 
 def _audit_state(row: Mapping[str, object]) -> JsonDict:
@@ -203,7 +202,7 @@ def _audit_state(row: Mapping[str, object]) -> JsonDict:
 
 
 class FactStore(StorePart):
-    """The statements of sources about people and relationships, and the conflicts between them."""
+    """The assertions about people and relationships, with their evidence, and the conflicts between them."""
 
     def assert_fact(
         self,
@@ -223,14 +222,14 @@ class FactStore(StorePart):
         If the source was stored with its text, the text must contain the snippet.
         Without a confidence, that of `fact` is used.
         """
-        grounds = Assessment(source, status, confidence, reliability, information, directness)
-        _check(fact, grounds)
+        assessment = Assessment(source, status, confidence, reliability, information, directness)
+        _check(fact, assessment)
         with self._db.writing():
-            records.check_quote(self._db, grounds.source, fact.snippet)
+            records.check_quote(self._db, assessment.source, fact.snippet)
             root = canonical_id(self._db, person)
-            identity = _assert(self._db, root, (root,), fact, grounds)
+            fact_id = _assert(self._db, root, (root,), fact, assessment)
             self._db.changed_people.add(root)
-            return identity
+            return fact_id
 
     def assert_tie(
         self,
@@ -250,10 +249,10 @@ class FactStore(StorePart):
 
         For `parent_of` the first is the parent. `fact.when` and `fact.until` are its start and end.
         """
-        grounds = Assessment(source, status, confidence, reliability, information, directness)
-        _check(fact, grounds)
+        assessment = Assessment(source, status, confidence, reliability, information, directness)
+        _check(fact, assessment)
         with self._db.writing():
-            records.check_quote(self._db, grounds.source, fact.snippet)
+            records.check_quote(self._db, assessment.source, fact.snippet)
             first, second = canonical_id(self._db, first), canonical_id(self._db, second)
             if first == second:
                 raise BadUsage(
@@ -269,21 +268,21 @@ class FactStore(StorePart):
                 "person2_id": second,
                 "relationship_type": kind,
                 "qualifier": "",
-                "status": grounds.status,
+                "status": assessment.status,
                 "confidence": 0.0,
                 "shadowed_by": "",
             }
             if self._db.insert_new(RELATIONSHIP, new):
-                audit.record(self._db, "add_tie", tie, living="deceased", after={"kind": kind, "ids": [first, second]})
-            _assert(self._db, tie, (first, second), fact, grounds)
+                audit.record(self._db, "add_tie", tie, is_redacted=False, after={"kind": kind, "ids": [first, second]})
+            _assert(self._db, tie, (first, second), fact, assessment)
             self._db.changed_ties.add(tie)
             self._db.changed_people |= {first, second}
             return tie
 
-    def set_status(self, identity: str, status: Status, why: str, *, confidence: float | None = None) -> None:
+    def set_status(self, fact_or_tie: str, status: Status, why: str, *, confidence: float | None = None) -> None:
         """Set the status of a fact or a tie; its value stays."""
         with self._db.writing():
-            for row in _equivalent_assertions(self._db, identity):
+            for row in _equivalent_assertions(self._db, fact_or_tie):
                 believed = row.confidence if confidence is None else confidence
                 if (row.status, row.confidence) == (status, believed):
                     continue
@@ -295,9 +294,11 @@ class FactStore(StorePart):
         """Prefer this value; the other values of its field stay."""
         with self._db.writing():
             chosen = {row.id for row in _equivalent_assertions(self._db, fact)}
-            one = self._db.run(select(ASSERTION).where(ASSERTION.c.id == min(chosen))).one()
+            preferred = self._db.run(select(ASSERTION).where(ASSERTION.c.id == min(chosen))).one()
             rows = ASSERTION
-            same_field = select(rows).where(rows.c.entity_id == one.entity_id, rows.c.field_name == one.field_name)
+            same_field = select(rows).where(
+                rows.c.entity_id == preferred.entity_id, rows.c.field_name == preferred.field_name
+            )
             for row in self._db.run(same_field.order_by(rows.c.id)).all():
                 wanted = row.id in chosen
                 if row.preferred != wanted:
@@ -319,9 +320,9 @@ class FactStore(StorePart):
                 raise BadUsage(
                     f"A conflict about {conflict.field!r} refers to a fact that is not in the case: {missing[0]!r}."
                 )
-            identity = conflict.id or row_id("conflict", root, conflict.field)
+            conflict_id = conflict.id or row_id("conflict", root, conflict.field)
             row = {
-                "id": identity,
+                "id": conflict_id,
                 "entity_id": root,
                 "field_name": conflict.field,
                 "assertion_ids": list(conflict.assertion_ids),
@@ -333,19 +334,21 @@ class FactStore(StorePart):
                 "rationale": conflict.rationale,
                 "next_actions": list(conflict.next_actions),
             }
-            before = [item._asdict() for item in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))]
+            before = [item._asdict() for item in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == conflict_id))]
             if before != [row]:
                 self._db.put(CONFLICT, row)
                 shown, was = _audit_state(row), _audit_state(before[0]) if before else None
-                audit.record(self._db, "conflict", identity, living=living_of(self._db, root), before=was, after=shown)
-            return identity
+                audit.record(
+                    self._db, "conflict", conflict_id, is_redacted=may_live(self._db, root), before=was, after=shown
+                )
+            return conflict_id
 
     def drop_conflict(self, conflict: str) -> None:
         """Remove a conflict whose facts no longer compete. The facts stay."""
         with self._db.writing():
             gone = self._db.run(delete(CONFLICT).where(CONFLICT.c.id == conflict)).rowcount
             if gone:
-                audit.record(self._db, "drop_conflict", conflict, living="unknown")
+                audit.record(self._db, "drop_conflict", conflict, is_redacted=True)
 
     def conflicts(self) -> tuple[ConflictRow, ...]:
         with self._db.reading():

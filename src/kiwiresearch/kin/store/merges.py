@@ -11,10 +11,10 @@ from sqlalchemy import Row, delete, func, insert, select, update
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.records import canonical_id, living_of
+from kiwiresearch.kin.store.records import canonical_id, may_live
 from kiwiresearch.kin.store.tables import ASSERTION, CANNOT_LINK, MERGE_CLUSTER, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import MergeCluster, Separation
-from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
+from kiwiresearch.kin.tree import PersonId, row_id
 
 UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": PERSON}
 
@@ -77,7 +77,7 @@ class Merges(StorePart):
             db.run(insert(MERGE_CLUSTER).values(row))
             db.changed_people |= {kept, gone}
             details = {"ids": [kept, gone], "rationale": rationale, "score": score}
-            audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=details)
+            audit.record(db, "merge", cluster, is_redacted=may_live(db, kept, gone), after=details)
             return cluster
 
     def all(self) -> tuple[MergeCluster, ...]:
@@ -128,7 +128,7 @@ class Merges(StorePart):
             low, high = sorted((first, second))
             row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
             if db.insert_new(CANNOT_LINK, row):
-                audit.record(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
+                audit.record(db, "cannot_link", low, is_redacted=False, after={"ids": [low, high]})
 
     def allow(self, first: PersonId, second: PersonId, why: str = "") -> None:
         """Withdraw that two people are not the same, so that they may be proposed again."""
@@ -139,11 +139,7 @@ class Merges(StorePart):
             if not db.run(delete(CANNOT_LINK).where(*mine)).rowcount:
                 raise BadUsage(f"{low!r} and {high!r} are not kept separate.")
             details = {"ids": [low, high], "why": why}
-            audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=details)
-
-
-def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
-    return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
+            audit.record(db, "allow_link", low, is_redacted=may_live(db, low, high), after=details)
 
 
 def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
@@ -160,7 +156,7 @@ def _move_facts(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[A
     mine = (rows.c.entity_id == gone, rows.c.entity_type == "person")
     moved = list(db.run(select(rows.c.id).where(*mine).order_by(rows.c.id)).scalars())
     db.run(update(rows).where(*mine).values(entity_id=kept))
-    return [["assertion", identity, "entity_id", gone, kept] for identity in moved]
+    return [["assertion", fact_id, "entity_id", gone, kept] for fact_id in moved]
 
 
 def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
@@ -171,7 +167,7 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
         mine = (ties.c[here] == gone, ties.c[there] != kept)
         found = list(db.run(select(ties.c.id).where(*mine).order_by(ties.c.id)).scalars())
         db.run(update(ties).where(*mine).values({here: kept}))
-        moved += [["relationship", identity, here, gone, kept] for identity in found]
+        moved += [["relationship", tie_id, here, gone, kept] for tie_id in found]
     return moved
 
 
@@ -204,14 +200,14 @@ def _dependent_merges(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[A
 
 
 def _columns(row: Row[Any]) -> set[tuple[str, str, str]]:
-    return {(name, identity, column) for name, identity, column, _, _ in row.undo}
+    return {(name, changed_id, column) for name, changed_id, column, _, _ in row.undo}
 
 
 def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     kept, gone = row.member_ids
     changed: defaultdict[tuple[str, str, str | None, str], list[str]] = defaultdict(list)
-    for name, identity, column, old, new in row.undo:
-        changed[name, column, old, new].append(identity)
+    for name, changed_id, column, old, new in row.undo:
+        changed[name, column, old, new].append(changed_id)
     for (name, column, old, new), ids in changed.items():
         table = UNDO_TABLES[name]
         as_left = (table.c.id.in_(ids), table.c[column] == new)
@@ -226,4 +222,4 @@ def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
     db.merged_into = None
     db.changed_people |= {kept, gone}
     details = {"ids": [kept, gone], "why": why}
-    audit.record(db, "unmerge", row.id, living=living_of_all(db, kept, gone), after=details)
+    audit.record(db, "unmerge", row.id, is_redacted=may_live(db, kept, gone), after=details)

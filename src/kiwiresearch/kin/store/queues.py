@@ -63,6 +63,11 @@ class FrontierItem(QueueItem):
     def key(self) -> str:
         return self.query_hash
 
+    @property
+    def is_address(self) -> bool:
+        """Whether a page is fetched, not searched for."""
+        return "://" in self.query_string
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClueItem(QueueItem):
@@ -142,7 +147,7 @@ class Queues(StorePart):
     def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> None:
         self._update(item, {"status": status})
 
-    def fail(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
+    def retry_later(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
         """Put an item back for later; after three retries it has failed for good."""
         retries = item.retry_count + 1
         status: ItemStatus = "pending" if retries <= RETRIES else "failed"

@@ -49,6 +49,11 @@ def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
     return living_from_flag(db.run(select(PERSON.c.is_living).where(PERSON.c.id == person)).scalar())
 
 
+def may_live(db: CaseDatabase, *people: PersonId) -> bool:
+    """Whether any of these people is not known to be dead."""
+    return any(living_of(db, person) != "deceased" for person in people)
+
+
 MAX_CACHED_TEXTS = 8
 """Few are enough, since the facts of a page are stored one after the other."""
 
@@ -124,9 +129,9 @@ class RecordStore(StorePart):
             known: SourceId | None = self._db.run(select(SOURCE_RECORD.c.id).where(*same)).scalar()
             if known is not None:
                 return known
-            identity = source.id or row_id("source", source.url, content_hash)
+            source_id = source.id or row_id("source", source.url, content_hash)
             row = {
-                "id": identity,
+                "id": source_id,
                 "url": source.url,
                 "source_name": source.name,
                 "title": source.title,
@@ -145,12 +150,12 @@ class RecordStore(StorePart):
             }
             if not self._db.insert_new(SOURCE_RECORD, row):
                 raise BadUsage(
-                    f"The ID {identity!r} already belongs to another source.",
+                    f"The ID {source_id!r} already belongs to another source.",
                     remedy="Leave the ID of the source empty. It is created from its URL and content.",
                 )
             # Titles and addresses of pages name people who may be living, so only the hash is logged.
-            audit.record(self._db, "add_source", identity, living="deceased", after={"content_hash": content_hash})
-            return identity
+            audit.record(self._db, "add_source", source_id, is_redacted=False, after={"content_hash": content_hash})
+            return source_id
 
     def source_by_url(self, url: str) -> SourceId | None:
         """The latest version of the source at that address."""
@@ -181,7 +186,7 @@ class RecordStore(StorePart):
             }
             new = self._db.insert_new(PERSON, row)
             if new:
-                audit.record(self._db, "add_person", person, living="unknown", after={"name": name, "sex": sex})
+                audit.record(self._db, "add_person", person, is_redacted=True, after={"name": name, "sex": sex})
             for key, value in sorted((external or {}).items()):
                 self._db.insert_new(PERSON_EXTERNAL, {"key": key, "value": value, "person_id": person})
             self._db.changed_people.add(canonical_id(self._db, person))
@@ -203,7 +208,7 @@ class RecordStore(StorePart):
             if new:
                 self._db.changed_people.add(root)
                 after = {"name": name, "kind": kind}
-                audit.record(self._db, "alias", person, living=living_of(self._db, root), after=after)
+                audit.record(self._db, "alias", person, is_redacted=may_live(self._db, root), after=after)
             return new
 
     def set_living(self, person: PersonId, status: LivingStatus, basis: Mapping[str, Any] | None = None) -> None:
@@ -215,7 +220,7 @@ class RecordStore(StorePart):
             self._db.run(update(PERSON).where(PERSON.c.id == root).values(values))
             if before != status:
                 states = {"before": {"living": before}, "after": {"living": status}}
-                audit.record(self._db, "set_living", root, living="deceased", **states)
+                audit.record(self._db, "set_living", root, is_redacted=False, **states)
 
     def recorded_name(self, person: PersonId) -> str:
         """The name in the record of this person, even if they were merged since."""

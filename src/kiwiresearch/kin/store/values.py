@@ -71,6 +71,7 @@ class QueryRow:
     source: str
     hits: int
     new_assertions: int
+    """How many new values it gave; reports and lists call them new facts."""
     negative: bool
     at: str
 

@@ -64,7 +64,7 @@ class ArchivePages:
         """Archive, delete, restore or delete for good."""
         if action in ("restore", "purge"):
             item = self._removed.get(kind, work_id)
-            self._require(request, item.kind, item.user, item.made)
+            self._require(request, item.kind, item.user, item.requested_at)
             if action == "purge":
                 self._removed.purge([item])
                 return redirect("/archive?purged=1")
@@ -91,7 +91,9 @@ class ArchivePages:
         return redirect("/archive?purged=1")
 
     def _may(self, request: Request, item: RemovedItem) -> bool:
-        is_theirs = item.kind == "run" and self._has_users and current_visitor().may_change(item.user, item.made)
+        is_theirs = (
+            item.kind == "run" and self._has_users and current_visitor().may_change(item.user, item.requested_at)
+        )
         return is_theirs or self._access.is_owner(request)
 
     def _require(self, request: Request, kind: WorkKind, user: str, made: str) -> None:

@@ -322,7 +322,7 @@ class BookPages:
             "removed": self._library.removed(removed) if is_owner and removed else None,
             "removed_key": removed,
             "spare": self._library.spare_files() if is_owner else (),
-            "room": self._library.room_bytes() if is_owner else 0,
+            "room": self._library.max_upload_bytes() if is_owner else 0,
         }
         removed_book = values["removed"]
         values["removed_file"] = (

@@ -108,10 +108,10 @@ def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
                 found = candidate_people(books, name)
             except KiwiError:
                 continue
-            if [candidate.read.title for candidate in found] == [name] or (len(found) == 1 and found[0].fit):
+            if [candidate.reading.title for candidate in found] == [name] or (len(found) == 1 and found[0].fit):
                 continue
             if found:
-                return [_choice(candidate.read.title, candidate.lifespan, names, place) for candidate in found]
+                return [_choice(candidate.reading.title, candidate.lifespan, names, place) for candidate in found]
     return []
 
 

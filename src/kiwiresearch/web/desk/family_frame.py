@@ -15,7 +15,7 @@ from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPers
 from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import DISCARDED, ConflictRecord, FieldName, PersonId, Tree, birth_of
-from kiwiresearch.kin.privacy import PrivacyMode, RedactedTree
+from kiwiresearch.kin.privacy import PrivacyMode, ShownTree
 from kiwiresearch.kin.report import lifespan, people_in_order
 from kiwiresearch.text.dates import ENDLESS
 from kiwiresearch.web.addresses import page_address
@@ -64,7 +64,7 @@ class LinkedFact(FactRecord):
     """The only status that is shown: that of the fact or, if sources disagree, of its value among the others."""
 
 
-def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[PersonId, ...]:
+def person_ids_by_distance(found: CachedCase, tree: ShownTree) -> tuple[PersonId, ...]:
     """Everybody, starting with the people the case was started with, even if withheld, then by distance from them."""
     seeds = found.seeds()
     if not all(seed in tree.persons for seed in seeds):

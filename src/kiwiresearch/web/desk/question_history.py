@@ -55,7 +55,7 @@ class QuestionHistory:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        store = store_of(workspace) if workspace.settings.has_store else None
+        store = store_of(workspace) if workspace.settings.is_shared_store else None
         self._lists: QuestionLists = (
             QuestionFiles(workspace.folders.state / FOLDER) if store is None else StoredQuestions(store.questions)
         )

@@ -264,7 +264,7 @@ class SettingPages:
         return [(name, [row(setting_field) for setting_field in fields]) for name, fields in self._groups().items()]
 
     def _hosts(self) -> list[HostStatus]:
-        if not self._context.workspace.settings.has_store:
+        if not self._context.workspace.settings.is_shared_store:
             return []
         try:
             return host_statuses(self._context.workspace)

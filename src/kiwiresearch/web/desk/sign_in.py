@@ -131,7 +131,7 @@ class SignInPages:
     def _turn_on(self, request: Request, typed: FirstOwnerForm) -> str:
         workspace = self._context.workspace
         store = store_of(workspace)
-        register = UserRegister(store, utc_now, Actor(host=client_of(request.scope)))
+        register = UserRegister(store, utc_now, Actor(origin=client_of(request.scope)))
         name = typed.plain_name
         known = matching_name(name, [user.name for user in register.all()])
         if known is None:

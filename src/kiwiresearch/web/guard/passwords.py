@@ -14,7 +14,7 @@ from kiwiresearch.store import COST, NO_PASSWORD, LinkRow, PasswordHash, Passwor
 from kiwiresearch.web.guard.limits import Buckets
 
 PERIOD_S = 600.0
-"""The limits are for this time: one attempt in a hundred comes back every six seconds, one in ten every minute."""
+"""The limits are for this time. Of 100 allowed attempts one is returned every 6 s; of 10, one a minute."""
 FROM_ONE_ADDRESS = 100
 """A class of thirty behind one address can mistype three times each at the start of a lesson."""
 FOR_ONE_NAME = 100
@@ -75,15 +75,15 @@ class PasswordCheck:
         known = matching_name(name, self._users.password_times())
         return self._users.password_of(known) if known is not None else None
 
-    def find_sign_in_link(self, secret: str, client: str, *, at: str, is_used: bool) -> LinkRow | None:
-        """The link with this secret, which `is_used` now; None if it does not work.
+    def find_sign_in_link(self, secret: str, client: str, *, at: str, consume: bool) -> LinkRow | None:
+        """The link with this secret, None if it does not work; to `consume` it means that it never works again.
 
         Wrong ones count like wrong passwords, for the address alone: links have no names.
         """
         limits = (Limit(f"address {client}", FROM_ONE_ADDRESS),)
         self._count(limits)
         secret = secret.strip().lower()  # it may be typed from a sheet
-        found = self._links.use(secret, at=at) if is_used else self._links.get(secret, at=at)
+        found = self._links.use(secret, at=at) if consume else self._links.get(secret, at=at)
         if found is not None:
             self._give_back(limits)
         return found

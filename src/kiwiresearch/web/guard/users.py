@@ -94,12 +94,12 @@ class UserAuthenticator:
 
     def user_of_link(self, secret: str, client: str) -> str | None:
         """The name of the user whom a link would sign in; it is not used up."""
-        found = self.passwords.find_sign_in_link(secret, client, at=self._now(), is_used=False)
+        found = self.passwords.find_sign_in_link(secret, client, at=self._now(), consume=False)
         return found.user if found is not None else None
 
     def cookie_for_link(self, secret: str, client: str) -> str | None:
         """The cookie for a browser that uses a link; None if it does not work, or no longer."""
-        found = self.passwords.find_sign_in_link(secret, client, at=self._now(), is_used=True)
+        found = self.passwords.find_sign_in_link(secret, client, at=self._now(), consume=True)
         return self.cookie_of(found.id) if found is not None else None
 
     def cookie_of(self, credential_id: str) -> str:

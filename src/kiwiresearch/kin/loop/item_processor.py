@@ -11,7 +11,7 @@ from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.decisions import update_living_status
 from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, age_term, clue_items, query_key, relative_items
+from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, clue_items, earliness_at, query_key, relative_items
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,
@@ -52,8 +52,11 @@ class StepResult:
     """For a stop, the condition that ended the case."""
 
 
-class Crawler:
-    """Searches the sources of a case, never inside a transaction."""
+class ItemProcessor:
+    """Processes the items of the queues, one at a time; sources are never searched inside a transaction.
+
+    In the audit log its steps are those of the `crawler`.
+    """
 
     def __init__(
         self,
@@ -72,11 +75,11 @@ class Crawler:
         self._case_model = case_model
 
     @property
-    def local(self) -> frozenset[str]:
+    def local_source_ids(self) -> frozenset[str]:
         """The sources on this machine, which can be asked at any time."""
         return frozenset(source.id for source in self.sources if is_local(source))
 
-    def seed(self, name: str) -> tuple[CheckedRecord, EvidenceSource]:
+    def find_seed(self, name: str) -> tuple[CheckedRecord, EvidenceSource]:
         """The record a case starts with: the page of the person the user means, or else the first one found."""
         problem: KiwiError = NothingFound(f"No page about {name!r} was found.")
         for source in self.sources:
@@ -92,7 +95,7 @@ class Crawler:
             except SourceError:
                 continue  # it is not known yet whether the seed is dead, so most sources may not be asked
             for record in map(check_record, found):
-                if record and record.read.is_person:
+                if record and record.reading.is_person:
                     return self._case_model.review(record), source
         raise problem
 
@@ -113,8 +116,8 @@ class Crawler:
             return StepResult(what, "No longer needed.")
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
             return self._drop_duplicate(item)
-        target, is_meant = self._target(item, original)
-        result = search_sources(self.sources, target, is_meant, self._is_known)
+        target, is_about_target = self._target(item, original)
+        result = search_sources(self.sources, target, is_about_target, self._is_known)
         if result.record is None and result.retry_after_s is not None:
             return self._postpone(item, target, result, result.retry_after_s)
         record = self._case_model.review(result.record) if result.record else None
@@ -134,9 +137,9 @@ class Crawler:
     def store_record(self, record: CheckedRecord, source: EvidenceSource, position: TreePosition) -> PersonId:
         """Store a record, and queue the relatives it names and the clues it gives."""
         stored = store_record(self._store, record, self._find_address)
-        name = record.read.name or record.read.title
-        age = age_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
-        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, age))
+        name = record.reading.name or record.reading.title
+        earliness = earliness_at(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
+        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, earliness))
         for clue in clue_items(record.hypotheses, stored.person, position):
             self._store.queues.push("clue", clue)
         return stored.person
@@ -164,7 +167,7 @@ class Crawler:
         if isinstance(item, RevisitItem):
             target = SearchTarget(item.improved_query, person, source=item.original_source_id)
         else:
-            address = original.query_string if "://" in original.query_string else ""
+            address = original.query_string if original.is_address else ""
             name = str(original.context.get("name") or original.query_string)
             target = SearchTarget(name, person, address, str(original.context.get("source", "")) if address else "")
         if person is not None and not target.address:
@@ -172,19 +175,19 @@ class Crawler:
             contexts += [{"field": field, "of": role.id, "of_name": role.name} for field, role in roles]
         name = target.query().name
 
-        def is_meant(record: CheckedRecord) -> bool:
-            if any(self._fits(record, {**context, "name": name}) for context in contexts):
+        def is_about_target(record: CheckedRecord) -> bool:
+            if any(self._is_about(record, {**context, "name": name}) for context in contexts):
                 return True
             return person is not None and is_same_life(record, person)
 
-        return target, is_meant
+        return target, is_about_target
 
     def _person(self, item: FrontierItem) -> Person | None:
         """The person of an item, with a current living status if others are asked; None for a clue."""
         if not item.target_entity_id or item.context.get("field") == "clue":
             return None
         person = self._store.person(item.target_entity_id)
-        if person.living == "unknown" and len(self.local) < len(self.sources):
+        if person.living == "unknown" and len(self.local_source_ids) < len(self.sources):
             update_living_status(self._store, self._year, self._settings.years_after_death)
             person = self._store.person(item.target_entity_id)
         return person
@@ -202,7 +205,7 @@ class Crawler:
         """Requeue the item until a resting source may be asked again."""
         later = to_utc_text(self._store.now(), later_s=retry_after_s)
         with self._store.step("crawler"):
-            self._store.queues.fail(item, "a source asked for a pause", later)
+            self._store.queues.retry_later(item, "a source asked for a pause", later)
             self._log(item, target, result, 0)
             CaseProgress.load(self._store).after_step().save(self._store)
         return StepResult(
@@ -226,7 +229,7 @@ class Crawler:
                 negative=answer.outcome == "nothing",
             )
 
-    def _fits(self, record: CheckedRecord, context: Mapping[str, Any]) -> bool:
+    def _is_about(self, record: CheckedRecord, context: Mapping[str, Any]) -> bool:
         relative = str(context.get("of", ""))
         home = self._store.person(relative).external.get("record", "") if relative else ""
         page = record.fetched.page
