@@ -136,11 +136,6 @@ class RuleAnswer:
     """A citation of the best sentence of each passage, under the passage's key; none if nothing answers."""
 
 
-def answer_by_rule(context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None) -> RuleAnswer:
-    """Answer from all books, or from one page, in one call: for evaluations. `Asker` shows a preview in between."""
-    return gather_evidence(context, question, options, page).rerank().answer()
-
-
 def gather_evidence(
     context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None
 ) -> GatheredEvidence:
@@ -173,13 +168,13 @@ class GatheredEvidence:
     """The page that the question names, if it is hidden."""
 
     @property
-    def is_readable(self) -> bool:
+    def can_rerank(self) -> bool:
         """Whether the reading model can be used: it is available, enabled, and knows the language."""
         return self.context.reader is not None and not self.options.fast and self.asked.language == READER_LANGUAGE
 
     def rerank(self) -> GatheredEvidence:
         """A copy with the evidence ranked by the reading model, if it can be used. No book is opened."""
-        if self.context.reader is None or not self.is_readable:
+        if self.context.reader is None or not self.can_rerank:
             return self
         from kiwiresearch.ask.reranker import rerank
 
@@ -192,8 +187,17 @@ class GatheredEvidence:
         passages = passages_of(units, settings, self.options.passages or settings.passages)
         found = danger_of(self.asked.text, [passage.text for passage in passages], self.asked.language)
         danger = found if settings.verbatim_dangers else None
-        question = (self.context, self.typed, self.resolved, self.asked, self.evidence)
-        builder = AnswerBuilder(*question, passages, danger, self.options, self.hidden_page)
+        builder = AnswerBuilder(
+            context=self.context,
+            typed=self.typed,
+            resolved=self.resolved,
+            asked=self.asked,
+            evidence=self.evidence,
+            passages=passages,
+            danger=danger,
+            options=self.options,
+            hidden_page=self.hidden_page,
+        )
         answer = builder.build()
         return RuleAnswer(answer, danger, builder.offered() if answer.grounded else ())
 

@@ -61,7 +61,7 @@ def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_
     judgements = _read(reader, question, stretches)
     candidates = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
     units = [with_reader_score(unit, *_reader_features_of(judgements, unit)) for unit in candidates]
-    units.sort(key=lambda unit: (-unit.total, unit.place))
+    units.sort(key=lambda unit: (-unit.total, unit.sort_key))
     best = judgements.get((units[0].segmented.page.ref, units[0].unit))
     confidence = reader_confidence(units, question, evidence.strength)
     strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
@@ -114,7 +114,7 @@ def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[S
     """The stretches to read: the text around the units that are best by words and by similarity to the question."""
     rows = _embedder().embed([question.text, *(f"{unit.segmented.page.title}. {unit.text}" for unit in units)])
     similarities = SIMILARITY_WEIGHT * similarity(rows[0], rows[1:])
-    order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].place))
+    order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].sort_key))
     return stretches_of([units[at] for at in order], MAX_TOKENS, MAX_STRETCHES)
 
 

@@ -224,7 +224,7 @@ class Retriever:
 
 
 def _order(unit: ScoredUnit) -> tuple[float, tuple[str, str, int]]:
-    return -unit.total, unit.place
+    return -unit.total, unit.sort_key
 
 
 def _of_best_passages(units: Sequence[ScoredUnit], max_passages: int) -> list[ScoredUnit]:

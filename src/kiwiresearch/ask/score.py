@@ -46,8 +46,8 @@ class ScoredUnit(NamedTuple):
         return self.segmented.text(self.segmented.units[self.unit])
 
     @property
-    def place(self) -> tuple[str, str, int]:
-        """Sort key for units with equal totals."""
+    def sort_key(self) -> tuple[str, str, int]:
+        """The order of units with equal totals."""
         ref = self.segmented.page.ref
         return ref.book, ref.path, self.segmented.units[self.unit].start
 
@@ -86,7 +86,7 @@ def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[Sco
 
 def unscored_unit(segmented: SegmentedPage, number: int) -> ScoredUnit:
     """A unit that was not chosen by the question's words."""
-    passage = next(place for place, (first, end) in enumerate(segmented.spans) if first <= number < end)
+    passage = next(index for index, (first, end) in enumerate(segmented.spans) if first <= number < end)
     return ScoredUnit(segmented, number, passage, {}, 0.0)
 
 
@@ -105,7 +105,7 @@ def score_units(
     matches = WordMatches.find_on(segmented, weights, question.language)
     asked = matches.asked_share
     rows = [(matches.words(index), index) for index in matches.candidates()]
-    rows.sort(key=lambda row: (-row[0].sum, row[1]))
+    rows.sort(key=lambda row: (-row[0].weighted_total, row[1]))
     found = []
     for words, number in rows[:MAX_SCORED]:
         features = _unit_features(segmented, number, words, question, matches) | {"asked": asked}
@@ -114,9 +114,9 @@ def score_units(
         )
     if similarity is None or not found:
         return found
-    for place, value in enumerate(similarity([f"{segmented.page.title}. {unit.text}" for unit in found])):
-        features = {**found[place].features, "meaning": max(0.0, float(value))}
-        found[place] = found[place]._replace(features=features, total=_total(features))
+    for index, value in enumerate(similarity([f"{segmented.page.title}. {unit.text}" for unit in found])):
+        features = {**found[index].features, "meaning": max(0.0, float(value))}
+        found[index] = found[index]._replace(features=features, total=_total(features))
     return found
 
 

@@ -20,6 +20,9 @@ RELATED_WORTH = 0.6
 ASKING_WORTH = 0.4
 """The weight of a word that only says what kind of answer is wanted."""
 
+ADJACENT_WEIGHT, AROUND_WEIGHT, HEADING_WEIGHT = 0.6, 0.45, 0.6
+"""How much a word counts in the sentence before or after, elsewhere in the passage, or in a heading."""
+
 CLOSE = 24
 """Neighbouring words of the question are together if at most this many characters separate them."""
 
@@ -40,7 +43,7 @@ class WeightedWord(NamedTuple):
 
 
 def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]:
-    """The words of a question; the rarer one is in the book, the higher its weight."""
+    """The words of a question; the rarer a word is in the book, the higher its weight."""
     raw = [
         (asked, book.rarity(asked.term.word) * (ASKING_WORTH if asked.is_asking else 1.0)) for asked in question.terms
     ]
@@ -75,8 +78,9 @@ class NearbyWords(NamedTuple):
     """The share of the words outside the page's title that are in the unit, next to it, or in its heading."""
 
     @property
-    def sum(self) -> float:
-        return self.own + self.title + 0.6 * self.adjacent + 0.45 * self.around + 0.6 * self.heading
+    def weighted_total(self) -> float:
+        near = self.own + self.title + ADJACENT_WEIGHT * self.adjacent
+        return near + AROUND_WEIGHT * self.around + HEADING_WEIGHT * self.heading
 
 
 @dataclass(frozen=True, slots=True)

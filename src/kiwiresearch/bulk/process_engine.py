@@ -23,7 +23,7 @@ class BatchTask(NamedTuple):
 
     number: int
     ids: list[int]
-    lost: tuple[int, ...] = ()
+    crashed_entries: tuple[int, ...] = ()
     reports_entries: bool = False
 
 
@@ -36,24 +36,24 @@ class WorkerMessage(NamedTuple):
     problem: KiwiError | None = None
 
 
-def run_worker(pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> None:
+def run_worker(pipe: Connection, file: str, book: BookId, tables: tuple[str, ...]) -> None:
     """Do batches until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of the group; the parent decides
     try:
         pipe.send(WorkerMessage("ready"))
         while True:
-            pipe.send(_answer(pipe.recv(), pipe, file, book, what))
+            pipe.send(_answer(pipe.recv(), pipe, file, book, tables))
     except (EOFError, OSError):
         return
 
 
-def _answer(task: BatchTask, pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> WorkerMessage:
-    at: Callable[[int], None] | None = (
+def _answer(task: BatchTask, pipe: Connection, file: str, book: BookId, tables: tuple[str, ...]) -> WorkerMessage:
+    on_entry: Callable[[int], None] | None = (
         (lambda entry: pipe.send(WorkerMessage("entry", entry))) if task.reports_entries else None
     )
     try:
-        tables = EntryReader(Path(file), book, what, at).rows(task.ids, task.lost)
-        return WorkerMessage("done", done=pack_batch(task.number, tables))
+        rows = EntryReader(Path(file), book, tables, on_entry).rows(task.ids, task.crashed_entries)
+        return WorkerMessage("done", done=pack_batch(task.number, rows))
     except KiwiError as problem:
         return WorkerMessage("failed", problem=problem)
 
@@ -114,7 +114,7 @@ class _Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        arguments = (other, str(self.work.file), self.work.book, self.work.what)
+        arguments = (other, str(self.work.file), self.work.book, self.work.tables)
         self.process = context.Process(target=run_worker, args=arguments, daemon=True)
         self.process.start()
         other.close()
@@ -164,7 +164,8 @@ class _Worker:
         if is_deadly:
             self.crashes = 0  # progress was made: one more deadly entry was found
         self.suspect = -1 if is_deadly else entry
-        self.task = task._replace(lost=(*task.lost, entry) if is_deadly else task.lost, reports_entries=True)
+        crashed = (*task.crashed_entries, entry) if is_deadly else task.crashed_entries
+        self.task = task._replace(crashed_entries=crashed, reports_entries=True)
         self._start()
         self._send(self.task)
 
