@@ -53,7 +53,7 @@ def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[boo
         pages += [move.page] if move.page else []
     claims = [claim for page in pages for claim in claims_of(page, "", sentence_filter_for(walker.state.started, page))]
     sentences = sentences_on(claims)
-    relevance = Relevance(walker.state, sentences, {book.book.id: book.language})
+    relevance = Relevance(walker.state, sentences, {book.id: book.language})
     by_path = {page.ref: page for page in pages}
     signs, right = [], []
     for ref, several in sentences.items():

@@ -71,7 +71,7 @@ def gather_claims(*books: OpenBook | Mapping[str, str], topic: str, focus: str =
     shelf = [book if isinstance(book, OpenBook) else a_shelf_book(book) for book in books]
     crawl = CrawlPlan(shelf, topic, focus, settings(fast=True, **options))
     results = list(walk(crawl))
-    names = {book.book.id: book.book.name for book in shelf}
+    names = {book.id: book.book.name for book in shelf}
     state = state_after(crawl, [result.step for result in results])
     claims = [
         claim

@@ -126,7 +126,7 @@ def steps_of(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> list[CrawlStep
 
 def state_after(crawl: CrawlPlan, steps: Iterable[CrawlStep]) -> CrawlState:
     """The state of a crawl after some of its steps."""
-    state = CrawlState(crawl.settings, {book.book.id: book.language for book in crawl.books})
+    state = CrawlState(crawl.settings, {book.id: book.language for book in crawl.books})
     state.replay(steps)
     return state
 

@@ -65,7 +65,7 @@ def test_books_of_all_languages_and_kinds_are_merged(ready: Ready) -> None:
         ready(Noting({"Where is Berlin?": "<p>Berlin is in Germany.</p>"}, title="Board", kind="stackexchange")),
     ]
     found = search_books(books, "Berlin", SearchOptions(max_books=3))
-    assert {hit.ref.book for hit in found.hits} == {book.book.id for book in books}
+    assert {hit.ref.book for hit in found.hits} == {book.id for book in books}
     assert found.order == "ranks"
 
 

@@ -125,12 +125,12 @@ class AnswerBuilder:
         if (reason := reason_to_refuse(self.evidence, self.danger)) or not units:
             return reason
         ref = units[0].segmented.page.ref
-        book = next(book.book for book in self.context.books if book.book.id == ref.book)
+        book = next(book.book for book in self.context.books if book.id == ref.book)
         return year_after_book(self.asked.text, book, (unit.text for unit in units))
 
     def build(self) -> Answer:
         evidence = self.evidence
-        books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
+        books: dict[str, Book] = {book.id: book.book for book in self.context.books}
         refusal = self._refusal()
         frame = Answer(
             self.typed,
@@ -198,7 +198,7 @@ class AnswerBuilder:
 
     def offered(self) -> tuple[AnswerCitation, ...]:
         """The citations a model may use: each passage by its best sentence."""
-        books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
+        books: dict[str, Book] = {book.id: book.book for book in self.context.books}
         found = []
         for passage in self.passages:
             best = next(

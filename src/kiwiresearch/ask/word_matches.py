@@ -165,20 +165,20 @@ class WordMatches:
         }
         return sorted(unit for unit in found if unit in self.passage_of)
 
-    def words(self, number: int) -> NearbyWords:
+    def words(self, index: int) -> NearbyWords:
         units = self.segmented.units
-        own = self.by_unit.get(number, self.no_shares)
-        unit = units[number]
+        own = self.by_unit.get(index, self.no_shares)
+        unit = units[index]
         if unit.kind == "box":  # 'Population', and below it 'Total': the heading is a part of the label
-            own = tuple(map(max, own, self.by_heading.get(self.segmented.context_of[number], self.no_shares)))
+            own = tuple(map(max, own, self.by_heading.get(self.segmented.context_of[index], self.no_shares)))
         near = own
         if unit.kind == "sentence":
-            for other in (number - 1, number + 1):
+            for other in (index - 1, index + 1):
                 row = self.by_unit.get(other)
                 if row and units[other].section == unit.section:
                     near = tuple(map(max, near, row))
-        around = self.by_passage[self.passage_of[number]]
-        headed = self.by_heading.get(self.segmented.context_of[number], self.no_shares)
+        around = self.by_passage[self.passage_of[index]]
+        headed = self.by_heading.get(self.segmented.context_of[index], self.no_shares)
         own_sum = title = heading = adjacent = wider = missing = unknown = wanted = nearby = 0.0
         # Written with comparisons instead of `max`, since it runs hundreds of times for each question.
         for best, titled, head, close, wide, word in zip(

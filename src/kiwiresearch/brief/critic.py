@@ -1,6 +1,6 @@
 """A critic: a model lists overclaims, missing disputes and unsupported leaps, and the writer revises once.
 
-This can only make a brief more cautious: a criticised sentence that is not repaired is replaced by
+This can only make a brief more cautious: a criticized sentence that is not repaired is replaced by
 the sentence that the rules wrote.
 """
 
@@ -115,7 +115,7 @@ def revise(
     statement_keys: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
 ) -> CriticResult:
     try:
-        problems = criticise(statement_keys, drafts, critic)
+        problems = criticize(statement_keys, drafts, critic)
     except ModelError as failure:
         return CriticResult(drafts, notes=(_note("critic", critic, failure),))
     if not problems:
@@ -136,7 +136,7 @@ def revise(
     return CriticResult(after, tuple(rejected), notes, len(problems), count)
 
 
-def criticise(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
+def criticize(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
     """The problems a critic finds: with sentences of the model, and views that are missing."""
     empty = {"topic": statement_keys.brief.topic, "sentences": "", "disagreements": ""}
     room = tokens_left(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))

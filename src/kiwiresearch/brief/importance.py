@@ -34,8 +34,8 @@ def without_article(name: str) -> str:
     return folded_name(name).removeprefix("the ")
 
 
-def capitalised_words(text: str) -> frozenset[str]:
-    """Capitalised words, except at the start of a sentence."""
+def capitalized_words(text: str) -> frozenset[str]:
+    """Capitalized words, except at the start of a sentence."""
     return frozenset(CAPITALISED.findall(text))
 
 

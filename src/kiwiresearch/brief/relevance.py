@@ -13,7 +13,7 @@ import numpy as np
 
 from kiwiresearch.claims import Claim, SentenceFilter, all_sentences, sentences_of
 from kiwiresearch.crawl import CrawlState, StartStep
-from kiwiresearch.embed import StaticEmbedder, Vectors, similarity
+from kiwiresearch.embed import Vectors, similarity, static_embedder
 from kiwiresearch.page import PageDoc
 from kiwiresearch.search import QUALIFIER, Score
 from kiwiresearch.text import AspectWords, language_words, stems_in
@@ -34,12 +34,6 @@ def feature_weights() -> Mapping[str, Mapping[str, float]]:
     """The weight of each feature, by group."""
     text = (files("kiwiresearch.brief") / "data" / "weights.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
-
-
-@cache
-def static_embedder() -> StaticEmbedder:
-    """Needs no model and no settings, so that a brief is the same everywhere."""
-    return StaticEmbedder()
 
 
 def sentences_on(claims: Sequence[Claim]) -> dict[EntryRef, list[Claim]]:

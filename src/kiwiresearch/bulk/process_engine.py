@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Literal, NamedTuple
 from kiwiresearch.bulk.batch import Batches, BulkWork, EntryReader, FinishedBatch, pack_batch
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
+from kiwiresearch.system import available_cores
 
 
 class BatchTask(NamedTuple):
@@ -85,14 +85,6 @@ def by_processes(work: BulkWork, numbers: Sequence[int], workers: int = 0) -> Ba
     finally:
         for worker in pool:
             worker.stop()
-
-
-def available_cores() -> int:
-    """How many processes this one may keep busy."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
 
 
 @dataclass(slots=True, eq=False)

@@ -262,7 +262,7 @@ class _SentenceClaims:
                 if statement is not None:
                     yield statement
 
-    def _typed_claim(self, number: int, sentence: PageSentence, *, is_first: bool) -> Claim | None:
+    def _typed_claim(self, index: int, sentence: PageSentence, *, is_first: bool) -> Claim | None:
         """The claim a sentence makes on its own, or None if no claim type fits."""
         if not is_whole(sentence):
             return None
@@ -275,30 +275,30 @@ class _SentenceClaims:
             return None
         if self._claim_page.has_unnamed_person(sentence.text, words):
             return None
-        standalone = self._standalone(number)
+        standalone = self._standalone(index)
         if standalone is None:
             return None
         if standalone.kept_from:  # connectives were cut, so cues found in them no longer count
             cues = cue_points(SentenceWords.of(standalone.text), self._page.language)
         figures = figures_of(standalone.text, words, self._page.language, self._grammar) if has_number else NO_FIGURES
-        return self._sentence_claim(number, standalone, cues, figures, is_first=is_first)
+        return self._sentence_claim(index, standalone, cues, figures, is_first=is_first)
 
-    def _standalone(self, number: int) -> StandaloneSentence | None:
+    def _standalone(self, index: int) -> StandaloneSentence | None:
         """The sentence without leading connectives, its subject replaced by a name."""
-        sentence, opening = self._sentences[number], self._subjects.opening(number)
-        named = self._subjects.of(number)
+        sentence, opening = self._sentences[index], self._subjects.opening(index)
+        named = self._subjects.of(index)
         if named is None or (opening.verb < 0 and sentence.kind == "item"):
             return None
         text = tidy_sentence(named.put_into(sentence.text, self._subjects.page_subject)[opening.start :])
         return StandaloneSentence(text[:1].upper() + text[1:], named, opening.start)
 
     def _sentence_claim(
-        self, number: int, standalone: StandaloneSentence, cues: TypePoints, figures: Figures, *, is_first: bool
+        self, index: int, standalone: StandaloneSentence, cues: TypePoints, figures: Figures, *, is_first: bool
     ) -> Claim | None:
-        page, sentence = self._page, self._sentences[number]
+        page, sentence = self._page, self._sentences[index]
         text, named = standalone.text, standalone.subject
         is_unchanged = text == sentence.text
-        opening = self._subjects.opening(number) if is_unchanged else opening_of(text, self._grammar)
+        opening = self._subjects.opening(index) if is_unchanged else opening_of(text, self._grammar)
         is_about_page = named.name == self._subjects.page_subject.name
         features = SentenceFeatures(
             text, cues, opening.verb, figures.quantities, figures.dates, is_about_page, is_first, sentence.section == 0

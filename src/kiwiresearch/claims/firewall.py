@@ -230,7 +230,11 @@ def begins_with_pronoun(text: str, language: str = "eng") -> bool:
 
 
 def denies(text: str, language: str = "eng") -> bool:
-    """Whether a text says that something is not so."""
+    """Whether a text says that something is not so.
+
+    Sentences are compared with the denials of `claims.conflicts.words`, and claims of a brief with those of
+    `brief.support`: each list is fitted to its own task.
+    """
     wording = fact_language(language)
     return any(
         word in wording.denials or (wording.contraction and word.endswith(wording.contraction))

@@ -1,4 +1,4 @@
-"""The word tables of a language for recognising and checking claims."""
+"""The word tables of a language for recognizing and checking claims."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ NOTHING_KNOWN = KnownWords(frozenset(), frozenset(), frozenset(), ())
 def names_in(
     text: str, language: str, known: KnownWords = NOTHING_KNOWN, dates: Iterable[tuple[int, int]] = ()
 ) -> list[tuple[NameWord, ...]]:
-    """Names: consecutive capitalised words and numbers, up to a possessive or a date.
+    """Names: consecutive capitalized words and numbers, up to a possessive or a date.
 
     `without_dots_in_initials` must have been called on the text. The first word of a sentence is a name unless it is a
     common word or in lower case in the sources. In scripts without capitals every word counts, since

@@ -191,7 +191,7 @@ def _after_introduction(text: str, start: int, kept: re.Match[str] | None, gramm
     return min(comma + 2, len(text))
 
 
-# If the phrase has digits, only a date may continue it: a capitalised word after a date may be the subject.
+# If the phrase has digits, only a date may continue it: a capitalized word after a date may be the subject.
 INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
 INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
 """Text between two commas that belong to one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""

@@ -118,27 +118,27 @@ class PlainClaims:
         self._grammar = claim_page.grammar
         self._wanted = wanted
 
-    def from_sentence(self, number: int, sentence: PageSentence) -> Claim | None:
+    def from_sentence(self, index: int, sentence: PageSentence) -> Claim | None:
         """A sentence as a plain claim, read alone or after the previous one in its paragraph."""
         headings = self._claim_page.headings[sentence.section]
         if not is_whole(sentence, MAX_PLAIN_CHARS) or not self._wanted(sentence.text, headings):
             return None
         if self._grammar.points_elsewhere.search(sentence.text):
             return None
-        named, depends_on = self._subjects.of(number), self._dependence(number, sentence)
-        if depends_on == "previous" and not self._has_previous(number):
+        named, depends_on = self._subjects.of(index), self._dependence(index, sentence)
+        if depends_on == "previous" and not self._has_previous(index):
             return None
-        if sentence.kind == "item" and self._subjects.opening(number).verb < 0:
+        if sentence.kind == "item" and self._subjects.opening(index).verb < 0:
             return None
-        start = 0 if depends_on == "previous" else self._subjects.opening(number).start
+        start = 0 if depends_on == "previous" else self._subjects.opening(index).start
         name = self._subjects.page_subject.name if named is None else named.name
         cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
         return self._plain_claim(cut, name, depends_on)
 
-    def from_list(self, number: int) -> Iterator[Claim]:
+    def from_list(self, index: int) -> Iterator[Claim]:
         """'The drugs are:' and the items below it as one plain claim, cut where it gets too long."""
-        sentence, items = self._sentences[number], list[PageSentence]()
-        for item in self._sentences[number + 1 :]:
+        sentence, items = self._sentences[index], list[PageSentence]()
+        for item in self._sentences[index + 1 :]:
             if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
                 break
             if item.end - sentence.start > MAX_LIST_CHARS:
@@ -146,30 +146,30 @@ class PlainClaims:
             items.append(item)
         is_wanted = self._wanted(sentence.text, self._claim_page.headings[sentence.section])
         # Its verb may be missing or far away, so only a pronoun at its start counts.
-        first_word = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
+        first_word = sentence.text[self._subjects.opening(index).subject :].partition(" ")[0].lower()
         depends_on: DependsOn = "previous" if first_word in self._grammar.genders else ""
         if (
             len(items) < MIN_ITEMS
             or not is_wanted
-            or (depends_on == "previous" and not self._has_previous(number))
+            or (depends_on == "previous" and not self._has_previous(index))
             or points_outside(sentence.text, SentenceWords.of(sentence.text), self._grammar)
         ):
             return
-        follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
+        follows = self._sentences[index + len(items) + 1 : index + len(items) + 2]
         is_cut = bool(follows) and follows[0].kind == "item" and follows[0].section == sentence.section
         text = f"{sentence.text} {'; '.join(item.text.rstrip(' .;,') for item in items)}{'; …' if is_cut else '.'}"
         yield self._plain_claim(
             sentence._replace(text=text, end=items[-1].end), self._subjects.page_subject.name, depends_on
         )
 
-    def _has_previous(self, number: int) -> bool:
+    def _has_previous(self, index: int) -> bool:
         """Whether a sentence has one before it in its paragraph."""
-        return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
+        return index > 0 and self._sentences[index - 1].block == self._sentences[index].block
 
-    def _dependence(self, number: int, sentence: PageSentence) -> DependsOn:
+    def _dependence(self, index: int, sentence: PageSentence) -> DependsOn:
         """The context a sentence needs, if it cannot be understood alone."""
-        named, words = self._subjects.of(number), SentenceWords.of(sentence.text)
-        opening = self._subjects.opening(number)
+        named, words = self._subjects.of(index), SentenceWords.of(sentence.text)
+        opening = self._subjects.opening(index)
         if (
             (opening.start == 0 and self._starts_with_connective(sentence.text))
             or self._grammar.adds.match(sentence.text) is not None
@@ -180,7 +180,7 @@ class PlainClaims:
             return "previous"
         if named is None:
             # A sentence that opens a paragraph needs nothing before it but the subject of the page.
-            return "previous" if self._has_previous(number) or self._points_back(sentence.text) else "subject"
+            return "previous" if self._has_previous(index) or self._points_back(sentence.text) else "subject"
         if named.end <= named.start:
             return "previous" if self._grammar.pronoun_second.match(sentence.text) else ""
         is_page_subject = named.name == self._subjects.page_subject.name and named.name_span is None

@@ -163,7 +163,7 @@ def shortened_definition(sentence: PageSentence, verb: int) -> PageSentence:
     """A long definition, cut before its relative clause: 'was a naturalist who …'."""
     if len(sentence.text) <= MAX_DEFINITION_CHARS or verb < 0:
         return sentence
-    found = FURTHER_CLAUSE.search(sentence.text, verb + MIN_DEFINITION_CHARS)
+    found = RELATIVE_CLAUSE.search(sentence.text, verb + MIN_DEFINITION_CHARS)
     kept = sentence.text[: found.start()] if found else ""
     if not kept or kept.count("(") != kept.count(")") or kept.count('"') % 2:
         return sentence
@@ -171,7 +171,7 @@ def shortened_definition(sentence: PageSentence, verb: int) -> PageSentence:
 
 
 MAX_DEFINITION_CHARS, MIN_DEFINITION_CHARS = 290, 22
-FURTHER_CLAUSE = re.compile(
+RELATIVE_CLAUSE = re.compile(
     r",?(?: (?:in|of|on|for|by|to|from|with|at|through|under))? (?:who|whom|whose|which)\b"
     r"|, (?:and|but) (?:is|was|has|had)\b"
 )

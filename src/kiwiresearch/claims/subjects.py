@@ -36,7 +36,8 @@ MAX_SUBJECT_CHARS = 60
 MAX_NAME_WORDS = 5
 FIRST_SENTENCES = 4
 COUNTED_WORDS = 3
-PERSON_PRONOUNS = frozenset({"he", "she", "his", "him"})
+REPLACEABLE_PRONOUNS = frozenset({"he", "she", "his", "him"})
+"""'Her' is not one: it may stand for a name or for its possessive."""
 
 
 class NamedSubject(NamedTuple):
@@ -71,15 +72,15 @@ class Subjects:
         self._openings: dict[int, SentenceOpening] = {}
         self.page_subject = subject_of_page(page, grammar, sentences)
 
-    def opening(self, number: int) -> SentenceOpening:
-        if number not in self._openings:
-            self._openings[number] = opening_of(self._sentences[number].text, self._grammar)
-        return self._openings[number]
+    def opening(self, index: int) -> SentenceOpening:
+        if index not in self._openings:
+            self._openings[index] = opening_of(self._sentences[index].text, self._grammar)
+        return self._openings[index]
 
-    def of(self, number: int) -> NamedSubject | None:
+    def of(self, index: int) -> NamedSubject | None:
         """The subject of a sentence; None if it cannot be named, so that the sentence makes no claim."""
-        text = self._sentences[number].text
-        opening = self.opening(number)
+        text = self._sentences[index].text
+        opening = self.opening(index)
         if text[0] in '"“«':
             speaker = SPEAKER.search(text)
             return NamedSubject(speaker[1]) if speaker else None
@@ -92,10 +93,10 @@ class Subjects:
             return None
         if gender and lowered != "both":
             return self._pronoun(
-                number, gender, word.start(), word.end(), possessive=lowered in self._grammar.possessive
+                index, gender, word.start(), word.end(), possessive=lowered in self._grammar.possessive
             )
         if lowered in ("the", "this", "these", "that", "those"):
-            return self._definite(number, opening, lowered)
+            return self._definite(index, opening, lowered)
         if lowered in self._grammar.pointing:
             return self._pointing(text, opening, lowered)
         return self._named(text, opening)
@@ -148,7 +149,7 @@ class Subjects:
             before = text[: found.start()]
             if before.count("(") != before.count(")") or any(name in before for name in self.page_subject.short):
                 return None  # he has been named already, or the pronoun is in brackets
-            if lowered in PERSON_PRONOUNS and self._grammar.genders[lowered] == self.page_subject.gender:
+            if lowered in REPLACEABLE_PRONOUNS and self._grammar.genders[lowered] == self.page_subject.gender:
                 return NamedSubject(
                     self.page_subject.name, found.start(), found.end(), lowered in self._grammar.possessive
                 )
@@ -184,9 +185,9 @@ class Subjects:
         vague = words[-1] in ("them", "it", "such", "others", "these", "those") or words[1:] in (["two"], ["three"])
         return NamedSubject(phrase) if len(words) > 1 and not vague else None
 
-    def _definite(self, number: int, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
+    def _definite(self, index: int, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
         """'The city' is the page's subject if the page is about a city; 'the first king of Spain' is itself."""
-        text = self._sentences[number].text
+        text = self._sentences[index].text
         phrase = self.phrase(text, opening)
         if self._is_page_subject(phrase):
             return NamedSubject(self.page_subject.name)
@@ -203,7 +204,7 @@ class Subjects:
             if noun in self.page_subject.kinds and self.page_subject.gender != "several":
                 return NamedSubject(self.page_subject.name, opening.subject, opening.subject + len(phrase))
             if noun in self._grammar.kinds:
-                named = self._kind_before(number, noun)
+                named = self._kind_before(index, noun)
                 return named and NamedSubject(
                     named.name, opening.subject, opening.subject + len(phrase), name_span=named.name_span
                 )
@@ -222,11 +223,11 @@ class Subjects:
             return None  # 'the two brothers', 'the latter', 'the first of these'
         return NamedSubject(phrase)
 
-    def _kind_before(self, number: int, noun: str) -> NamedSubject | None:
+    def _kind_before(self, index: int, noun: str) -> NamedSubject | None:
         """A name in the sentences right before that 'the …' refers to: 'Fort Sumter … The fort …'."""
-        for back in range(number - 1, max(number - 3, -1), -1):
+        for back in range(index - 1, max(index - 3, -1), -1):
             sentence = self._sentences[back]
-            if sentence.block != self._sentences[number].block:
+            if sentence.block != self._sentences[index].block:
                 break
             for found in NAME.finditer(sentence.text):
                 if noun in found[0].lower().split() and len(found[0].split()) > 1:
@@ -234,21 +235,21 @@ class Subjects:
                     return NamedSubject(found[0], name_span=name_span)
         return None
 
-    def _pronoun(self, number: int, gender: str, start: int, end: int, *, possessive: bool) -> NamedSubject | None:
-        text = self._sentences[number].text
+    def _pronoun(self, index: int, gender: str, start: int, end: int, *, possessive: bool) -> NamedSubject | None:
+        text = self._sentences[index].text
         if text[start:end].lower() == "it" and self._grammar.expletive.match(text, end + 1):
             return NamedSubject(self.page_subject.name)
-        found = self._antecedent(number, gender)
+        found = self._antecedent(index, gender)
         if found is None:
             return None
         if found.name == self.page_subject.name and any(name in text[:start] for name in self.page_subject.short):
             return NamedSubject(found.name)  # 'In recognition of Darwin's work, he …'
         return NamedSubject(found.name, start, end, possessive, found.name_span)
 
-    def _antecedent(self, number: int, gender: str) -> NamedSubject | None:
+    def _antecedent(self, index: int, gender: str) -> NamedSubject | None:
         """The antecedent of a pronoun of this gender, from the sentences before it."""
-        here = self._sentences[number]
-        for back in range(number - 1, max(number - 1 - MAX_SENTENCES_BACK, -1), -1):
+        here = self._sentences[index]
+        for back in range(index - 1, max(index - 1 - MAX_SENTENCES_BACK, -1), -1):
             sentence = self._sentences[back]
             if sentence.block != here.block or sentence.kind == "item":
                 break
@@ -325,7 +326,7 @@ class Subjects:
         return NamedSubject(phrase, name_span=name_span)
 
     def _is_name(self, phrase: str) -> bool:
-        """Whether a single word is a name: then it is capitalised within sentences too."""
+        """Whether a single word is a name: then it is capitalized within sentences too."""
         if " " in phrase:
             return True
         return re.search(rf"[a-z,;] {re.escape(phrase)}\b", self._page.text) is not None

@@ -201,9 +201,9 @@ def start_crawl(
     findings = replace(findings, hits=(*findings.hits, *others))
     if aspect:  # the topic may name another aspect itself, which is not wanted now
         asked = f"{subject.head} {aspect}"
-    topics = {book.book.id: Topic.of(book, parse_query(asked, book.language, focus), subject.aspect) for book in books}
+    topics = {book.id: Topic.of(book, parse_query(asked, book.language, focus), subject.aspect) for book in books}
     timeline = asks_for_timeline(text, books[0].language if books else "eng")
-    filters = {book.book.id: LinkFilter.of(book, settings.filters, timeline=timeline) for book in books}
+    filters = {book.id: LinkFilter.of(book, settings.filters, timeline=timeline) for book in books}
     refused = {hit.ref: why for hit in findings.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
     seeds, passed_over = choose_seeds(findings, topics, settings.max_seeds, refused, subject)
     seed_refs = {seed.ref for seed in seeds}
@@ -231,7 +231,7 @@ def start_crawl(
         topic=text,
         focus=focus,
         timeline=timeline,
-        searched=tuple(_searched(book, topics[book.book.id], corrected, found) for book in books),
+        searched=tuple(_searched(book, topics[book.id], corrected, found) for book in books),
         seeds=seeds,
         passed_over=passed_over,
         found=tuple(found),
@@ -254,7 +254,7 @@ def _with_other_books(
     findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, helpers: SearchHelpers | None
 ) -> tuple[SearchResult, list[OpenBook]]:
     """The search result and the books to crawl; if all books are wanted, the less relevant ones come last."""
-    chosen = [book for book in books if book.book.id in findings.books]
+    chosen = [book for book in books if book.id in findings.books]
     if len(books) > options.max_books:
         return findings, chosen or list(books)[: options.max_books]
     hits = list(findings.hits)
@@ -273,7 +273,7 @@ def _is_about_topic(
     """
     if any(seed.coverage for seed in seeds) or any(page.is_named for page in found):
         return True
-    by_id = {book.book.id: book for book in books}
+    by_id = {book.id: book for book in books}
     for seed in seeds:
         book = by_id[seed.book]
         page = book.text(seed.path)
@@ -285,7 +285,7 @@ def _is_about_topic(
 
 def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult) -> list[FoundPage]:
     """The hits of the search, with how much each is about the topic."""
-    by_id = {book.book.id: book for book in books}
+    by_id = {book.id: book for book in books}
     top = max((hit.score.total for hit in findings.hits), default=0.0) or 1.0
     found = []
     for place, hit in enumerate(findings.hits):
@@ -303,7 +303,7 @@ def _pages_naming_topic(
     known = {hit.ref for hit in findings.hits}
     found = []
     for book in books:
-        topic = topics[book.book.id]
+        topic = topics[book.id]
         words = " ".join(term.word for term in topic.query.terms)
         if book.is_served or not words:  # each page would be a request to a server
             continue
@@ -312,7 +312,7 @@ def _pages_naming_topic(
         for path in others:
             shares = _shares_of(book, topic, path)
             if shares.name_share >= MIN_NAME_SHARE_BEYOND_HITS:
-                found.append(FoundPage(book.book.id, path, book.title(path), 0.0, *shares))
+                found.append(FoundPage(book.id, path, book.title(path), 0.0, *shares))
     return found
 
 
@@ -322,10 +322,10 @@ def _shares_of(book: OpenBook, topic: Topic, path: str) -> TopicShares:
 
 
 def _searched(book: OpenBook, topic: Topic, corrected: str, found: Sequence[FoundPage]) -> SearchedBook:
-    here = [page for page in found if page.book == book.book.id]
+    here = [page for page in found if page.book == book.id]
     words = (*topic.query.terms, *topic.query.focus)
     return SearchedBook(
-        book=book.book.id,
+        book=book.id,
         words=tuple((term.word, round(book.rarity(term.word), 4)) for term in words),
         unknown_words=tuple(term.word for term in words if not book.knows(term.word)),
         corrected=corrected,

@@ -58,8 +58,8 @@ class Walker:
     def __init__(self, crawl: CrawlPlan) -> None:
         self._crawl = crawl
         self._settings = crawl.settings
-        self._books = {book.book.id: book for book in crawl.books}
-        languages: dict[str, str] = {book.book.id: book.language for book in crawl.books}
+        self._books = {book.id: book for book in crawl.books}
+        languages: dict[str, str] = {book.id: book.language for book in crawl.books}
         self.state = CrawlState(crawl.settings, languages, crawl.link_rank)
         self._reader = CrawlReader(crawl, self.state)
 

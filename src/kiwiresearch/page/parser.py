@@ -74,7 +74,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     """Read an entry. Never raises, whatever the bytes are.
 
     `language` (ISO 639-3) selects the vocabulary by which kinds of pages are
-    recognised; `lead_only` says that the book contains introductions only, so
+    recognized; `lead_only` says that the book contains introductions only, so
     that a short page is not a stub.
     """
     words = language_words(language)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +21,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from kiwiresearch.errors import ReaderUnavailable
+from kiwiresearch.system import available_cores
 from kiwiresearch.text import encodable
 
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
@@ -323,5 +323,4 @@ def _session(content: bytes, threads: int) -> Any:
 @cache
 def shared_reader() -> Reader:
     """The reader of this process, loaded on first use; it runs on up to four cores."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Reader(threads=max(1, min(cores, 4)))
+    return Reader(threads=min(available_cores(), 4))

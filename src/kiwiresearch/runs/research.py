@@ -154,7 +154,7 @@ class Research:
             kiwix_url=task.kiwix_url.rstrip("/"),
             missing=task.missing or finder.missing,
         )
-        self._indexed = {book.book.id: book.titles is not None for book in finder.books}
+        self._indexed = {book.id: book.titles is not None for book in finder.books}
         self._stopped: dict[str, int | str] | None = None
 
     @property
@@ -357,11 +357,8 @@ def _story(state: CrawlState) -> str:
     begun, ended = state.started, state.ended
     if begun is None or ended is None:
         return ""
-    weak = (
-        ""
-        if any(book.naming_pages for book in begun.searched)
-        else " No page names the topic: these only share its words."
-    )
+    is_named = any(book.naming_pages for book in begun.searched)
+    weak = "" if is_named else " No page names the topic: these only share its words."
     return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
 
 

@@ -32,9 +32,9 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     """
     if not query.words:
         return None
-    spelt = _as_spelt(book, query)
-    if spelt:
-        return spelt
+    spelled = _as_spelled(book, query)
+    if spelled:
+        return spelled
     if book.titles is None:
         return None
     joined = _as_joined(book.titles, query)
@@ -51,7 +51,7 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     return _with(query, changes) if changes else None
 
 
-def _as_spelt(book: OpenBook, query: Query) -> Query | None:
+def _as_spelled(book: OpenBook, query: Query) -> Query | None:
     """The query as this book spells it, in languages with several spellings or without spaces."""
     changes = {}
     for word in query.content:
@@ -190,7 +190,7 @@ def senses_among(book: OpenBook, senses: dict[str, str], hits: Sequence[Hit]) ->
     rows = []
     for hit in hits:
         path = hit.ref.path
-        if path in senses and hit.ref.book == book.book.id and hit.score.total >= MIN_SENSE_SHARE * top:
+        if path in senses and hit.ref.book == book.id and hit.score.total >= MIN_SENSE_SHARE * top:
             page = None if senses[path] else _page(book, path)
             line = senses[path] or (first_line(page) if page else "")
             rows.append(Sense(hit.ref, hit.title, line.removeprefix(hit.title).lstrip(" ,:–—-") or line))

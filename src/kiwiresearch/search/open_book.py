@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.ids import BookId
 from kiwiresearch.page import PageDoc, bare_text, open_page
 from kiwiresearch.search.title_letters import TitleRow
 from kiwiresearch.search.titles import Correction, TitleLookup
@@ -225,6 +226,10 @@ class OpenBook:
         self.resolve = lru_cache(maxsize=CACHED_PATHS)(archive.resolve)
         unfiltered = without_policy(archive)
         self._prefetcher = Prefetcher(unfiltered) if isinstance(unfiltered, PeerArchive) else None
+
+    @property
+    def id(self) -> BookId:
+        return self.book.id
 
     def prefetch_titles(self, paths: Iterable[str]) -> None:
         """Announce whose titles will be needed, so that another host can send them together."""

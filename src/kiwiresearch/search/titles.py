@@ -288,6 +288,7 @@ class TitleIndex:
 
     def _match(self, some: Sequence[str], operator: str = "", rows: int = MAX_FEW_ROWS) -> list[int]:
         query = operator.join(f'"{word}"' for word in some)
+        # The table `held` is the full-text index of the folded titles.
         sql = "SELECT rowid FROM held WHERE held MATCH ? ORDER BY rowid LIMIT ?"
         return [number for (number,) in self._ask(sql, (query, rows))]
 

@@ -148,7 +148,7 @@ class Asker:
 
     def _page(self, words: str, wanted: str = "") -> EntryRef:
         """The page with this title or path, in the first book that has it, or in the `wanted` book."""
-        archives = [book.archive for book in self._finder.books if wanted in ("", book.book.id)]
+        archives = [book.archive for book in self._finder.books if wanted in ("", book.id)]
         for archive in archives:
             if path := find_path(archive, words):
                 return EntryRef(archive.book.id, path)
