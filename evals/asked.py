@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from evals.golds import Row, holds, holds_normal, normal, tokens
 from kiwiresearch.ask.answer import Answer, Route
-from kiwiresearch.ask.by_rule import answer_by_rule
+from kiwiresearch.ask.by_rule import RuleAnswer, gather_evidence
 from kiwiresearch.ask.context import AskContext
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.settings import AskOptions, AskSettings
@@ -23,6 +23,7 @@ from kiwiresearch.page.html import bare_text
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
+from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive
 
 T = TypeVar("T")
@@ -33,6 +34,11 @@ PASSAGES = 6
 TOKENS = 2_700
 PART = 25
 """Questions that a process takes at a time."""
+
+
+def answer_by_rule(context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None) -> RuleAnswer:
+    """Answer from all books, or from one page, in one call; `Asker` shows a preview in between."""
+    return gather_evidence(context, question, options, page).rerank().answer()
 
 
 @dataclass(frozen=True, slots=True)

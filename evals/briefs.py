@@ -24,7 +24,7 @@ from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.brief.brief import Brief, Statement, brief_from_record
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, claim_from_record
-from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.claims.plain_claims import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.evidence import Quote, is_on_page
 from kiwiresearch.page.doc import PageDoc

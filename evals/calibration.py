@@ -162,10 +162,10 @@ def fitted(judged: Sequence[Judged], stiffness: float = STIFFNESS) -> dict[str, 
     """
     now: dict[str, float] = {}
     for one in judged:
-        now |= {line.signal: line.points for line in one.claim.score.terms}
+        now |= {term.signal: term.points for term in one.claim.score.terms}
     names = sorted(now)
     inputs = np.array(
-        [[float(any(line.signal == name for line in one.claim.score.terms)) for name in names] for one in judged]
+        [[float(any(term.signal == name for term in one.claim.score.terms)) for name in names] for one in judged]
     )
     right = np.array([float(one.right) for one in judged])
     present = np.array([now[name] for name in names])
@@ -175,7 +175,7 @@ def fitted(judged: Sequence[Judged], stiffness: float = STIFFNESS) -> dict[str, 
         slope = inputs.T @ (right - guess) - stiffness * (weights - present)
         bend = (inputs * (guess * (1 - guess))[:, None]).T @ inputs + stiffness * np.eye(len(names))
         weights = weights + np.linalg.solve(bend, slope)
-    counts = Counter(line.signal for one in judged for line in one.claim.score.terms)
+    counts = Counter(term.signal for one in judged for term in one.claim.score.terms)
     return {name: (now[name], float(value), counts[name]) for name, value in zip(names, weights, strict=True)}
 
 

@@ -24,10 +24,10 @@ from statistics import fmean
 
 from evals.data import SHARED_DATA, digest_of
 from evals.hidden import BookAtHand, BookWithout, Ends, HiddenArchive
+from evals.walking import walk
 from kiwiresearch.crawl.settings import STRATEGIES, CrawlSettings, Strategy
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep
-from kiwiresearch.crawl.walker import walk
 from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
@@ -50,7 +50,7 @@ Links = Mapping[str, Sequence[str]]
 def crawled(book: OpenBook, begun: CrawlStep, strategy: Strategy) -> list[str]:
     """Paths in the order in which the crawl visits them; the search that it begins with is done once for all."""
     crawl = _crawl(book, begun.topic if isinstance(begun, StartStep) else "", strategy)
-    return [move.step.path for move in walk(crawl, [begun]) if isinstance(move.step, VisitStep)]
+    return [result.step.path for result in walk(crawl, [begun]) if isinstance(result.step, VisitStep)]
 
 
 def _crawl(book: OpenBook, topic: str, strategy: Strategy = "priority") -> CrawlPlan:

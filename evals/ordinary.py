@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from evals.asked import answer_by_rule
 from evals.data import SHARED_DATA
 from evals.labelled import LABELS
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.context import AskContext
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.presentation import Confidence, Headline, body_parts

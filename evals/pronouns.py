@@ -12,17 +12,29 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
-from kiwiresearch.ask.pronouns import SURE, context_on, likely_referent
+from kiwiresearch.ask.pronouns import (
+    HE,
+    MIN_PRONOUNS,
+    SENTENCES_BEFORE,
+    SHE,
+    SURE,
+    PronounContext,
+    context_in,
+    likely_referent,
+)
+from kiwiresearch.ask.pronouns import PERSONAL as PERSONAL_PRONOUN
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.reader.reader import Reader, shared_reader
+from kiwiresearch.reader.reader import Reader, ReadingText, shared_reader
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -30,6 +42,9 @@ PRONOUNS = {"": LABELS / "pronouns.jsonl", "held_": LABELS / "pronouns_held.json
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
 THRESHOLDS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.985, 0.99)
 PERSONAL = frozenset({"he", "him", "his", "she", "her", "hers"})
+NEUTRAL = re.compile(r"its?", re.IGNORECASE)
+OPENING_SENTENCES, MANY_PRONOUNS = 8, 4
+"""A page with at least `MIN_PRONOUNS` personal pronouns in this many first sentences is about a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +109,38 @@ def chosen(reader: Reader, labels: Path) -> Iterator[Choice]:
 def _choice(reader: Reader, page: PageDoc, start: int, word: str, means: tuple[str, ...]) -> Choice:
     found = likely_referent(reader, context_on(page, start, start + len(word)))
     return Choice(page.ref.path, word, means, found.name, found.confidence)
+
+
+def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
+    """The pronoun at `page.text[start:end]`, with its sentence, some before it, and the names in them.
+
+    As for the reading model's training; answers start from passages, with `context_in`.
+    """
+    first, own = sentences_around(page, start)
+    ends = (*page.sentences[1:], len(page.text))
+    units = [page.text[page.sentences[index] : ends[index]].rstrip() for index in range(first, own + 1)]
+    at = start - page.sentences[own]
+    opening = page.text[: page.sentences[OPENING_SENTENCES]] if len(page.sentences) > OPENING_SENTENCES else page.text
+    text = ReadingText(page.title, "", tuple(units))
+    with_title = _may_mean_title(opening, page.text[start:end])
+    return context_in(text, at, at + end - start, opening, page.language, with_title=with_title)
+
+
+def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
+    """The first sentence of the context of a pronoun on a page, and the pronoun's own."""
+    own = bisect_right(page.sentences, start) - 1
+    return max(0, own - SENTENCES_BEFORE), own
+
+
+def _may_mean_title(opening: str, pronoun: str) -> bool:
+    """Whether a pronoun can mean the subject of a page, judging by the pronouns in the page's opening.
+
+    "He" cannot on a page about a thing, nor "it" on a page about a person.
+    """
+    he, she = len(HE.findall(opening)), len(SHE.findall(opening))
+    if NEUTRAL.fullmatch(pronoun):
+        return he + she < MANY_PRONOUNS
+    return not PERSONAL_PRONOUN.fullmatch(pronoun) or he + she >= MIN_PRONOUNS
 
 
 def main(arguments: list[str] | None = None) -> int:

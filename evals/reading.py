@@ -20,11 +20,11 @@ from tools.train_reader.split import judging_part, questioned, squad_part
 from evals.absences import LABELS, absent_rows
 from evals.absent import SUBJECTS
 from evals.ask import SETS
-from evals.asked import Seen, judge
+from evals.asked import Seen, answer_by_rule, judge
 from evals.data import SHARED_DATA, digest_of
 from evals.golds import Row, holds, normal, rows_of, sample
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.by_rule import answer_by_rule, gather_evidence
+from kiwiresearch.ask.by_rule import gather_evidence
 from kiwiresearch.ask.context import MAX_LINES, AskContext
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.presentation import Confidence

@@ -25,10 +25,10 @@ from pathlib import Path
 from evals.briefs import desk_with, ran
 from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
-from kiwiresearch.brief.relevance import static_embedder
 from kiwiresearch.brief.second_sources import SecondSources
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.embed.embedder import similarity
+from kiwiresearch.embed.static import static_embedder
 
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
 FILE = LABELS / "second_sources.jsonl"

@@ -25,9 +25,9 @@ from evals.brief_aspects import Marked, is_marked, marked, sentence_start
 from evals.second_sources import judged, labelled
 from numpy.typing import NDArray
 
-from kiwiresearch.brief.relevance import Relevance, salience_features, sentences_on, usable_sentences
+from kiwiresearch.brief.relevance import Relevance, salience_features, sentence_filter_for, sentences_on
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.claims.plain_claims import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.walker import Walker
@@ -51,9 +51,9 @@ def marked_signs(archive: LibzimArchive, topic: Marked) -> tuple[Signs, list[boo
         move = walker.next()
         walker.state.apply(move.step)
         pages += [move.page] if move.page else []
-    claims = [claim for page in pages for claim in claims_of(page, "", usable_sentences(walker.state.started, page))]
+    claims = [claim for page in pages for claim in claims_of(page, "", sentence_filter_for(walker.state.started, page))]
     sentences = sentences_on(claims)
-    relevance = Relevance(walker.state, sentences, {book.book.id: book.language})
+    relevance = Relevance(walker.state, sentences, {book.id: book.language})
     by_path = {page.ref: page for page in pages}
     signs, right = [], []
     for ref, several in sentences.items():

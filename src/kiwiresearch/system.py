@@ -117,6 +117,14 @@ def _detach_all() -> None:
         child.returncode = child.poll() or 0  # else Popen warns of a child that is still running
 
 
+def available_cores() -> int:
+    """How many processes this one may keep busy."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
 def module_command(module: str, *arguments: str) -> list[str]:
     """The command that runs a module; with -P, files of the working folder are not imported."""
     return [sys.executable, "-P", "-m", module, *arguments]

@@ -114,7 +114,7 @@ class ModelAnswer:
 
     @property
     def reasons(self) -> list[str]:
-        return [one.reason for one in self.answer.dropped]
+        return [one.reason for one in self.answer.rejected]
 
 
 def answer_with_model(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from evals.asked import answer_by_rule
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.context import AskContext
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import read_question

@@ -38,7 +38,7 @@ def test_a_checked_sentence_comes_with_its_citation() -> None:
     assert (cited.key, quote.text, quote.start) == (C, "Marie Curie was born in Warsaw in 1867.", CURIE.start)
     assert CURIE.text[quote.start - CURIE.start : quote.end - CURIE.start] == quote.text
     assert (cited.book, cited.citation.title, cited.citation.book_name) == (BOOK, "Marie Curie", "test_en")
-    assert (answer.grounded, answer.model, answer.dropped, answer.notices) == (True, "scripted", (), ())
+    assert (answer.grounded, answer.model, answer.rejected, answer.notices) == (True, "scripted", (), ())
 
 
 def test_citations_keep_the_numbers_of_their_passages() -> None:
@@ -128,7 +128,7 @@ def test_general_words_have_no_citation() -> None:
     reply = f"{GENERAL}Water boils at 100 degrees [{C}]. See https://example.org/x for more [1].\nSources: [{B}]"
     answer = answer_with_model(ScriptedModel(reply), a_found(grounded=False)).answer
     assert answer.text == f"{GENERAL}Water boils at 100 degrees. See for more."
-    assert (answer.grounded, answer.citations, answer.model, answer.dropped) == (False, (), "scripted", ())
+    assert (answer.grounded, answer.citations, answer.model, answer.rejected) == (False, (), "scripted", ())
     assert [line.keys for line in answer.lines] == [(), ()]
 
 
@@ -153,7 +153,7 @@ def test_words_that_all_fall_are_general_only_where_the_rules_have_nothing() -> 
     by_rule = answer_with_model(ScriptedModel(reply)).answer
     assert (by_rule.text, by_rule.grounded, by_rule.model) == (RULE, True, "")
     assert by_rule.notices == (UNSUPPORTED,)
-    assert [one.reason for one in by_rule.dropped] == ["number not in its sources"]
+    assert [one.reason for one in by_rule.rejected] == ["number not in its sources"]
     general = answer_with_model(ScriptedModel(reply), a_found(grounded=False)).answer
     assert (general.text, general.grounded, general.citations) == (f"{GENERAL}It was surely in May 1850.", False, ())
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from evals.asked import answer_by_rule
 from tests.ask.question_books import ALWAYS, NEVER, a_desk, a_memory_book, after, asked, settings, titles
 
-from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.settings import AskOptions, ConversationTurn
 from kiwiresearch.search.open_book import OpenBook
 

@@ -14,7 +14,7 @@ from kiwiresearch.page.parser import open_page
 from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.zim.libzim import LibzimArchive
 
-STRICT, CHILD = SentenceJudge(), SentenceJudge(share=0.45)
+STRICT, CHILD = SentenceJudge(), SentenceJudge(min_share=0.45)
 GIVEN = {passage.key: passage for passage in (CURIE, BRIDGE)}
 DRUG = a_passage(
     "Ferol",

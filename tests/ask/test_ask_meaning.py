@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from evals.asked import answer_by_rule
 from tests.ask.question_books import a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.context import AskContext
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import read_question
@@ -70,7 +70,7 @@ def test_a_sentence_nearer_in_meaning_scores_higher(herons: OpenBook) -> None:
     by_text = {one.text: one for one in units}
     near, far = by_text["The heron dwells in tall reeds."], by_text["The heron feeds on many frogs."]
     assert near.total > far.total
-    assert "meaning" in [line.signal for line in near.score().terms]
+    assert "meaning" in [term.signal for term in near.score().terms]
     plain = a_desk([herons]).retriever(read_question(QUESTION)).on_page(herons, "Heron").units
     assert not any("meaning" in one.features for one in plain)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from evals.asked import answer_by_rule
 from tests.ask.question_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.answer_kind import can_be_answer
-from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.search.open_book import OpenBook
@@ -56,7 +56,7 @@ def test_a_sentence_without_a_word_of_the_question_can_answer() -> None:
     by_words, by_meaning = _asked(book, "Who designed the harbour of Port Lomond?")
     assert not any("Ada" in line.text for line in by_words.lines)
     assert by_meaning.lines[0].text.startswith("Ada Merriweather drew up the plans")
-    assert {"relevance", "page"} <= {line.signal for line in by_meaning.score.terms}
+    assert {"relevance", "page"} <= {term.signal for term in by_meaning.score.terms}
 
 
 def test_every_sentence_shown_is_the_books_own(sample_book: OpenBook) -> None:
@@ -111,7 +111,7 @@ def test_reading_is_left_out_where_it_is_not_wanted() -> None:
 def test_the_score_shows_what_reading_counts() -> None:
     """The terms of the first sentence's score add up, and what the model says is one of them."""
     _, answer = _asked(a_memory_book({"Port Lomond": PAGE}), "Who designed the harbour of Port Lomond?")
-    assert "relevance" in [line.signal for line in answer.score.terms]
+    assert "relevance" in [term.signal for term in answer.score.terms]
 
 
 def test_other_senses_of_a_name_are_offered() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.ask.question_books import a_memory_book, asked
 
-from kiwiresearch.ask.by_rule import correct_spelling
+from kiwiresearch.ask.spelling import correct_spelling
 from kiwiresearch.search.open_book import OpenBook
 
 

@@ -136,7 +136,7 @@ def test_a_score_explains_itself(sample_zim: Path, question: str) -> None:
             assert units
             for one in units:
                 score = one.score()
-                assert {line.signal for line in score.terms} <= set(unit_weights())
+                assert {term.signal for term in score.terms} <= set(unit_weights())
                 assert score.total == pytest.approx(one.total, abs=0.01 * (len(one.features) + 1))
 
 

@@ -67,7 +67,7 @@ def test_standing_is_one_line_of_the_score() -> None:
     """A candidate without it has no such line."""
     ref = EntryRef(BookId("b"), "P")
     score = CrawlScoring(CrawlSettings()).score
-    assert [line.signal for line in score(CrawlCandidate(ref, "P", 1, link_rank=0.5)).terms] == ["standing in the book"]
+    assert [term.signal for term in score(CrawlCandidate(ref, "P", 1, link_rank=0.5)).terms] == ["standing in the book"]
     assert score(CrawlCandidate(ref, "P", 1)).terms == ()
 
 

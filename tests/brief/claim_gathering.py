@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evals.walking import walk
 from tests.crawl.trails import a_shelf_book, settings, state_after
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.composition import compose
 from kiwiresearch.brief.disputes import ClaimConflict, find_claim_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
-from kiwiresearch.brief.relevance import usable_sentences
+from kiwiresearch.brief.relevance import sentence_filter_for
 from kiwiresearch.brief.sources import BriefOrigin
 from kiwiresearch.brief.support import MergedClaim, merge_equivalent
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.crawl.walker import walk
 from kiwiresearch.search.open_book import OpenBook
 
 INTRODUCTION = """
@@ -70,14 +70,16 @@ def gather_claims(*books: OpenBook | Mapping[str, str], topic: str, focus: str =
     """What some books say of a topic; a book may be given as titles and what their pages say."""
     shelf = [book if isinstance(book, OpenBook) else a_shelf_book(book) for book in books]
     crawl = CrawlPlan(shelf, topic, focus, settings(fast=True, **options))
-    moves = list(walk(crawl))
-    names = {book.book.id: book.book.name for book in shelf}
-    state = state_after(crawl, [move.step for move in moves])
+    results = list(walk(crawl))
+    names = {book.id: book.book.name for book in shelf}
+    state = state_after(crawl, [result.step for result in results])
     claims = [
         claim
-        for move in moves
-        if move.page is not None
-        for claim in claims_of(move.page, names[move.page.ref.book], usable_sentences(state.started, move.page))
+        for result in results
+        if result.page is not None
+        for claim in claims_of(
+            result.page, names[result.page.ref.book], sentence_filter_for(state.started, result.page)
+        )
     ]
     sheets = [book.book for book in shelf]
     return GatheredClaims(

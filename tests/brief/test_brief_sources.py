@@ -11,7 +11,7 @@ from tests.brief.claim_gathering import GatheredClaims, gather_claims
 from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import a_shelf_book
 
-from kiwiresearch.brief.citations import topic_pages
+from kiwiresearch.brief.citations import topic_pages_of
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.sources import sources_of, started_weakly
 from kiwiresearch.crawl.step import VisitStep
@@ -66,7 +66,7 @@ def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
     found = gather_claims(pages, topic="Slavery in Varn")
     sources = found.brief().sources.pages
     assert {one.title: (one.depth, one.is_head) for one in sources} == {"Varn": (0, True), "Slavery": (0, False)}
-    assert topic_pages(found.brief()) == found.weights.topic_pages
+    assert topic_pages_of(found.brief()) == found.weights.topic_pages
 
 
 def test_the_bibliography_has_every_page_in_its_order() -> None:

@@ -15,7 +15,7 @@ from kiwiresearch.brief.composition import with_needed_claims
 from kiwiresearch.brief.outline import SUMMARY_WORDS
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
-from kiwiresearch.claims.statements import MAX_STATEMENT_CHARS
+from kiwiresearch.claims.plain_claims import MAX_PLAIN_CHARS
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
@@ -105,7 +105,7 @@ def test_endless_sentences_are_left_out() -> None:
     """A sentence without an end is left out of the summary and of the parts."""
     lacks = ", ".join(f"a lack of {one} and of {two}" for one, two in zip(GOODS[::2], GOODS[1::2], strict=True))
     long = f"The Great Frost led to {lacks} in all towns of the whole northern coast and on all the islands."
-    assert len(long) > MAX_STATEMENT_CHARS
+    assert len(long) > MAX_PLAIN_CHARS
     short = "The Great Frost led to a revolt of the drivers."
     pages = {"Great Frost": "\n".join(("The Great Frost was a winter.", "== Effects ==", long, short))}
     found = gather_claims(pages, topic="Great Frost").brief()

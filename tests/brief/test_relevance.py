@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
-from kiwiresearch.brief.relevance import LIKELY, feature_weights, sentences_on, usable_sentences
+from kiwiresearch.brief.relevance import LIKELY, feature_weights, sentence_filter_for, sentences_on
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.step import StartStep
 from kiwiresearch.page.parser import page_from_text
@@ -22,7 +22,7 @@ def is_about(found: GatheredClaims, words: str) -> bool:
 
 
 def signs(found: GatheredClaims, words: str) -> dict[str, float]:
-    return {line.signal: line.points for line in found.weights.relevance.aspect_score(the(found, words)).terms}
+    return {term.signal: term.points for term in found.weights.relevance.aspect_score(the(found, words)).terms}
 
 
 def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
@@ -254,7 +254,7 @@ def test_each_sign_has_its_weight() -> None:
     found = gather_claims(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
     lines = [line for claim in found.claims for line in found.weights.relevance.aspect_score(claim).terms]
     assert lines
-    assert {line.signal for line in lines} <= set(known)
+    assert {term.signal for term in lines} <= set(known)
     assert known["before anything is known"] < 0 < known["aspect in heading"]
 
 
@@ -262,7 +262,7 @@ def test_each_sign_has_its_weight() -> None:
 def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bool) -> None:
     """'UN' is the United Nations in English; in French it is the word for one."""
     started = StartStep("United Nations", "", False, (), (), (), (), head="United Nations")
-    wanted = usable_sentences(started, page_from_text("Un port.", "Port", language))
+    wanted = sentence_filter_for(started, page_from_text("Un port.", "Port", language))
     assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
     assert wanted("The United Nations met.", ("Histoire",))
 

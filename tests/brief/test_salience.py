@@ -25,7 +25,7 @@ def sentence(text: str, *headings: str) -> Claim:
 
 def signs(*claims: Claim) -> list[dict[str, float]]:
     """The lines of each sentence's score."""
-    return [{line.signal: line.points for line in score.terms} for score in salience_scores(claims, "eng")]
+    return [{term.signal: term.points for term in score.terms} for score in salience_scores(claims, "eng")]
 
 
 def totals(*claims: Claim) -> list[float]:
@@ -96,5 +96,5 @@ def test_each_sentence_has_its_score(texts: list[str]) -> None:
     claims = [sentence(text) for text in texts]
     scores = salience_scores(claims, "eng")
     assert len(scores) == len(texts)
-    assert {line.signal for score in scores for line in score.terms} <= set(feature_weights()["salience"])
+    assert {term.signal for score in scores for term in score.terms} <= set(feature_weights()["salience"])
     assert scores == salience_scores(claims, "eng")

@@ -44,15 +44,15 @@ def find(found: GatheredClaims, words: str) -> WeightedClaim:
 
 
 def terms(one: WeightedClaim) -> set[str]:
-    return {line.signal for line in one.score.terms}
+    return {term.signal for term in one.score.terms}
 
 
 def test_a_weight_is_the_sum_of_its_terms(frost: GatheredClaims) -> None:
     """The points of each claim are its terms added up, and each term is named."""
     for one in frost.weighed():
         assert one.points == one.score.total
-        assert one.points == pytest.approx(sum(line.points for line in one.score.terms))
-        assert all(line.signal and line.points for line in one.score.terms)
+        assert one.points == pytest.approx(sum(term.points for term in one.score.terms))
+        assert all(term.signal and term.points for term in one.score.terms)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_an_aspect_adds_a_term() -> None:
     """With an aspect, a claim gains by being about it; without one there is no such term."""
     asked = gather_claims(FROST, topic="course of the Great Frost")
     assert asked.weights.relevance.aspect == "course"
-    about = {line.signal: line.points for line in find(asked, "killed 3,000 mules").score.terms}
-    beside = {line.signal: line.points for line in find(asked, "3,000 actors").score.terms}
+    about = {term.signal: term.points for term in find(asked, "killed 3,000 mules").score.terms}
+    beside = {term.signal: term.points for term in find(asked, "3,000 actors").score.terms}
     assert about["about what is asked for"] > 0 > beside["about what is asked for"]
     assert all(
         "about what is asked for" not in terms(one) for one in gather_claims(FROST, topic="Great Frost").weighed()

@@ -75,7 +75,7 @@ def write_harrow(file: Path) -> Path:
 def read_here(work: BulkWork, numbers: list[int], _: int) -> Iterator[FinishedBatch]:
     """An engine without processes, with the batch function of every engine: to start one takes seconds."""
     for number in numbers:
-        yield pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
+        yield pack_batch(number, EntryReader(work.file, work.book, work.tables).rows(work.ids(number)))
 
 
 def tables_here(file: Path, what: Sequence[str], out: Path, **options: object) -> BulkManifest:

@@ -159,7 +159,7 @@ def test_a_batch_that_lacks_a_table_is_refused(
 
     def halved(work: BulkWork, numbers: list[int], _: int) -> Iterator[FinishedBatch]:
         for number in numbers:
-            made = pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
+            made = pack_batch(number, EntryReader(work.file, work.book, work.tables).rows(work.ids(number)))
             yield FinishedBatch(number, made.shards[:2])
             yield FinishedBatch(number, made.shards[2:])
 

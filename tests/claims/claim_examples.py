@@ -55,4 +55,4 @@ def extract(
 
 def unsupported(text: str, sources: Sequence[str], language: str = "eng") -> tuple[str, ...]:
     """The words of the facts of a text that none of its sources has."""
-    return tuple(dict.fromkeys(fact.words for fact in unsupported_facts(text, sources, language)))
+    return tuple(dict.fromkeys(fact.text for fact in unsupported_facts(text, sources, language)))

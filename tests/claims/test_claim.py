@@ -105,7 +105,7 @@ def test_the_record_explains_the_confidence() -> None:
     terms = tuple(ScoreTerm(**line) for line in record["confidence_terms"])
     assert 0 < record["confidence"] < 1
     assert record["confidence"] == confidence_of(Score(terms))
-    assert {line.signal for line in terms} >= {
+    assert {term.signal for term in terms} >= {
         "a sentence of the page",
         "reference in the sentence",
         "hedged (uncertain)",

@@ -14,7 +14,7 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimSignals, DependsO
 from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.page_claims import claims_of_text
-from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.claims.plain_claims import all_sentences
 from kiwiresearch.text.dates.ranges import DateQualifier, Precision
 from kiwiresearch.text.hedges import Hedge, hedges_in
 from kiwiresearch.text.hedges import HedgeKind as HedgeKind
@@ -138,7 +138,7 @@ def terms() -> dict[str, float]:
         has_name=False,
     )
     other = sentence.claim_score(SIGNALS, (), inserted_name_from="before", table=True)
-    return {line.signal: line.points for line in (*one.terms, *other.terms)}
+    return {term.signal: term.points for term in (*one.terms, *other.terms)}
 
 
 def test_the_terms_of_confidence_have_their_values() -> None:

@@ -110,7 +110,7 @@ def test_scripts_without_capitals_are_taken_word_by_word() -> None:
 )  # fmt: skip
 def test_numbers_are_read_by_value(text: str, values: list[str]) -> None:
     """Figures and words, fractions, scales and ordinals each give their exact value."""
-    assert [number.words for number in numbers_in(text)] == values
+    assert [number.spelling for number in numbers_in(text)] == values
 
 
 NAMES = ("Hattusa", "Kadesh", "Ramesses", "Łódź", "Ugarit", "Tiryns", "Zürich", "Mycenae")
@@ -146,7 +146,7 @@ def test_one_other_digit_is_caught(made: tuple[str, str], data: st.DataObject) -
     at = data.draw(st.sampled_from([place for place, char in enumerate(text) if char.isdigit()]))
     other = data.draw(st.sampled_from([digit for digit in string.digits if digit != text[at]]))
     changed = text[:at] + other + text[at + 1 :]
-    if {one.words for one in numbers_in(changed)} - {one.words for one in numbers_in(text)}:
+    if {one.spelling for one in numbers_in(changed)} - {one.spelling for one in numbers_in(text)}:
         assert unsupported(changed, [text]) != ()
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import cast
 
 import pytest
+from evals.pronouns import context_on
 from tests.page.pages import a_page
 
-from kiwiresearch.ask.pronouns import context_in, context_on, likely_referent
+from kiwiresearch.ask.pronouns import context_in, likely_referent
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.reader.reader import TITLE, Mention, Reader, ReadingText, shared_reader
 

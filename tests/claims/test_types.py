@@ -10,7 +10,7 @@ from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType, claim_record
-from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.claims.plain_claims import all_sentences
 
 SENTENCES = {
     "definition": (
@@ -177,4 +177,4 @@ def test_hedged_claims_are_believed_less() -> None:
         the_claim("The Red Tower was probably built in 1905."),
     )
     assert hedged.confidence < plain.confidence
-    assert [line.signal for line in hedged.score.terms if line not in plain.score.terms] == ["hedged (uncertain)"]
+    assert [term.signal for term in hedged.score.terms if term not in plain.score.terms] == ["hedged (uncertain)"]

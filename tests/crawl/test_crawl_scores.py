@@ -63,7 +63,7 @@ def test_every_candidate_has_a_score(salt_book: OpenBook) -> None:
     assert [state.scoring.points(candidate) for candidate in waiting] == [
         state.scoring.score(one).total for one in waiting
     ]
-    assert all(step.lines for step in visits(steps))
+    assert all(step.terms for step in visits(steps))
 
 
 def test_all_parts_of_a_score_are_at_work(salt_book: OpenBook) -> None:
@@ -106,7 +106,7 @@ def scored(crawl: CrawlPlan, steps: list[CrawlStep]) -> dict[tuple[int, str, str
         state = state_after(crawl, steps[:number])
         for candidate in state.frontier.in_order():
             found |= {
-                (number, candidate.title, line.signal): line.points for line in state.scoring.score(candidate).terms
+                (number, candidate.title, term.signal): term.points for term in state.scoring.score(candidate).terms
             }
     return found
 

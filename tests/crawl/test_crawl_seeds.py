@@ -94,7 +94,7 @@ def test_a_page_of_senses_comes_last_and_its_targets_instead() -> None:
     start = begin(a_shelf_book(SENSES), "Mercury")
     (seed,) = start.seeds
     assert seed.title in {"Mercury (planet)", "Mercury (metal)", "Mercury (god)"}
-    assert (seed.why, seed.is_head, start.head) == ("one of the meanings of the topic's name", True, seed.title)
+    assert (seed.why, seed.is_topic_page, start.head) == ("one of the meanings of the topic's name", True, seed.title)
     assert {page.title: page.why for page in start.passed_over}["Mercury"] == "it only lists meanings"
 
 
@@ -240,10 +240,10 @@ def test_the_log_says_how_the_book_was_searched(salt_book: OpenBook) -> None:
     start = begin(salt_book, "salt road dragons", "tax")
     (searched,) = start.searched
     assert [word for word, _ in searched.words] == ["salt", "road", "dragons", "tax"]
-    assert searched.unknown == ("dragons", "tax")
-    assert searched.pages == len(start.found) > 0
+    assert searched.unknown_words == ("dragons", "tax")
+    assert searched.found_pages == len(start.found) > 0
     whole = begin(salt_book, "salt road")
-    assert whole.searched[0].naming == sum(found.is_named for found in whole.found) > 1
+    assert whole.searched[0].naming_pages == sum(found.is_named for found in whole.found) > 1
 
 
 def test_a_mistyped_topic_is_read_as_meant(salt_book: OpenBook, tmp_path: Path) -> None:

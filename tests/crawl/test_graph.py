@@ -11,7 +11,7 @@ import pytest
 from tests.crawl.trails import a_shelf_book, settings, state_after, steps_of
 
 from kiwiresearch.codec import plain
-from kiwiresearch.crawl.outputs import CrawlGraph, crawl_graph, graph_text, link_weight, score_line_records
+from kiwiresearch.crawl.outputs import CrawlGraph, crawl_graph, graph_text, link_weight
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import LinkOffer
 from kiwiresearch.ids import page_id
@@ -142,10 +142,10 @@ def test_titles_with_line_breaks_stay_on_their_line(salt_book: OpenBook) -> None
     assert json.loads(text) == plain(graph)
 
 
-def test_lines_of_a_score_are_plain_data() -> None:
+def test_terms_of_a_score_are_plain_data() -> None:
     """Signals and their points keep their order."""
-    lines = (ScoreTerm("keywords", 2.5), ScoreTerm("stub", -5.0))
-    assert plain(score_line_records(lines)) == [
+    terms = (ScoreTerm("keywords", 2.5), ScoreTerm("stub", -5.0))
+    assert plain(terms) == [
         {"signal": "keywords", "points": 2.5},
         {"signal": "stub", "points": -5.0},
     ]

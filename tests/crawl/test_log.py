@@ -25,7 +25,7 @@ def crawled(*books: OpenBook, topic: str = "salt road", focus: str = "", **optio
 
 
 def log(state: CrawlState, *books: OpenBook) -> list[str]:
-    return list(crawl_log(state, {book.book.id: book.book.title for book in books}))
+    return list(crawl_log(state, {book.id: book.book.title for book in books}))
 
 
 def part(lines: list[str], heading: str) -> list[str]:

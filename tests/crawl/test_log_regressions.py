@@ -13,7 +13,7 @@ def test_a_page_that_names_the_topic_once_names_it() -> None:
     """'No page names the topic' is not said where a page has it as its title and in its first sentence."""
     book = a_shelf_book({"Salt road": f"The salt road was long.\n{TEXT}"})
     crawl = CrawlPlan([book], "salt road", settings=settings(fast=True))
-    text = "\n".join(crawl_log(state_after(crawl, steps_of(crawl)), {book.book.id: "B"}))
+    text = "\n".join(crawl_log(state_after(crawl, steps_of(crawl)), {book.id: "B"}))
     assert "1 page found, 1 of them names the topic." in text
     assert "names the topic as you wrote it" not in text
 

@@ -88,7 +88,7 @@ def test_the_same_article_in_another_book_is_a_near_copy() -> None:
     books = [a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")]
     steps = steps_of(CrawlPlan(books, "salt road"))
     read = [step for step in steps if isinstance(step, VisitStep | SkipStep)]
-    assert {step.book for step in read} == {book.book.id for book in books}
+    assert {step.book for step in read} == {book.id for book in books}
     assert [step.facts.duplicate_of for step in read if step.facts] == ["", "Salt road"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evals.walking import walk
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from tests.crawl.trails import Directions, ShelfArchive, a_shelf_book, html, pat
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
-from kiwiresearch.crawl.walker import walk
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -154,11 +154,15 @@ def test_hash_seeds_and_places_change_nothing(tmp_path: Path) -> None:
 
 def test_each_page_taken_comes_with_its_step(salt_book: OpenBook) -> None:
     """A page is handed over with the step that took it, and with no other."""
-    moves = list(walk(CrawlPlan([salt_book], "salt road", settings=settings(max_pages=8))))
-    for move in moves:
-        if isinstance(move.step, VisitStep):
-            assert move.page is not None
-            assert (move.page.title, move.page.id, move.page.url) == (move.step.title, move.step.page_id, move.step.url)
+    results = list(walk(CrawlPlan([salt_book], "salt road", settings=settings(max_pages=8))))
+    for result in results:
+        if isinstance(result.step, VisitStep):
+            assert result.page is not None
+            assert (result.page.title, result.page.id, result.page.url) == (
+                result.step.title,
+                result.step.page_id,
+                result.step.url,
+            )
         else:
-            assert move.page is None
-    assert isinstance(moves[0].step, StartStep)
+            assert result.page is None
+    assert isinstance(results[0].step, StartStep)

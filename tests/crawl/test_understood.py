@@ -102,7 +102,7 @@ def test_a_topic_is_a_thing_and_a_side_of_it(
     """The title that is in a topic is the subject, the rest is the aspect; an aspect that is a title is not one."""
     what = taken_apart(book, topic)
     assert (what.head, what.aspect) == (head, aspect)
-    assert [hit.title for hit in what.head_pages] == heads
+    assert [hit.title for hit in what.topic_pages] == heads
     assert [hit.title for hit in what.other_pages] == others
 
 
@@ -122,14 +122,14 @@ def test_the_crawl_begins_with_what_the_topic_is_about(book: OpenBook) -> None:
     """The page about the thing is the seed and is marked as that; a page about the side alone is none (R2, R74)."""
     start = begin(book, "fenfever treatment")
     assert (start.topic, start.head, start.aspect) == ("fenfever treatment", "Fenfever", "treatment")
-    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Fenfever", True)]
+    assert [(seed.title, seed.is_topic_page) for seed in start.seeds] == [("Fenfever", True)]
     assert {one.title for one in start.found} == {"Fenfever", "Marsh fly", "Willow tea", "Straw bed"}
 
 
 def test_other_titles_in_a_topic_are_seeds_too(book: OpenBook) -> None:
     """Both things that a topic names are seeds, and the reason says so; only one is the thing it is about (R74)."""
     start = begin(book, "Smithing in Avonia")
-    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Avonia", True), ("Smithing", False)]
+    assert [(seed.title, seed.is_topic_page) for seed in start.seeds] == [("Avonia", True), ("Smithing", False)]
     assert {seed.why for seed in start.seeds} == {"its title is part of the topic"}
 
 
@@ -137,7 +137,7 @@ def test_a_wider_page_is_not_the_page_of_a_narrower_thing(book: OpenBook) -> Non
     """A crawl about the grey bear begins with 'Bear', and knows that it is about more than the grey one."""
     start = begin(book, "diet of the grey bear")
     assert (start.head, start.aspect) == ("grey bear", "diet")
-    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Bear", False)]
+    assert [(seed.title, seed.is_topic_page) for seed in start.seeds] == [("Bear", False)]
 
 
 @pytest.mark.parametrize("topic", ["Fenfever", "fenfever treatment"])
@@ -145,7 +145,7 @@ def test_the_side_that_the_user_names_wins(book: OpenBook, topic: str) -> None:
     """With an aspect of the user's the thing is the same, and the side is the user's own."""
     start = begin(book, topic, "causes")
     assert (start.topic, start.head, start.aspect) == (topic, "Fenfever", "causes")
-    assert [(seed.title, seed.is_head) for seed in start.seeds] == [("Fenfever", True)]
+    assert [(seed.title, seed.is_topic_page) for seed in start.seeds] == [("Fenfever", True)]
 
 
 def worths(book: OpenBook, topic: str, aspect: str = "") -> dict[str, float]:

@@ -10,12 +10,12 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from evals.walking import walk
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters, ScoringWeights
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import CrawlStep, EndStep, SkipStep, StartStep, VisitStep
-from kiwiresearch.crawl.walker import walk
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Score
@@ -121,12 +121,12 @@ def settings(
 
 
 def steps_of(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> list[CrawlStep]:
-    return [move.step for move in walk(crawl, past)]
+    return [result.step for result in walk(crawl, past)]
 
 
 def state_after(crawl: CrawlPlan, steps: Iterable[CrawlStep]) -> CrawlState:
     """The state of a crawl after some of its steps."""
-    state = CrawlState(crawl.settings, {book.book.id: book.language for book in crawl.books})
+    state = CrawlState(crawl.settings, {book.id: book.language for book in crawl.books})
     state.replay(steps)
     return state
 
@@ -146,11 +146,11 @@ def visit(steps: Iterable[CrawlStep], title: str) -> VisitStep:
 
 def lines(step: VisitStep) -> dict[str, float]:
     """What speaks for and against a page that was taken."""
-    return {line.signal: line.points for line in step.lines}
+    return {term.signal: term.points for term in step.terms}
 
 
 def total(step: VisitStep) -> float:
-    return Score(step.lines).total
+    return Score(step.terms).total
 
 
 def looks(steps: Iterable[CrawlStep]) -> Iterator[SkipStep]:

@@ -65,7 +65,7 @@ def test_a_line_that_is_not_whole_yet_is_not_read(journal: Journal, tmp_path: Pa
 
 def test_a_journal_that_was_cut_is_read_again(journal: Journal, tmp_path: Path) -> None:
     """A run that is resumed may cut its last steps and take others: the page shows what is there."""
-    steps, followed = journal_file(tmp_path), JournalFollower(most=1)
+    steps, followed = journal_file(tmp_path), JournalFollower(max_followed=1)
     for title in ("Ugarit", "Hattusa", "Tin"):
         journal.append(a_page(title, 3))
     assert len(followed.read_progress(steps).pages) == 3
@@ -82,6 +82,6 @@ def test_a_journal_that_was_cut_is_read_again(journal: Journal, tmp_path: Path) 
 
 def test_a_run_without_a_journal_has_done_nothing(tmp_path: Path) -> None:
     """One that waits in line has no folder yet, and one that is done has no journal any more."""
-    followed = JournalFollower(most=1)
+    followed = JournalFollower(max_followed=1)
     for name in ("nowhere", "elsewhere"):
         assert followed.read_progress(journal_file(tmp_path / name)) == CrawlProgress()

@@ -191,7 +191,7 @@ def test_prompts_have_their_rules(name: str, rules: tuple[str, ...]) -> None:
 def test_verifier_prompt_has_its_inputs_and_outputs() -> None:
     """The verifier is given address, text, fields and citations, and asked for the four lists (R383, R388, R391)."""
     asked = prompt("kin_verifier")
-    assert set(asked.places) == {"url", "raw_text", "extracted_fields", "existing_citations"}
+    assert set(asked.placeholders) == {"url", "raw_text", "extracted_fields", "existing_citations"}
     text = asked.turns[-1].text
     for name in ("verification_results", "hypotheses", "contradictions", "hallucination_flags", "evidence_hint"):
         assert f'"{name}"' in text

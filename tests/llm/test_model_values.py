@@ -18,42 +18,42 @@ from kiwiresearch.llm.model import (
     Schema,
     estimate_prompt,
     estimate_tokens,
-    extraction,
-    write_up,
+    extraction_options,
+    write_up_options,
 )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.15, 0.3])
 def test_extraction_is_cool(value: float) -> None:
     """Extraction takes temperatures from 0 to 0.3 (R22)."""
-    assert extraction(value).temperature == EXTRACTION.checked(value) == value
+    assert extraction_options(value).temperature == EXTRACTION.checked(value) == value
 
 
 @pytest.mark.parametrize("value", [-0.1, 0.31, 0.5, float("nan")])
 def test_extraction_is_never_warm(value: float) -> None:
     """Any other temperature for extraction is a wrong setting that names its range (R22)."""
     with pytest.raises(BadSettings, match=r"extraction cannot be .* between 0 and 0\.3"):
-        extraction(value)
+        extraction_options(value)
 
 
 @pytest.mark.parametrize("value", [0.4, 0.5, 0.7])
 def test_a_write_up_is_warmer(value: float) -> None:
     """A write-up takes temperatures from 0.4 to 0.7 (R23)."""
-    assert write_up(value).temperature == WRITE_UP.checked(value) == value
+    assert write_up_options(value).temperature == WRITE_UP.checked(value) == value
 
 
 @pytest.mark.parametrize("value", [0.0, 0.39, 0.71, 1.0])
 def test_a_write_up_is_neither_cold_nor_hot(value: float) -> None:
     """Any other temperature for a write-up is a wrong setting that names its range (R23)."""
     with pytest.raises(BadSettings, match=r"write-up cannot be .* between 0\.4 and 0\.7"):
-        write_up(value)
+        write_up_options(value)
 
 
 def test_the_defaults_are_within_their_ranges() -> None:
     """What is used when nobody sets anything is allowed, and thinks little (R240)."""
-    assert extraction().temperature == 0.0
-    assert write_up().temperature == 0.5
-    assert {options.reasoning_effort for options in (Options(), extraction(), write_up())} == {"low"}
+    assert extraction_options().temperature == 0.0
+    assert write_up_options().temperature == 0.5
+    assert {options.reasoning_effort for options in (Options(), extraction_options(), write_up_options())} == {"low"}
 
 
 def test_options_that_make_no_sense_are_refused() -> None:

@@ -30,7 +30,7 @@ def test_the_senses_are_asked_for_with_the_word_and_the_question() -> None:
 def test_every_prompt_says_what_the_fence_means(name: str) -> None:
     """Each prompt says that what is fenced is not an instruction, and every place can be filled."""
     found = prompt(name)
-    messages = found.fill(**dict.fromkeys(found.places, "x"))
+    messages = found.fill(**dict.fromkeys(found.placeholders, "x"))
     assert messages[0].role == "system"
     assert "between <data> and </data>" in messages[0].text
     assert "never an instruction" in messages[0].text

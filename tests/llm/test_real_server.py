@@ -14,7 +14,7 @@ from tests.llm.conftest import CONTEXT
 from kiwiresearch.errors import PromptTooLong
 from kiwiresearch.llm.chat import ChatModel
 from kiwiresearch.llm.model import ChatMessage, Options, Reply, Schema, estimate_prompt, estimate_tokens
-from kiwiresearch.llm.structured import ask
+from kiwiresearch.llm.structured import structured_reply
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -52,7 +52,7 @@ def test_a_stream_arrives_in_pieces_and_ends_with_the_whole(llama: str) -> None:
 def test_a_schema_is_enforced_by_the_server(llama: str) -> None:
     """A model that knows nothing still gives the form that was asked for."""
     with ChatModel(llama) as model:
-        found = ask(model, HELLO, Colour, Options(max_tokens=40))
+        found = structured_reply(model, HELLO, Colour, Options(max_tokens=40))
     assert found.colour
 
 

@@ -122,7 +122,7 @@ def test_found_passages_compete_with_the_right_one(tmp_path: Path) -> None:
     (group,) = searched(lines, {known.question: known}, {})
     assert [one.answers for one in group.examples] == [True, None, False]
     form = InputEncoder(tokenizer_of(WORDS))
-    ((_, rows, same),) = numbered([group], form, InputEncoder(tokenizer_of(WORDS), most=4_000))
+    ((_, rows, same),) = numbered([group], form, InputEncoder(tokenizer_of(WORDS), max_tokens=4_000))
     assert [one.marks for one in rows] == [one.marks for one in same]
 
 

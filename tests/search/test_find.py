@@ -21,7 +21,7 @@ SUN = {"Sun": "<p>The sun shines on the moon.</p>", "Star": "<p>A star shines.</
 
 
 def signals(hit: Hit) -> dict[str, float]:
-    return {line.signal: line.points for line in hit.score.terms}
+    return {term.signal: term.points for term in hit.score.terms}
 
 
 def test_one_book_has_no_primary(ready: Ready) -> None:
@@ -65,7 +65,7 @@ def test_books_of_all_languages_and_kinds_are_merged(ready: Ready) -> None:
         ready(Noting({"Where is Berlin?": "<p>Berlin is in Germany.</p>"}, title="Board", kind="stackexchange")),
     ]
     found = search_books(books, "Berlin", SearchOptions(max_books=3))
-    assert {hit.ref.book for hit in found.hits} == {book.book.id for book in books}
+    assert {hit.ref.book for hit in found.hits} == {book.id for book in books}
     assert found.order == "ranks"
 
 
@@ -162,7 +162,7 @@ def test_points_add_up_to_the_score(ready: Ready) -> None:
     for hit in search_books(
         [ready(Noting(MOON)), ready(Noting(SUN))], "why does the moon make a tide", SearchOptions(focus="sun")
     ).hits:
-        assert hit.score.total == round(sum(line.points for line in hit.score.terms), 2)
+        assert hit.score.total == round(sum(term.points for term in hit.score.terms), 2)
 
 
 def test_books_are_named_that_gave_something(ready: Ready) -> None:

@@ -23,7 +23,7 @@ CATEGORIES = "<div id='catlinks'>{}</div>"
 
 
 def boxes(hit: Hit) -> float:
-    return sum(line.points for line in hit.score.terms if line.signal == "boxes and categories")
+    return sum(term.points for term in hit.score.terms if term.signal == "boxes and categories")
 
 
 @pytest.mark.parametrize("kept_in", [BOX, CATEGORIES], ids=["infobox", "categories"])

@@ -53,7 +53,7 @@ class Topics:
 
 
 def meanings(hits: Sequence[Hit]) -> dict[str, float]:
-    return {hit.title: line.points for hit in hits for line in hit.score.terms if line.signal == "meaning"}
+    return {hit.title: term.points for hit in hits for term in hit.score.terms if term.signal == "meaning"}
 
 
 def test_the_title_and_lead_of_each_page_are_compared_with_the_query(ready: Ready) -> None:
@@ -117,9 +117,9 @@ def test_words_and_meaning_make_one_score(ready: Ready, embedder: Topics | Stati
     book = ready(Noting(NOVA))
     plain = {hit.title: hit.score for hit in search_books([book], "nova in space").hits}
     for hit in search_books([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits:
-        rows = [line for line in hit.score.terms if line.signal != "meaning"]
+        rows = [term for term in hit.score.terms if term.signal != "meaning"]
         assert rows == list(plain[hit.title].terms)
-        assert "best passage" in {line.signal for line in rows}
+        assert "best passage" in {term.signal for term in rows}
         assert f"{hit.score.total:.2f}" == f"{plain[hit.title].total + meanings([hit]).get(hit.title, 0):.2f}"
     assert (
         meanings(search_books([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits)[

@@ -77,7 +77,7 @@ def test_one_word_of_the_query_may_be_the_title(asked: str, title: str, score: s
 @pytest.mark.parametrize("asked", ["galaxy", "galaxy galaxies", "galaxies", "galaxy or galaxy", "galaxies, galaxy"])
 def test_the_two_title_matches_exclude_each_other(asked: str) -> None:
     """A title is exact or stemmed, never both, and stemmed once however many words say so (N2)."""
-    signals = [line.signal for line in title_points(parse_query(asked), "Galaxy").terms]
+    signals = [term.signal for term in title_points(parse_query(asked), "Galaxy").terms]
     assert signals.count("exact title") + signals.count("stemmed title") == 1
 
 
@@ -160,7 +160,7 @@ def test_a_list_is_never_wholly_forgiven(asked: str, title: str, score: str) -> 
 @given(ANYTHING, ANYTHING, ANYTHING, st.booleans())
 def test_the_offset_comes_only_with_the_penalty(asked: str, title: str, excerpt: str, primary: bool) -> None:
     """No page is given the offset for anything but being a list (R170)."""
-    signals = [line.signal for line in title_points(parse_query(asked), title, excerpt, primary=primary).terms]
+    signals = [term.signal for term in title_points(parse_query(asked), title, excerpt, primary=primary).terms]
     assert ("list offset" in signals) == ("list page" in signals)
 
 
@@ -186,9 +186,9 @@ def test_comparable_senses_tie() -> None:
 def test_any_strings_can_be_scored(asked: str, title: str, excerpt: str, primary: bool) -> None:
     """No title or excerpt fails, the total is the sum of the lines, and no line is empty."""
     score = title_points(parse_query(asked), title, excerpt, primary=primary)
-    assert f"{score.total:.2f}" == f"{sum(line.points for line in score.terms):.2f}".replace("-0.00", "0.00")
-    assert all(line.points for line in score.terms)
-    assert len({line.signal for line in score.terms}) == len(score.terms)
+    assert f"{score.total:.2f}" == f"{sum(term.points for term in score.terms):.2f}".replace("-0.00", "0.00")
+    assert all(term.points for term in score.terms)
+    assert len({term.signal for term in score.terms}) == len(score.terms)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.floats(-100, 100))))
@@ -197,7 +197,7 @@ def test_a_score_is_the_sum_of_its_lines(terms: list[tuple[str, float]]) -> None
     one = Score()
     for signal, worth in terms:
         one = one.plus(signal, worth)
-    assert one.total == round(sum(line.points for line in one.terms), 2)
+    assert one.total == round(sum(term.points for term in one.terms), 2)
     assert (one + one).terms == one.terms * 2
 
 

@@ -50,7 +50,7 @@ def from_table(score: Score) -> list[str]:
 
 
 def said_by_table(score: Score) -> list[str]:
-    return [f"{line.signal} {line.points:+g}" for line in score.terms]
+    return [f"{term.signal} {term.points:+g}" for term in score.terms]
 
 
 @pytest.mark.parametrize("asked", ["galaxy", "what are galaxies", "list of galaxies", "nearest planet to the sun"])
@@ -185,7 +185,7 @@ def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
     title = one.title(SearchCandidate("x", "Andromeda"))
     plain = one.quick(SearchCandidate("x", "Andromeda"), title)
     lifted = one.quick(SearchCandidate("x", "Andromeda", listed=1.0, shared=1.0), title)
-    assert {line.signal for line in lifted.terms} - {line.signal for line in plain.terms} == {
+    assert {term.signal for term in lifted.terms} - {term.signal for term in plain.terms} == {
         "listed for words",
         "holds words",
     }
@@ -199,7 +199,7 @@ def test_each_part_of_a_page_has_a_line() -> None:
     score = one.full(
         candidate, one.title(candidate), TextMatch(passage=1.0, page=1.0, lead=1.0, together=1.0, boxes=1.0), ""
     )
-    assert [line.signal for line in score.terms] == [
+    assert [term.signal for term in score.terms] == [
         "best passage",
         "whole page",
         "lead",
@@ -229,7 +229,7 @@ def test_a_hint_decides_between_senses(
         else BookSearch(memory_book(PAGES), parse_query("mercury", focus=hint)).by_text(5)
     ).hits
     assert hits[0].ref.path == path
-    assert [line.signal for line in hits[0].score.terms if line.signal.startswith("focus")] == lines
+    assert [term.signal for term in hits[0].score.terms if term.signal.startswith("focus")] == lines
 
 
 def test_a_page_that_lists_senses_comes_after_them(memory_book: Callable[..., OpenBook]) -> None:
@@ -241,7 +241,7 @@ def test_a_page_that_lists_senses_comes_after_them(memory_book: Callable[..., Op
 def test_a_page_that_lists_senses_is_lost_on_a_hint(memory_book: Callable[..., OpenBook]) -> None:
     """It names every sense, so a hint says nothing for it."""
     hits = BookSearch(memory_book(PAGES), parse_query("mercury", focus="planet")).by_text(9).hits
-    lines = {hit.title: {line.signal for line in hit.score.terms} for hit in hits}
+    lines = {hit.title: {term.signal for term in hit.score.terms} for hit in hits}
     assert "focus" in lines["Mercury (planet)"]
     assert "disambiguation page" in lines["Mercury (disambiguation)"]
     assert "focus" not in lines["Mercury (disambiguation)"]

@@ -100,7 +100,7 @@ def test_the_example_is_what_the_program_says(sample_zim: Path) -> None:
     found = search_books([OpenBook(archive)], "who were the Hittites", SearchOptions(limit=2))
     archive.close()
     shown = [[" ".join(line.split()) for line in lines] for _, *lines in example()]
-    assert shown == [[f"{line.points:+.2f} {line.signal}" for line in hit.score.terms] for hit in found.hits]
+    assert shown == [[f"{term.points:+.2f} {term.signal}" for term in hit.score.terms] for hit in found.hits]
     assert all(hit.title in head for hit, (head, *_) in zip(found.hits, example(), strict=True))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.search.interpretation import LINE, first_line, sense_paths, shortened
+from kiwiresearch.search.interpretation import MAX_LINE_CHARS, first_line, sense_paths, shortened
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
@@ -70,7 +70,7 @@ def test_an_ambiguous_name_shows_its_senses(sample: OpenBook, query: str, some: 
     lines = [sense.line for sense in found.senses]
     assert all(lines)
     assert len(set(lines)) == len(lines)
-    assert all(len(line) <= LINE + len(" …") for line in lines)
+    assert all(len(line) <= MAX_LINE_CHARS + len(" …") for line in lines)
 
 
 @pytest.mark.parametrize("query", ["mercury", "what is mercury", "galaxy", "tell me about galaxy", "John Adams"])
@@ -115,7 +115,7 @@ def test_a_hint_decides(sample: OpenBook, query: str, hint: str, first: str) -> 
     """The senses are scored against the name and the user's hint (R76)."""
     found = search_books([sample], query, SearchOptions(focus=hint))
     assert titles(found.hits)[0] == first
-    assert "focus" in {line.signal for line in found.hits[0].score.terms}
+    assert "focus" in {term.signal for term in found.hits[0].score.terms}
 
 
 @pytest.mark.parametrize(
@@ -210,6 +210,6 @@ def test_a_page_without_sentences_has_a_line_all_the_same(html: str) -> None:
 def test_a_line_is_never_long(text: str) -> None:
     """A line that is cut ends in a sign that it was, and begins as the line did."""
     line = shortened(text)
-    assert len(line) <= LINE + len(" …")
-    assert line == text if len(text) <= LINE else line.endswith(" …")
-    assert text.startswith(line.removesuffix(" …") if len(text) > LINE else line)
+    assert len(line) <= MAX_LINE_CHARS + len(" …")
+    assert line == text if len(text) <= MAX_LINE_CHARS else line.endswith(" …")
+    assert text.startswith(line.removesuffix(" …") if len(text) > MAX_LINE_CHARS else line)

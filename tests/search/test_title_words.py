@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.title_build import build_titles
-from kiwiresearch.search.titles import PER_SIZE, Correction, TitleIndex, open_titles, slips
+from kiwiresearch.search.titles import MAX_PER_LENGTH, Correction, TitleIndex, open_titles, slips
 from kiwiresearch.zim.libzim import LibzimArchive
 
 WORDS = (
@@ -89,7 +89,7 @@ def test_crowded_beginnings_are_looked_at_in_part(tmp_path: Path) -> None:
     """Of many words that begin alike only the commonest are looked at, and a commoner one is among them."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     crowd = [f"con{a}{b}q" for a in letters for b in letters]
-    assert len(crowd) > PER_SIZE
+    assert len(crowd) > MAX_PER_LENGTH
     archive = MemoryArchive(dict.fromkeys((*crowd, "conzzq_river", "conzzq_bridge"), ""))
     build_titles(archive, tmp_path / "titles.sqlite")
     index = open_titles(tmp_path / "titles.sqlite", archive.book)
@@ -97,7 +97,7 @@ def test_crowded_beginnings_are_looked_at_in_part(tmp_path: Path) -> None:
     asked: list[str] = []
     index._connection.set_trace_callback(asked.append)
     assert Correction("conzzq", 2, 3) in index.correct("conüüq", 1_000)
-    assert sum(f"LIMIT {PER_SIZE}" in sql for sql in asked) == 10
+    assert sum(f"LIMIT {MAX_PER_LENGTH}" in sql for sql in asked) == 10
     index.close()
 
 

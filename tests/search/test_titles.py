@@ -17,7 +17,7 @@ from kiwiresearch.errors import IndexStale
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.title_letters import TitleRow
-from kiwiresearch.search.titles import ALL_ROWS, TitleIndex, open_titles
+from kiwiresearch.search.titles import MAX_ALL_ROWS, TitleIndex, open_titles
 from kiwiresearch.zim.archive import Book, TitleEntry
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -101,7 +101,7 @@ def test_exact_title(index: TitleIndex, asked: str, found: list[TitleRow]) -> No
 )
 def test_joined_and_split_spellings(index: TitleIndex, asked: str, found: list[str]) -> None:
     """Where the spaces are does not matter."""
-    assert titles(index.joined(asked)) == found
+    assert titles(index.ignoring_spaces(asked)) == found
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_common_words_do_not_walk_through_the_index(
     assert titles(index.by_words(["alpha", "beta"], 2)) == ["Alpha 0", "Alpha 1"]
     assert sum('" AND "' in sql for sql in asked) == together
     searches = [sql for sql in asked if "MATCH" in sql]
-    assert all(int(sql.rpartition("LIMIT ")[2]) <= ALL_ROWS for sql in searches)
+    assert all(int(sql.rpartition("LIMIT ")[2]) <= MAX_ALL_ROWS for sql in searches)
     index.close()
 
 
@@ -230,7 +230,7 @@ def test_every_title_is_found_by_its_own_name(tmp_path_factory: pytest.TempPathF
         row = TitleRow(entry.path, entry.title)
         if entry.title:
             assert row in index.exact(entry.title)
-            assert row in index.joined(entry.title)
+            assert row in index.ignoring_spaces(entry.title)
             assert row in index.prefix(entry.title, 20)
     index.close()
 

@@ -27,7 +27,7 @@ def searched(home: Path, monkeypatch: pytest.MonkeyPatch, sample_zim: Path, embe
     desk = open_workspace()
     with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf) as finder:
         found = finder.find("red light in the evening sky")
-    return {line.signal for hit in found.hits for line in hit.score.terms}
+    return {term.signal for hit in found.hits for term in hit.score.terms}
 
 
 def test_without_a_setting_no_vector_is_made(home: Path, monkeypatch: pytest.MonkeyPatch, sample_zim: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_far_book_answers_as_at_home(
 
 TITLES: list[Callable[[Any], Any]] = [
     lambda titles: titles.exact("sun"),
-    lambda titles: titles.joined("openai"),
+    lambda titles: titles.ignoring_spaces("openai"),
     lambda titles: titles.prefix("s", 3),
     lambda titles: titles.prefix("s", 0),
     lambda titles: titles.by_words({"star": 1.0, "sun": 1 / 3}, 5),

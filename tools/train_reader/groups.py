@@ -171,7 +171,7 @@ def numbered(
 def _forms(folder: Path) -> tuple[InputEncoder, InputEncoder]:
     words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
     teacher = Tokenizer.from_file(str(folder / "teacher_tokenizer.json"))
-    return InputEncoder(tokenizer_of(words)), InputEncoder(teacher, MARKS, most=4 * MAX_OF_TEACHER)
+    return InputEncoder(tokenizer_of(words)), InputEncoder(teacher, MARKS, max_tokens=4 * MAX_OF_TEACHER)
 
 
 def _numbered(folder: Path, groups: Sequence[Group]) -> list[tuple[int, list[Row], list[Row]]]:

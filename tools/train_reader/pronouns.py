@@ -14,11 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from evals.pronouns import context_on, sentences_around
 from tools.train_reader.examples import Pronoun
 from tools.train_reader.gather import article_paths
 from tools.train_reader.split import drawn, plain, questioned
 
-from kiwiresearch.ask.pronouns import PronounContext, context_on, sentences_around
+from kiwiresearch.ask.pronouns import PronounContext
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.reader.reader import TITLE, Mention, ReadingText

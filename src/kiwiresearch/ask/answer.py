@@ -98,7 +98,7 @@ class AnswerConflict:
 
 
 @dataclass(frozen=True, slots=True)
-class DroppedSentence:
+class RejectedSentence:
     """A sentence of a model that is not shown, and why."""
 
     text: str
@@ -161,7 +161,7 @@ class Answer:
     """The model that worded it; empty if it is quoted from the page."""
     reader: str = ""
     """The id of the reading model that chose the sentences; empty if words alone did."""
-    dropped: tuple[DroppedSentence, ...] = ()
+    rejected: tuple[RejectedSentence, ...] = ()
     subject: str = ""
     """The subject of the question, for the next question of the conversation."""
     missing: tuple[MissingBooks, ...] = ()

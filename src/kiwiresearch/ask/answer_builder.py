@@ -40,19 +40,19 @@ def disagreements(
         for scored_unit in (*shown, *others[:MAX_COMPARED])
         if scored_unit.segmented.units[scored_unit.unit].kind == "sentence"
     )
-    units = list({scored_unit.place: scored_unit for scored_unit in prose}.values())
+    units = list({scored_unit.sort_key: scored_unit for scored_unit in prose}.values())
     said = [(unit, ComparedSentence.of(unit.text, unit.segmented.page.title, language)) for unit in units]
-    places = {scored_unit.place for scored_unit in shown}
+    keys = {scored_unit.sort_key for scored_unit in shown}
     found: list[tuple[Disagreement, ScoredUnit, ScoredUnit]] = []
     for index, (item, saying) in enumerate(said):
-        if item.place not in places:
+        if item.sort_key not in keys:
             continue
         for other, denied in said[index + 1 :]:
             disagreement = compare_sentences(saying, denied)
             is_clear = disagreement and disagreement.kind == "contradiction" and disagreement.strength >= MIN_STRENGTH
             if disagreement and is_clear and _same_subject(item, other, language):
                 found.append((disagreement, item, other))
-    found.sort(key=lambda row: (-row[0].strength, row[1].place, row[2].place))
+    found.sort(key=lambda row: (-row[0].strength, row[1].sort_key, row[2].sort_key))
     return tuple(_conflict(*row) for row in found[:MAX_CONFLICTS])
 
 
@@ -125,12 +125,12 @@ class AnswerBuilder:
         if (reason := reason_to_refuse(self.evidence, self.danger)) or not units:
             return reason
         ref = units[0].segmented.page.ref
-        book = next(book.book for book in self.context.books if book.book.id == ref.book)
+        book = next(book.book for book in self.context.books if book.id == ref.book)
         return year_after_book(self.asked.text, book, (unit.text for unit in units))
 
     def build(self) -> Answer:
         evidence = self.evidence
-        books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
+        books: dict[str, Book] = {book.id: book.book for book in self.context.books}
         refusal = self._refusal()
         frame = Answer(
             self.typed,
@@ -198,7 +198,7 @@ class AnswerBuilder:
 
     def offered(self) -> tuple[AnswerCitation, ...]:
         """The citations a model may use: each passage by its best sentence."""
-        books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
+        books: dict[str, Book] = {book.id: book.book for book in self.context.books}
         found = []
         for passage in self.passages:
             best = next(

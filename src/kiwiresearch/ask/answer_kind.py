@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kiwiresearch.ask.question import Question, question_words
-from kiwiresearch.claims import names_in, without_initial_stops
+from kiwiresearch.claims import names_in, without_dots_in_initials
 from kiwiresearch.text import fold, occurrences, plain_lower, quantities_in, stemmer
 from kiwiresearch.text.dates import dates_in
 
@@ -27,7 +27,10 @@ def pattern_of(language: str, name: str) -> re.Pattern[str]:
 
 
 def kind_match(text: str, question: Question) -> float:
-    """1 if the text has the kind of answer that the question asks for, 0 if not, 0.5 if any kind will do."""
+    """1 if the text has the kind of answer that the question asks for, 0 if not, 0.5 if any kind will do.
+
+    A month without a year is 0.7 of a date; a new name without a preposition of place is 0.4 of a place.
+    """
 
     def has(name: str) -> bool:
         return pattern_of(question.language, name).search(text) is not None
@@ -171,7 +174,7 @@ def _number(text: str, question: Question) -> AnswerSpan | None:
 
 def _name(text: str, question: Question) -> AnswerSpan | None:
     """A name that is not in the question: after 'by' or 'in', at the start, or the only one."""
-    if without_initial_stops(text) != text:
+    if without_dots_in_initials(text) != text:
         return None  # 'U.S.' is read as 'US', which shifts the offsets
     asked = set(question.query.words)
     known = question_words(question.language)

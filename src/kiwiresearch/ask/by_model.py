@@ -40,7 +40,7 @@ from kiwiresearch.llm import (
     estimate_tokens,
     fenced,
     prompt,
-    write_up,
+    write_up_options,
 )
 from kiwiresearch.text import printable
 
@@ -81,7 +81,7 @@ def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve:
         )
     messages = _messages(found, passages)
     room = context - max_tokens - reserve - estimate_prompt(message.text for message in messages)
-    return ModelPrompt(messages, write_up(WRITE_UP.low, max_tokens=max_tokens), passages, max(room, 0))
+    return ModelPrompt(messages, write_up_options(WRITE_UP.low, max_tokens=max_tokens), passages, max(room, 0))
 
 
 def _messages(found: Answer, passages: Sequence[Passage]) -> tuple[ChatMessage, ...]:
@@ -308,7 +308,7 @@ class ModelSession:
 
 def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, trouble: str) -> Answer:
     notices = [*found.notices, *_notices(found, draft, session, trouble)]
-    answer = replace(found, notices=tuple(dict.fromkeys(notices)), dropped=tuple(draft.dropped))
+    answer = replace(found, notices=tuple(dict.fromkeys(notices)), rejected=tuple(draft.rejected))
     if not draft.lines:
         return answer
     answer = replace(answer, text=draft.text, lines=tuple(draft.lines), model=name)
@@ -335,7 +335,7 @@ def _notices(found: Answer, draft: Draft, session: ModelSession, trouble: str) -
         yield model_broke_off(session.model, trouble)
     elif trouble:
         yield model_failed(session.model, trouble)
-    elif draft.is_general and not draft.lines and draft.dropped:
+    elif draft.is_general and not draft.lines and draft.rejected:
         yield WITHHELD
     elif not draft.lines and not session.reply_text:
         yield model_silent(session.model)

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
-from typing import NamedTuple
-
-import jellyfish
-from rapidfuzz import process
-from rapidfuzz.distance import DamerauLevenshtein
 
 from kiwiresearch.ask.answer import Answer, AnswerCitation
 from kiwiresearch.ask.answer_builder import AnswerBuilder
@@ -21,102 +13,10 @@ from kiwiresearch.ask.danger import Danger, danger_of
 from kiwiresearch.ask.question import Question, read_question
 from kiwiresearch.ask.score import RetrievedEvidence
 from kiwiresearch.ask.settings import AskOptions
+from kiwiresearch.ask.spelling import correct_spelling
 from kiwiresearch.search import OpenBook
 from kiwiresearch.text import fold, language_words
 from kiwiresearch.zim import EntryRef, HiddenName, hidden_name_among
-
-WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?![\w'’-])")
-MIN_LETTERS = 3
-MAX_DISTANCE = 2
-LONG_WORD = 7
-"""Shorter words are corrected only to words with the same letters or the same sound, and never by doubling one."""
-
-MIN_RATIO = 50
-"""A word that the books have is a typo only if the other word is on this many times as many pages."""
-
-MAX_TYPO_PAGES = 3
-"""A word on at most this many pages may be a typo of any common word."""
-
-MAX_RANK = 100
-"""A word on more pages than `MAX_TYPO_PAGES` is only a typo of one of the most common words, up to this rank: 'teh'."""
-
-
-ABBREVIATIONS = {"ww1": "World War I", "wwi": "World War I", "ww2": "World War II", "wwii": "World War II"}
-"""Short forms that people type and books spell out."""
-ABBREVIATION = re.compile(rf"\b(?:{'|'.join(ABBREVIATIONS)})\b", re.IGNORECASE)
-
-
-class _Candidate(NamedTuple):
-    """A common word as a correction: how many letters differ, whether it neither looks nor sounds alike, its rank."""
-
-    distance: int
-    is_unlike: bool
-    rank: int
-    word: str
-
-
-def correct_spelling(text: str, books: Sequence[OpenBook]) -> str:
-    """The question with typing errors corrected."""
-    # Without capitals, or with capitals only, names cannot be distinguished from other words.
-    is_one_case = text == text.lower() or text == text.upper()
-    text = ABBREVIATION.sub(lambda found: ABBREVIATIONS[found[0].lower()], text)
-
-    def pages(word: str) -> int:
-        return sum(book.frequency(word) for book in books)
-
-    def corrected(found: re.Match[str]) -> str:
-        word = found[0]
-        may_be_name = not is_one_case and found.start() > 0 and word != word.lower()
-        if len(word) < MIN_LETTERS or not word.isascii() or may_be_name:
-            return word
-        return _correction(word.lower(), pages) or word
-
-    return WORD.sub(corrected, text)
-
-
-def _correction(word: str, pages: Callable[[str], int]) -> str:
-    """The word that was meant; empty if the word is right, or none is similar."""
-    if word in common_words():
-        return ""
-    own = pages(word)
-    # A doubled letter may give a word that is not among the common ones: 'penicilin'.
-    doubled = [word[: at + 1] + word[at:] for at in range(len(word)) if len(word) >= LONG_WORD]
-    doubled = [other for other in doubled if pages(other) > own * MIN_RATIO]
-    if doubled:
-        return max(doubled, key=lambda other: (pages(other), other))
-    words = list(common_words())
-    similar = sorted(
-        _Candidate(int(distance), not _is_alike(word, other), rank, other)
-        for other, distance, rank in process.extract(
-            word, words, scorer=DamerauLevenshtein.distance, score_cutoff=MAX_DISTANCE, limit=None
-        )
-    )
-    fits = [candidate for candidate in similar if not candidate.is_unlike or (not own and len(word) > LONG_WORD)]
-    if own:
-        fits = [
-            candidate
-            for candidate in fits
-            if candidate.distance < MAX_DISTANCE and (own <= MAX_TYPO_PAGES or candidate.rank < MAX_RANK)
-        ]
-    best = min(fits, key=lambda candidate: (candidate.is_unlike, candidate.distance, candidate.rank), default=None)
-    return best.word if best and pages(best.word) > own * MIN_RATIO else ""
-
-
-def _is_alike(word: str, other: str) -> bool:
-    """Whether letters are missing, letters are swapped, or both sound alike."""
-    letters = iter(other)
-    has_missing_letters = all(letter in letters for letter in word)
-    has_same_letters = sorted(word) == sorted(other)
-    return has_missing_letters or has_same_letters or jellyfish.metaphone(word) == jellyfish.metaphone(other)
-
-
-@cache
-def common_words() -> dict[str, int]:
-    """The ranks of the words that are one token for the reading model, most common first."""
-    text = (files("kiwiresearch.reader") / "data" / "words.txt").read_text(encoding="utf-8")
-    words = (word for word in text.split("\n") if len(word) >= MIN_LETTERS and word.isascii() and word.isalpha())
-    return {word: rank for rank, word in enumerate(words)}
-
 
 READER_LANGUAGE = "eng"
 """The language the reading model was trained for."""
@@ -136,11 +36,6 @@ class RuleAnswer:
     """A citation of the best sentence of each passage, under the passage's key; none if nothing answers."""
 
 
-def answer_by_rule(context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None) -> RuleAnswer:
-    """Answer from all books, or from one page, in one call: for evaluations. `Asker` shows a preview in between."""
-    return gather_evidence(context, question, options, page).rerank().answer()
-
-
 def gather_evidence(
     context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None
 ) -> GatheredEvidence:
@@ -154,7 +49,7 @@ def gather_evidence(
         hidden = _hidden_page(context.books, asked, evidence)
         evidence = _with_capped_confidence(evidence) if hidden else evidence
     else:
-        evidence = retriever.on_page(next(book for book in context.books if book.book.id == page.book), page.path)
+        evidence = retriever.on_page(next(book for book in context.books if book.id == page.book), page.path)
         hidden = None
     return GatheredEvidence(context, question, resolved, asked, evidence, options, hidden)
 
@@ -173,13 +68,13 @@ class GatheredEvidence:
     """The page that the question names, if it is hidden."""
 
     @property
-    def is_readable(self) -> bool:
+    def can_rerank(self) -> bool:
         """Whether the reading model can be used: it is available, enabled, and knows the language."""
         return self.context.reader is not None and not self.options.fast and self.asked.language == READER_LANGUAGE
 
     def rerank(self) -> GatheredEvidence:
         """A copy with the evidence ranked by the reading model, if it can be used. No book is opened."""
-        if self.context.reader is None or not self.is_readable:
+        if self.context.reader is None or not self.can_rerank:
             return self
         from kiwiresearch.ask.reranker import rerank
 
@@ -192,8 +87,17 @@ class GatheredEvidence:
         passages = passages_of(units, settings, self.options.passages or settings.passages)
         found = danger_of(self.asked.text, [passage.text for passage in passages], self.asked.language)
         danger = found if settings.verbatim_dangers else None
-        question = (self.context, self.typed, self.resolved, self.asked, self.evidence)
-        builder = AnswerBuilder(*question, passages, danger, self.options, self.hidden_page)
+        builder = AnswerBuilder(
+            context=self.context,
+            typed=self.typed,
+            resolved=self.resolved,
+            asked=self.asked,
+            evidence=self.evidence,
+            passages=passages,
+            danger=danger,
+            options=self.options,
+            hidden_page=self.hidden_page,
+        )
         answer = builder.build()
         return RuleAnswer(answer, danger, builder.offered() if answer.grounded else ())
 

@@ -23,9 +23,9 @@ CLOSE = 0.01
 
 
 class BoxFigure(NamedTuple):
-    """A row of a page, and its value in the unit of the measure."""
+    """The index of a row of a page, and its value in the unit of the measure."""
 
-    unit: int
+    row: int
     value: float
 
 
@@ -51,7 +51,7 @@ def decide(
         leeway = 0.0 if measure.unit == "date" else CLOSE * max(abs(a.value), abs(b.value))
         if abs(a.value - b.value) <= leeway:
             return None
-        return ComparisonOutcome((a.unit, b.unit), int((a.value < b.value) == direction.most))
+        return ComparisonOutcome((a.row, b.row), int((a.value < b.value) == direction.most))
     return None
 
 
@@ -84,11 +84,11 @@ def _measures(question: Question, compared: ComparedThings, direction: Compariso
 
 def _figure(page: SegmentedPage, measure: BoxMeasure, language: str) -> BoxFigure | None:
     """The row whose label has the measure and the fewest other words; if there are several, the first."""
-    rows = sorted((others, number) for others, number in _labelled(page, measure))
-    for _, number in rows:
-        value = _value(page.text(page.units[number]).partition("\t")[2], measure, language)
+    rows = sorted((others, row) for others, row in _labelled(page, measure))
+    for _, row in rows:
+        value = _value(page.text(page.units[row]).partition("\t")[2], measure, language)
         if value is not None:
-            return BoxFigure(number, value)
+            return BoxFigure(row, value)
     return _figure_of_life(page, measure, language)
 
 
@@ -96,8 +96,8 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
     """Birth or death by the years in brackets of the first sentence."""
     ends = question_words(language).ends
     stem = stemmer(language)(measure.words[0])
-    number = next((index for index, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
-    life = LIFE.search(page.text(page.units[number])) if number >= 0 else None
+    row = next((index for index, unit in enumerate(page.units) if unit.kind == "sentence"), -1)
+    life = LIFE.search(page.text(page.units[row])) if row >= 0 else None
     is_of_life = measure.unit == "date" and pattern_of(language, "life").search(measure.words[0])
     if life is None or not is_of_life or pattern_of(language, "office").search(life[0]):
         return None
@@ -105,7 +105,7 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
     if not dates or dates[0].when.earliest > dates[-1].when.latest:
         return None  # 'c. 427 – c. 347 BC', whose first year was read as AD
     value = dates[0].when.earliest if stem in ends["first"] else dates[-1].when.latest
-    return BoxFigure(number, float(value))
+    return BoxFigure(row, float(value))
 
 
 def _labelled(page: SegmentedPage, measure: BoxMeasure) -> Iterator[tuple[int, int]]:

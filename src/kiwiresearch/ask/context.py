@@ -33,7 +33,7 @@ CHARS_A_TOKEN = 4.0
 
 
 def rough_token_count(text: str) -> float:
-    """An estimate of a text's tokens, rather too high than too low."""
+    """A quick estimate of a passage's tokens; for what is sent to a model, `llm.estimate_tokens` is stricter."""
     return max(len(text.split()) * TOKENS_A_WORD, len(text) / CHARS_A_TOKEN)
 
 
@@ -127,13 +127,13 @@ def _grow(unit: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
     return grown
 
 
-def _may_add(larger: Stretch, number: int, share: float, taken: Sequence[Stretch]) -> bool:
+def _may_add(larger: Stretch, index: int, share: float, taken: Sequence[Stretch]) -> bool:
     """Whether the unit that makes a stretch larger is of the same section, fits, and is not in another stretch."""
     units = larger.segmented.units
-    if not 0 <= number < len(units) or any(other.first <= number < other.end for other in taken):
+    if not 0 <= index < len(units) or any(other.first <= index < other.end for other in taken):
         return False
-    inner = larger.first + 1 if number == larger.first else larger.first
-    return units[number].section == units[inner].section and larger.tokens <= share
+    inner = larger.first + 1 if index == larger.first else larger.first
+    return units[index].section == units[inner].section and larger.tokens <= share
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class AskContext:
 
     def cite(self, passage: Passage, start: int, end: int) -> AnswerCitation:
         """A citation of words of a passage, which are looked up on their page again."""
-        book = next(book for book in self.books if book.book.id == passage.ref.book)
+        book = next(book for book in self.books if book.id == passage.ref.book)
         segmented = self.pages.page(book, passage.ref.path)
         page = segmented.page if segmented else open_page(book.archive, passage.ref.path)
         quote = quote_at(page, passage.start + start, passage.start + end)
@@ -170,7 +170,7 @@ class AskContext:
 
     def passages_on(self, ref: EntryRef, question: str, max_passages: int) -> tuple[Passage, ...]:
         """The best passages of one page for a question; for a model that asks for the page."""
-        book = next(book for book in self.books if book.book.id == ref.book)
+        book = next(book for book in self.books if book.id == ref.book)
         found = self.retriever(read_question(question, book.language)).on_page(book, ref.path)
         return passages_of(found.units, self.settings, max_passages)
 

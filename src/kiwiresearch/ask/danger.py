@@ -31,7 +31,7 @@ DangerKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """A dangerous kind of number, and the words by which it was recognised."""
+    """A dangerous kind of number, and the words by which it was recognized."""
 
     kind: DangerKind
     cue: str

@@ -14,10 +14,16 @@ from kiwiresearch.ask.answer import (
     Answer,
     AnswerCitation,
     AnswerSentence,
-    DroppedSentence,
     Passage,
+    RejectedSentence,
 )
-from kiwiresearch.ask.firewall import DropReason, PassageSentence, SentenceJudge, SupportedSentence, pronoun_is_clear
+from kiwiresearch.ask.firewall import (
+    PassageSentence,
+    RejectionReason,
+    SentenceJudge,
+    SupportedSentence,
+    pronoun_is_clear,
+)
 from kiwiresearch.ask.settings import AskMode
 from kiwiresearch.text import printable, sentence_starts, words_in
 
@@ -157,7 +163,7 @@ class Quiz:
         self.count = 0
         self._question: ReplySentence | None = None
 
-    def take(self, said: ReplySentence) -> QuizPair | DroppedSentence | None:
+    def take(self, said: ReplySentence) -> QuizPair | RejectedSentence | None:
         """A complete pair, a line that belongs to none, or None until the answer comes."""
         question = QUESTION.match(said.text)
         both = BOTH_ON_ONE_LINE.split(said.text, maxsplit=1)
@@ -167,10 +173,10 @@ class Quiz:
         if question or (said.text.endswith("?") and not ANSWER.match(said.text)):
             left = self.take_unanswered()
             self._question = said._replace(text=said.text[question.end() if question else 0 :])
-            return DroppedSentence(left, "question without answer") if left else None
+            return RejectedSentence(left, "question without answer") if left else None
         answer = ANSWER.match(said.text)
         if self._question is None:
-            return DroppedSentence(said.text, "no key" if answer is None else "question without answer")
+            return RejectedSentence(said.text, "no key" if answer is None else "question without answer")
         asked, self._question = self._question, None
         return self._paired(asked, said._replace(text=said.text[answer.end() if answer else 0 :]))
 
@@ -179,9 +185,9 @@ class Quiz:
         said, self._question = self._question, None
         return said.text if said else ""
 
-    def _paired(self, asked: ReplySentence, answer: ReplySentence) -> QuizPair | DroppedSentence:
+    def _paired(self, asked: ReplySentence, answer: ReplySentence) -> QuizPair | RejectedSentence:
         if self.count >= MAX_QUESTIONS:
-            return DroppedSentence(asked.text, "too many questions")
+            return RejectedSentence(asked.text, "too many questions")
         return QuizPair(asked.text, answer.text, tuple(dict.fromkeys((*asked.keys, *answer.keys))))
 
 
@@ -215,7 +221,7 @@ class Draft:
         self.language = (found.books[0].language if found.books else "") or "eng"
         self.passages: dict[str, Passage] = {}
         self.lines: list[AnswerSentence] = []
-        self.dropped: list[DroppedSentence] = []
+        self.rejected: list[RejectedSentence] = []
         self.rekeyed = 0
         self.text = ""
         self.is_general = False
@@ -266,7 +272,7 @@ class Draft:
 
     def general(self, words: str) -> Iterator[str]:
         """An unsupported reply, presented as the model's general knowledge."""
-        self.is_general, self.dropped, self._opens = True, [], ""
+        self.is_general, self.rejected, self._opens = True, [], ""
         cutter = SentenceCutter(self.language)
         for said in [*cutter.feed(words), *cutter.end()]:
             yield from filter(None, [self._take_general(said)])
@@ -310,8 +316,8 @@ class Draft:
     def _take_of_quiz(self, quiz: Quiz, said: ReplySentence) -> str:
         """A question is shown only together with its answer, and the passages must support both together."""
         pair = quiz.take(said)
-        if isinstance(pair, DroppedSentence):
-            self.dropped.append(replace(pair, text=pair.text[:MAX_DROPPED_CHARS]))
+        if isinstance(pair, RejectedSentence):
+            self.rejected.append(replace(pair, text=pair.text[:MAX_DROPPED_CHARS]))
             return ""
         if pair is None:
             return ""
@@ -324,7 +330,7 @@ class Draft:
         self._opens = "line"
         return first + self._show(f"A: {pair.answer}", supported._replace(rekeyed=False))
 
-    def _judged(self, text: str, keys: Sequence[str], asked: str) -> SupportedSentence | DropReason:
+    def _judged(self, text: str, keys: Sequence[str], asked: str) -> SupportedSentence | RejectionReason:
         supported = self._judge.judge(text, keys, self.passages, asked)
         if isinstance(supported, str) or self._found.grounded:
             return supported
@@ -363,8 +369,8 @@ class Draft:
         self.text += separator + words
         return separator + words
 
-    def _drop(self, text: str, reason: DropReason) -> str:
-        self.dropped.append(DroppedSentence(text[:MAX_DROPPED_CHARS], reason))
+    def _drop(self, text: str, reason: RejectionReason) -> str:
+        self.rejected.append(RejectedSentence(text[:MAX_DROPPED_CHARS], reason))
         self._before = None
         return ""
 

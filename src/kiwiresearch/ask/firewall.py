@@ -18,6 +18,7 @@ from kiwiresearch.claims import (
     FAULT_OF_FACT,
     WORD,
     SentenceFault,
+    adds_view_holders,
     begins_with_pronoun,
     content_stems,
     denies,
@@ -27,7 +28,7 @@ from kiwiresearch.claims import (
     names_in,
     numbers_in,
     unsupported_facts,
-    without_initial_stops,
+    without_dots_in_initials,
 )
 from kiwiresearch.claims.conflicts import compare_sentences, sentences_to_compare
 from kiwiresearch.reader import ReadingText
@@ -65,16 +66,16 @@ def passage_sentences(passage: Passage, language: str) -> tuple[PassageSentence,
 
 
 def figures_in(text: str, language: str) -> frozenset[Fraction]:
-    return frozenset(index.value for index in numbers_in(without_initial_stops(text), language))
+    return frozenset(number.value for number in numbers_in(without_dots_in_initials(text), language))
 
 
 def keys_in(text: str) -> frozenset[str]:
-    return frozenset(name_key(word) for word in WORD.findall(without_initial_stops(text)))
+    return frozenset(name_key(word) for word in WORD.findall(without_dots_in_initials(text)))
 
 
 def is_written_as_name(key: str, text: str) -> bool:
     """Whether a word has a capital that is not due to the start of a sentence, or is the entire text."""
-    words = name_words(without_initial_stops(text))
+    words = name_words(without_dots_in_initials(text))
     return any(
         word.key == key and word.text[0].isupper() and (not word.starts_sentence or len(words) == 1) for word in words
     )
@@ -84,7 +85,7 @@ def without_final_stop(text: str) -> str:
     return " ".join(text.split()).rstrip(".?!… ")
 
 
-DropReason = (
+RejectionReason = (
     SentenceFault
     | Literal[
         "no key",
@@ -136,14 +137,14 @@ class SentenceJudge:
     """Judges sentences of a model by the rules of a language."""
 
     language: str = "eng"
-    share: float = 0.6
+    min_share: float = 0.6
     """The share of its content words that must be in the passage."""
     reader: Reader | None = None
     """Resolves "he" and "she" in a passage; without it, they are assumed to mean the subject of the page."""
 
     def judge(
         self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
-    ) -> SupportedSentence | DropReason:
+    ) -> SupportedSentence | RejectionReason:
         """The sentence with the keys that support it, or why it is not shown. Fragments are read as answers to `asked`.
 
         Models mix up keys. A sentence that another passage supports gets the key of that one, but only if both are of
@@ -168,7 +169,7 @@ class SentenceJudge:
 
     def prove(
         self, text: str, passages: Sequence[Passage], asked: str = ""
-    ) -> tuple[PassageSentence, ...] | DropReason:
+    ) -> tuple[PassageSentence, ...] | RejectionReason:
         """The sentences of these passages that support the text, or the first thing that is wrong."""
         if not self._stems(text) and not figures_in(text, self.language):
             return "empty"
@@ -199,13 +200,11 @@ class SentenceJudge:
             for passage_sentence, overlap in zip(sources, asked_of, strict=True)
         )
 
-    def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> DropReason | None:
+    def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> RejectionReason | None:
         """The problem with the words of a text whose facts are all in the passages."""
-        holders = fact_language(self.language).holders
-        known = {word.lower() for words in shown for word in WORD.findall(words)}
-        if any(word in holders and word not in known for word in map(str.lower, WORD.findall(text))):
+        if adds_view_holders(text, shown, self.language):
             return "holder not in its sources"
-        if not support or self._share(text, support) < self.share:
+        if not support or self._share(text, support) < self.min_share:
             return "other words"
         if self._changes_denial(text, support):
             return "denial changed"
@@ -223,7 +222,7 @@ class SentenceJudge:
         theirs = frozenset(stem for sentence in support for stem in sentence.stems)
         return len(mine & theirs) / len(mine) if mine else 1.0
 
-    def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> DropReason | None:
+    def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> RejectionReason | None:
         """The problem if a text mixes up its sentences: a number of one with the subject of another."""
         if any(self._contradicts(text, source) for source in support):
             return "contradicts its passage"
@@ -242,7 +241,7 @@ class SentenceJudge:
         if any(unsupported.kind == "name" for unsupported in unsupported_facts(question, shown, self.language)):
             return False
         asked = content_stems(question, self.language)
-        return not asked or len(asked & content_stems(" ".join(shown), self.language)) / len(asked) >= self.share
+        return not asked or len(asked & content_stems(" ".join(shown), self.language)) / len(asked) >= self.min_share
 
     def is_heading_of(self, text: str, passages: Iterable[Passage]) -> bool:
         """Whether a heading has only words of titles and sections, since no sentence can support it."""
@@ -329,7 +328,7 @@ class SentenceJudge:
 
     def _subject(self, text: str, shown: Iterable[str]) -> frozenset[str]:
         """The words of the name that a text starts with; a single word is a name if it is written as one elsewhere."""
-        plain = without_initial_stops(text)
+        plain = without_dots_in_initials(text)
         first = next(iter(names_in(plain, self.language)), ())
         articles = fact_language(self.language).articles
         if not first or any(word.lower() not in articles for word in plain[: first[0].start].split()):
@@ -340,7 +339,7 @@ class SentenceJudge:
         return frozenset(word.key for word in first) if is_name else frozenset()
 
     def _names(self, text: str) -> frozenset[str]:
-        return frozenset(word.key for name in names_in(without_initial_stops(text), self.language) for word in name)
+        return frozenset(word.key for name in names_in(without_dots_in_initials(text), self.language) for word in name)
 
 
 @lru_cache(maxsize=256)

@@ -54,8 +54,8 @@ class SegmentedPage:
     def passages(self) -> tuple[Passage, ...]:
         return tuple(map(self.passage, range(len(self.spans))))
 
-    def passage(self, number: int) -> Passage:
-        first, after = self.spans[number]
+    def passage(self, index: int) -> Passage:
+        first, after = self.spans[index]
         start, end = self.units[first].start, self.units[after - 1].end
         place = place_of(self.page, start)
         kind = PASSAGE_KINDS[self.units[first].kind]
@@ -72,11 +72,11 @@ class PageCache:
 
     def prefetch(self, book: OpenBook, paths: Iterable[str]) -> None:
         """Announce which pages will be read, so that a book on another host can send them together."""
-        book.prefetch_pages(path for path in paths if (book.book.id, path) not in self._pages)
+        book.prefetch_pages(path for path in paths if (book.id, path) not in self._pages)
 
     def page(self, book: OpenBook, path: str) -> SegmentedPage | None:
         """The page, split; None if it cannot be read."""
-        key = (book.book.id, path)
+        key = (book.id, path)
         if key in self._pages:
             self._pages.move_to_end(key)
             return self._pages[key]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.claims import TITLE_BRACKET, names_in, without_initial_stops
-from kiwiresearch.page import PageDoc
+from kiwiresearch.claims import TITLE_BRACKET, names_in, without_dots_in_initials
 from kiwiresearch.reader import TITLE, Mention, ReadingText
 from kiwiresearch.text import POSSESSIVE, fold
 
@@ -23,10 +21,8 @@ MIN_SHARE = 0.02
 
 HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
 PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
-NEUTRAL = re.compile(r"its?", re.IGNORECASE)
-OPENING = 8
-"""A page with at least `FEW` personal pronouns in this many first sentences is about a person."""
-FEW, MANY = 2, 4
+MIN_PRONOUNS = 2
+"""A text with at least this many personal pronouns of one gender is about a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +40,6 @@ class PronounContext:
         return POSSESSIVE.sub("", text[name.start : name.end])
 
 
-def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
-    """The pronoun at `page.text[start:end]`, with its sentence, some before it, and the names in them.
-
-    For training and measuring the reading model on pages; answers start from passages, with `context_in`.
-    """
-    first, own = sentences_around(page, start)
-    ends = (*page.sentences[1:], len(page.text))
-    units = [page.text[page.sentences[index] : ends[index]].rstrip() for index in range(first, own + 1)]
-    at = start - page.sentences[own]
-    opening = page.text[: page.sentences[OPENING]] if len(page.sentences) > OPENING else page.text
-    text = ReadingText(page.title, "", tuple(units))
-    with_title = _may_mean_title(opening, page.text[start:end])
-    return context_in(text, at, at + end - start, opening, page.language, with_title=with_title)
-
-
-def sentences_around(page: PageDoc, start: int) -> tuple[int, int]:
-    """The first sentence of the context of a pronoun on a page, and the pronoun's own."""
-    own = bisect_right(page.sentences, start) - 1
-    return max(0, own - SENTENCES_BEFORE), own
-
-
 def context_in(
     text: ReadingText, at: int, end: int, around: str, language: str, *, with_title: bool = True
 ) -> PronounContext:
@@ -76,7 +51,7 @@ def context_in(
     names = [
         Mention(index, name[0].start, name[-1].end)
         for index, unit in enumerate(text.units)
-        if without_initial_stops(unit) == unit
+        if without_dots_in_initials(unit) == unit
         for name in names_in(unit, language)
         if index < last or name[-1].end <= at
     ]
@@ -93,22 +68,11 @@ def context_in(
     return replace(context, names=tuple(name for name in names if not is_title(name)))
 
 
-def _may_mean_title(opening: str, pronoun: str) -> bool:
-    """Whether a pronoun can mean the subject of a page, judging by the pronouns in the page's opening.
-
-    "He" cannot on a page about a thing, nor "it" on a page about a person.
-    """
-    he, she = len(HE.findall(opening)), len(SHE.findall(opening))
-    if NEUTRAL.fullmatch(pronoun):
-        return he + she < MANY
-    return not PERSONAL.fullmatch(pronoun) or he + she >= FEW
-
-
 def _is_about_other(text: str, pronoun: str) -> bool:
     """Whether a text is about a woman and the pronoun is "he", or about a man and it is "she"."""
     he, she = len(HE.findall(text)), len(SHE.findall(text))
     own, other = (he, she) if HE.fullmatch(pronoun) else (she, he)
-    return bool(PERSONAL.fullmatch(pronoun)) and other >= FEW and own < other
+    return bool(PERSONAL.fullmatch(pronoun)) and other >= MIN_PRONOUNS and own < other
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class QuestionWords:
     asking: frozenset[str]
     related: Mapping[str, tuple[str, ...]]
     patterns: Mapping[str, str]
-    """Regular expressions that recognise a kind of answer in a text."""
+    """Regular expressions that recognize a kind of answer in a text."""
     ends: Mapping[str, frozenset[str]]
     """Stems that ask for the first or the last end of a range."""
     joiners: frozenset[str]

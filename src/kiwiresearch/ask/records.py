@@ -8,8 +8,8 @@ from kiwiresearch.ask.answer import (
     Answer,
     AnswerBook,
     AnswerCitation,
-    DroppedSentence,
     PassageKind,
+    RejectedSentence,
     Route,
     YesNo,
 )
@@ -156,7 +156,7 @@ class AnswerRecord(FoundRecord):
     """The model that wrote it; empty if the text is the page's own."""
     reader: str
     """The reading model that chose the sentences; empty if they were chosen by words alone."""
-    dropped: tuple[DroppedSentence, ...]
+    dropped: tuple[RejectedSentence, ...]
     missing: tuple[MissingBooks, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
     """Present only if a host with books is offline."""
 
@@ -203,7 +203,7 @@ def answer_record(answer: Answer, link: CitationLink) -> AnswerRecord:
         mode=answer.mode,
         model=answer.model,
         reader=answer.reader,
-        dropped=answer.dropped,
+        dropped=answer.rejected,
         missing=answer.missing or None,
     )
 

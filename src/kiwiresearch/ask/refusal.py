@@ -93,7 +93,7 @@ def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
     return "" if evidence.units and is_safe else UNSAFE
 
 
-YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
+MODERN_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 
 
 def year_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
@@ -101,7 +101,7 @@ def year_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
 
     Such a book can have plans for the year, but most sentences found are about the same event in another year.
     """
-    years = YEAR.findall(question)
+    years = MODERN_YEAR.findall(question)
     if not years or not book.date[:4].isdigit() or max(years) <= book.date[:4]:
         return ""
     if any(max(years) in text for text in texts):

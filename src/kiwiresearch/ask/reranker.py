@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import YesNo
@@ -20,7 +19,7 @@ from kiwiresearch.ask.score import (
     score_other_unit,
     with_reader_score,
 )
-from kiwiresearch.embed import StaticEmbedder, similarity
+from kiwiresearch.embed import similarity, static_embedder
 from kiwiresearch.reader import ReadingText
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_
     judgements = _read(reader, question, stretches)
     candidates = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
     units = [with_reader_score(unit, *_reader_features_of(judgements, unit)) for unit in candidates]
-    units.sort(key=lambda unit: (-unit.total, unit.place))
+    units.sort(key=lambda unit: (-unit.total, unit.sort_key))
     best = judgements.get((units[0].segmented.page.ref, units[0].unit))
     confidence = reader_confidence(units, question, evidence.strength)
     strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
@@ -92,8 +91,8 @@ def _read(reader: Reader, question: Question, stretches: Sequence[Stretch]) -> d
     for item, text in zip(
         stretches, reader.read(question.text, [reader_text(stretch) for stretch in stretches]), strict=True
     ):
-        for number, unit in enumerate(text.units, start=item.first):
-            found[item.segmented.page.ref, number] = _ReaderJudgement(unit, text)
+        for index, unit in enumerate(text.units, start=item.first):
+            found[item.segmented.page.ref, index] = _ReaderJudgement(unit, text)
     return found
 
 
@@ -105,22 +104,17 @@ def _unscored_units(
     of_page = {unit.segmented.page.ref: unit for unit in units}
     for stretch in stretches:
         ref = stretch.segmented.page.ref
-        for number in range(stretch.first, stretch.end):
-            if (ref, number) not in known:
-                yield score_other_unit(of_page[ref], number, question)
+        for index in range(stretch.first, stretch.end):
+            if (ref, index) not in known:
+                yield score_other_unit(of_page[ref], index, question)
 
 
 def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[Stretch]:
     """The stretches to read: the text around the units that are best by words and by similarity to the question."""
-    rows = _embedder().embed([question.text, *(f"{unit.segmented.page.title}. {unit.text}" for unit in units)])
+    rows = static_embedder().embed([question.text, *(f"{unit.segmented.page.title}. {unit.text}" for unit in units)])
     similarities = SIMILARITY_WEIGHT * similarity(rows[0], rows[1:])
-    order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].place))
+    order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].sort_key))
     return stretches_of([units[at] for at in order], MAX_TOKENS, MAX_STRETCHES)
-
-
-@cache
-def _embedder() -> StaticEmbedder:
-    return StaticEmbedder()
 
 
 def reader_text(stretch: Stretch) -> ReadingText:
@@ -133,12 +127,12 @@ def reader_text(stretch: Stretch) -> ReadingText:
     )
 
 
-def reader_row(segmented: SegmentedPage, number: int) -> str:
+def reader_row(segmented: SegmentedPage, index: int) -> str:
     """A unit as the model reads it: a row of an infobox with the heading above it."""
-    return (_prefix(segmented, number) + segmented.text(segmented.units[number])).replace("\t", ":")
+    return (_prefix(segmented, index) + segmented.text(segmented.units[index])).replace("\t", ":")
 
 
-def _prefix(segmented: SegmentedPage, number: int) -> str:
+def _prefix(segmented: SegmentedPage, index: int) -> str:
     """'Population ' before the row '- Total' of an infobox: the heading above the row."""
-    above = segmented.contexts[segmented.context_of[number]] if segmented.units[number].kind == "box" else ""
+    above = segmented.contexts[segmented.context_of[index]] if segmented.units[index].kind == "box" else ""
     return f"{above} " if above else ""

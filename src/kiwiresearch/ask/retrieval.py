@@ -170,7 +170,7 @@ class Retriever:
         hits = found.hits
         best = max((hit.score.total for hit in hits), default=0.0) or 1.0
         for book in self.books:
-            unread = [hit.ref.path for hit in hits if hit.ref.book == book.book.id and hit.ref not in self.scored_pages]
+            unread = [hit.ref.path for hit in hits if hit.ref.book == book.id and hit.ref not in self.scored_pages]
             self.pages.prefetch(book, unread)
         units = [unit for hit in hits for unit in self.units_of(hit, hit.score.total / best)]
         units = _of_best_passages(sorted(units, key=_order), self.settings.max_passages)
@@ -193,15 +193,15 @@ class Retriever:
         return self.searches[text].best(pages, read)
 
     def units_of(self, hit: Hit, nearness: float) -> list[ScoredUnit]:
-        book = next(book for book in self.books if book.book.id == hit.ref.book)
+        book = next(book for book in self.books if book.id == hit.ref.book)
         return self._units(book, hit.ref.path, nearness)
 
     def _units(self, book: OpenBook, path: str, nearness: float) -> list[ScoredUnit]:
         ref = book.ref(path)
         if ref not in self.scored_pages:
-            if book.book.id not in self.word_weights:
-                self.word_weights[book.book.id] = word_weights(self.question, book)
-            page, words = self.pages.page(book, path), self.word_weights[book.book.id]
+            if book.id not in self.word_weights:
+                self.word_weights[book.id] = word_weights(self.question, book)
+            page, words = self.pages.page(book, path), self.word_weights[book.id]
             self.scored_pages[ref] = score_units(page, self.question, words, self._similarity()) if page else []
         return with_page_nearness(self.scored_pages[ref], nearness)
 
@@ -224,7 +224,7 @@ class Retriever:
 
 
 def _order(unit: ScoredUnit) -> tuple[float, tuple[str, str, int]]:
-    return -unit.total, unit.place
+    return -unit.total, unit.sort_key
 
 
 def _of_best_passages(units: Sequence[ScoredUnit], max_passages: int) -> list[ScoredUnit]:

@@ -46,8 +46,8 @@ class ScoredUnit(NamedTuple):
         return self.segmented.text(self.segmented.units[self.unit])
 
     @property
-    def place(self) -> tuple[str, str, int]:
-        """Sort key for units with equal totals."""
+    def sort_key(self) -> tuple[str, str, int]:
+        """The order of units with equal totals."""
         ref = self.segmented.page.ref
         return ref.book, ref.path, self.segmented.units[self.unit].start
 
@@ -84,10 +84,10 @@ def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[Sco
     return [unit._replace(features={**unit.features, **features}, total=unit.total + more) for unit in units]
 
 
-def unscored_unit(segmented: SegmentedPage, number: int) -> ScoredUnit:
+def unscored_unit(segmented: SegmentedPage, index: int) -> ScoredUnit:
     """A unit that was not chosen by the question's words."""
-    passage = next(place for place, (first, end) in enumerate(segmented.spans) if first <= number < end)
-    return ScoredUnit(segmented, number, passage, {}, 0.0)
+    passage = next(passage for passage, (first, end) in enumerate(segmented.spans) if first <= index < end)
+    return ScoredUnit(segmented, index, passage, {}, 0.0)
 
 
 def with_reader_score(unit: ScoredUnit, found: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
@@ -105,29 +105,29 @@ def score_units(
     matches = WordMatches.find_on(segmented, weights, question.language)
     asked = matches.asked_share
     rows = [(matches.words(index), index) for index in matches.candidates()]
-    rows.sort(key=lambda row: (-row[0].sum, row[1]))
+    rows.sort(key=lambda row: (-row[0].weighted_total, row[1]))
     found = []
-    for words, number in rows[:MAX_SCORED]:
-        features = _unit_features(segmented, number, words, question, matches) | {"asked": asked}
+    for words, index in rows[:MAX_SCORED]:
+        features = _unit_features(segmented, index, words, question, matches) | {"asked": asked}
         found.append(
-            ScoredUnit(segmented, number, matches.passage_of[number], features, _total(features), matches=matches)
+            ScoredUnit(segmented, index, matches.passage_of[index], features, _total(features), matches=matches)
         )
     if similarity is None or not found:
         return found
-    for place, value in enumerate(similarity([f"{segmented.page.title}. {unit.text}" for unit in found])):
-        features = {**found[place].features, "meaning": max(0.0, float(value))}
-        found[place] = found[place]._replace(features=features, total=_total(features))
+    for index, value in enumerate(similarity([f"{segmented.page.title}. {unit.text}" for unit in found])):
+        features = {**found[index].features, "meaning": max(0.0, float(value))}
+        found[index] = found[index]._replace(features=features, total=_total(features))
     return found
 
 
-def score_other_unit(unit: ScoredUnit, number: int, question: Question) -> ScoredUnit:
+def score_other_unit(unit: ScoredUnit, index: int, question: Question) -> ScoredUnit:
     """Another unit of the same page, which has too few of the question's words to have been scored."""
     matches = unit.matches
     if matches is None:
-        return unscored_unit(unit.segmented, number)
-    features = _unit_features(unit.segmented, number, matches.words(number), question, matches)
+        return unscored_unit(unit.segmented, index)
+    features = _unit_features(unit.segmented, index, matches.words(index), question, matches)
     features |= {name: unit.features[name] for name in PAGE_FEATURES if name in unit.features}
-    return unit._replace(unit=number, passage=matches.passage_of[number], features=features, total=_total(features))
+    return unit._replace(unit=index, passage=matches.passage_of[index], features=features, total=_total(features))
 
 
 PAGE_FEATURES = ("asked", "page", "first page")
@@ -140,9 +140,9 @@ def _total(features: Mapping[str, float]) -> float:
 
 
 def _unit_features(
-    segmented: SegmentedPage, number: int, words: NearbyWords, question: Question, matches: WordMatches
+    segmented: SegmentedPage, index: int, words: NearbyWords, question: Question, matches: WordMatches
 ) -> dict[str, float]:
-    unit = segmented.units[number]
+    unit = segmented.units[index]
     text = segmented.text(unit)
     # Rows answer neither how nor why, unless the row itself gives a cause: 'Cause of death'.
     is_unfit = unit.kind in ("box", "row") and question.kind in ("reason", "manner")
@@ -150,7 +150,7 @@ def _unit_features(
     kind = 0.0 if is_unfit else kind_match(text, question)
     size = len(text.split())
     is_sentence = unit.kind == "sentence"
-    label = _label(segmented, number, matches, question) if unit.kind == "box" and not is_unfit else 0.0
+    label = _label(segmented, index, matches, question) if unit.kind == "box" and not is_unfit else 0.0
     features = {
         "words": words.own,
         "title words": words.title,
@@ -165,7 +165,7 @@ def _unit_features(
         "not the kind": max(0.5 - kind, 0.0) * 2,
         "not the most": float(is_not_the_most(text, question)),
         "lead": float(unit.section == 0),
-        "first sentence": float(is_sentence and number == matches.first),
+        "first sentence": float(is_sentence and index == matches.first),
         "caption": float(unit.kind == "caption"),
         "table row": float(unit.kind == "row"),
         "box row": float(unit.kind == "box"),
@@ -176,10 +176,10 @@ def _unit_features(
     return {name: value for name, value in features.items() if value}
 
 
-def _label(segmented: SegmentedPage, number: int, matches: WordMatches, question: Question) -> float:
+def _label(segmented: SegmentedPage, index: int, matches: WordMatches, question: Question) -> float:
     """How much of the question, apart from its subject, a row's label covers; less if the label has other words."""
-    text = segmented.text(segmented.units[number])
-    above = segmented.contexts[segmented.context_of[number]] if segmented.context_of[number] else ""
+    text = segmented.text(segmented.units[index])
+    above = segmented.contexts[segmented.context_of[index]] if segmented.context_of[index] else ""
     label = f"{above} {text[: max(text.find(TAB), 0)]}"
     stem_of = stemmer(question.language)
     known = {stem for word in matches.weights for stem in (word.stem, *map(stem_of, word.others))}

@@ -11,7 +11,10 @@ ASK_MODES: tuple[AskMode, ...] = ("default", "eli10", "advanced", "quiz")
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """Settings for answers: the table [ask] of the settings file."""
+    """Settings for answers: the table [ask] of the settings file.
+
+    The settings whose names have `sim` are confidences, from 0 to 1, and not similarities.
+    """
 
     top_pages: int = 3
     """How many pages remain after their titles and leads are scored."""

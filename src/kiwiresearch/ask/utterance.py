@@ -66,7 +66,7 @@ class ConversationWords:
         return low not in self.words["verbs"] and low not in self.words["imperatives"] and not low.endswith("ed")
 
     def names(self, text: str, tokens: Sequence[QuestionToken]) -> list[QuestionName]:
-        """Sequences of capitalised words, with words such as 'of' inside: 'Battle of Hastings'."""
+        """Sequences of capitalized words, with words such as 'of' inside: 'Battle of Hastings'."""
         found: list[QuestionName] = []
         place = 0
         while place < len(tokens):

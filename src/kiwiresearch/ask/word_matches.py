@@ -20,6 +20,9 @@ RELATED_WORTH = 0.6
 ASKING_WORTH = 0.4
 """The weight of a word that only says what kind of answer is wanted."""
 
+ADJACENT_WEIGHT, AROUND_WEIGHT, HEADING_WEIGHT = 0.6, 0.45, 0.6
+"""How much a word counts in the sentence before or after, elsewhere in the passage, or in a heading."""
+
 CLOSE = 24
 """Neighbouring words of the question are together if at most this many characters separate them."""
 
@@ -40,7 +43,7 @@ class WeightedWord(NamedTuple):
 
 
 def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]:
-    """The words of a question; the rarer one is in the book, the higher its weight."""
+    """The words of a question; the rarer a word is in the book, the higher its weight."""
     raw = [
         (asked, book.rarity(asked.term.word) * (ASKING_WORTH if asked.is_asking else 1.0)) for asked in question.terms
     ]
@@ -75,8 +78,9 @@ class NearbyWords(NamedTuple):
     """The share of the words outside the page's title that are in the unit, next to it, or in its heading."""
 
     @property
-    def sum(self) -> float:
-        return self.own + self.title + 0.6 * self.adjacent + 0.45 * self.around + 0.6 * self.heading
+    def weighted_total(self) -> float:
+        near = self.own + self.title + ADJACENT_WEIGHT * self.adjacent
+        return near + AROUND_WEIGHT * self.around + HEADING_WEIGHT * self.heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,20 +165,20 @@ class WordMatches:
         }
         return sorted(unit for unit in found if unit in self.passage_of)
 
-    def words(self, number: int) -> NearbyWords:
+    def words(self, index: int) -> NearbyWords:
         units = self.segmented.units
-        own = self.by_unit.get(number, self.no_shares)
-        unit = units[number]
+        own = self.by_unit.get(index, self.no_shares)
+        unit = units[index]
         if unit.kind == "box":  # 'Population', and below it 'Total': the heading is a part of the label
-            own = tuple(map(max, own, self.by_heading.get(self.segmented.context_of[number], self.no_shares)))
+            own = tuple(map(max, own, self.by_heading.get(self.segmented.context_of[index], self.no_shares)))
         near = own
         if unit.kind == "sentence":
-            for other in (number - 1, number + 1):
+            for other in (index - 1, index + 1):
                 row = self.by_unit.get(other)
                 if row and units[other].section == unit.section:
                     near = tuple(map(max, near, row))
-        around = self.by_passage[self.passage_of[number]]
-        headed = self.by_heading.get(self.segmented.context_of[number], self.no_shares)
+        around = self.by_passage[self.passage_of[index]]
+        headed = self.by_heading.get(self.segmented.context_of[index], self.no_shares)
         own_sum = title = heading = adjacent = wider = missing = unknown = wanted = nearby = 0.0
         # Written with comparisons instead of `max`, since it runs hundreds of times for each question.
         for best, titled, head, close, wide, word in zip(

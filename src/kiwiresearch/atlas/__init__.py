@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kiwiresearch.atlas.database import ResultPage, ResultWindow
     from kiwiresearch.atlas.families import FAMILIES
     from kiwiresearch.atlas.graph import GRAPH
+    from kiwiresearch.atlas.kinds import AREAS, SUBJECTS, PageKind, page_kinds, pages_of_kind
     from kiwiresearch.atlas.queries import (
         EDGE_KINDS,
         RANK_ORDERS,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         timeline,
     )
     from kiwiresearch.atlas.relatives import PrivacyView
-    from kiwiresearch.atlas.subjects import AREAS, SUBJECTS, Subject, book_subjects, subject_pages
     from kiwiresearch.atlas.this_day import DAYS, events_on
 else:
     __getattr__ = lazy_exports(__name__)

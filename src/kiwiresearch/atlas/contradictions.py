@@ -16,12 +16,12 @@ from kiwiresearch.atlas.atlas import Atlas, Recipe, book_language
 from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, save_query, select_page, sql_literal
 from kiwiresearch.atlas.facts import UniqueFact, fact_words, facts_of, lives_in
 from kiwiresearch.atlas.records import checked_claim, fact_of_person
+from kiwiresearch.brief import compared_sentence
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.claims import Claim
 from kiwiresearch.claims.conflicts import (
     NO_COMMON_DAY,
     TOLERANCE,
-    ComparedSentence,
     Disagreement,
     DisagreementKind,
     TextSpan,
@@ -86,7 +86,7 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
     for claim, other in combinations(claims[:MAX_OF_FACT], 2):
         if (claim.ref, claim.section) == (other.ref, other.section):
             continue
-        how = compare_sentences(_compared(claim, language), _compared(other, language))
+        how = compare_sentences(compared_sentence(claim, language), compared_sentence(other, language))
         if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
             continue
         if claim.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
@@ -99,7 +99,7 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
 def _of_facts(
     about: str, facts: Sequence[UniqueFact], language: str
 ) -> Iterator[tuple[frozenset[object], BookContradiction]]:
-    """The contradictions with their pairs of values, by which duplicates are recognised."""
+    """The contradictions with their pairs of values, by which duplicates are recognized."""
     for unique_fact, other in combinations(facts, 2):
         if not unique_fact.must_agree_with(other):
             continue
@@ -152,11 +152,6 @@ def _is_in_table(fact: UniqueFact) -> bool:
 
 def _span(fact: UniqueFact) -> TextSpan:
     return fact.value.start, fact.value.end
-
-
-def _compared(claim: Claim, language: str) -> ComparedSentence:
-    quantities = tuple(measure.quantity for measure in claim.measures)
-    return ComparedSentence(claim.text, claim.subject, quantities, claim.dates, language)
 
 
 MAX_OF_SUBJECT = 2_000

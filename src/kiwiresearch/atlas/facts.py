@@ -31,7 +31,7 @@ def plain_label(label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FactWords:
-    """The vocabulary by which facts are recognised."""
+    """The vocabulary by which facts are recognized."""
 
     lasting: frozenset[str]
     changing: frozenset[str]

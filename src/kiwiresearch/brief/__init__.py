@@ -39,14 +39,14 @@ if TYPE_CHECKING:
         context_of,
         paragraphs,
         quote_in_context,
-        topic_pages,
+        topic_pages_of,
         without_overlaps,
     )
     from kiwiresearch.brief.composition import compose
     from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
     from kiwiresearch.brief.illustrations import illustrate
     from kiwiresearch.brief.importance import compared_sentence, without_article, without_weight
-    from kiwiresearch.brief.relevance import usable_sentences
+    from kiwiresearch.brief.relevance import sentence_filter_for
     from kiwiresearch.brief.report import GAP_HEADINGS, brief_document
     from kiwiresearch.brief.report_html import picture_style, report_page
     from kiwiresearch.brief.second_sources import SecondSources, opposed_in, running_text

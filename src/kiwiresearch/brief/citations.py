@@ -22,14 +22,14 @@ MIN_PARAGRAPH_SENTENCES = 4
 """A new section starts a new paragraph only after this many sentences."""
 
 
-def topic_pages(brief: Brief) -> frozenset[EntryRef]:
+def topic_pages_of(brief: Brief) -> frozenset[EntryRef]:
     """The pages about the topic's subject itself."""
     return frozenset(source.ref for source in brief.sources.pages if source.is_head)
 
 
-def can_follow(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]) -> bool:
+def can_follow(claim: Claim, before: Sequence[Claim], topic_pages: frozenset[EntryRef]) -> bool:
     """Whether a claim makes sense after the ones before it; on a page about the subject, 'she' is clear anyway."""
-    if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in heads):
+    if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in topic_pages):
         return True
     return any(directly_precedes(item, claim) for item in before)
 
@@ -225,5 +225,5 @@ def confidence_text(claim: Claim) -> str:
 def _signed(claim: Claim, sign: int) -> list[ScoreTerm]:
     """The terms for or against a claim, in words for readers."""
     words = catalogue_in(FALLBACK)
-    found = [line for line in claim.score.terms if line.points * sign > 0]
-    return [ScoreTerm(words.named("claims.signals", line.signal), line.points) for line in found]
+    found = [term for term in claim.score.terms if term.points * sign > 0]
+    return [ScoreTerm(words.named("claims.signals", term.signal), term.points) for term in found]

@@ -1,6 +1,6 @@
 """A critic: a model lists overclaims, missing disputes and unsupported leaps, and the writer revises once.
 
-This can only make a brief more cautious: a criticised sentence that is not repaired is replaced by
+This can only make a brief more cautious: a criticized sentence that is not repaired is replaced by
 the sentence that the rules wrote.
 """
 
@@ -28,7 +28,16 @@ from kiwiresearch.brief.draft import (
     tokens_left,
 )
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm import Model, ask, estimate_prompt, extraction, item_or_none, model_label, prompt, write_up
+from kiwiresearch.llm import (
+    Model,
+    estimate_prompt,
+    extraction_options,
+    item_or_none,
+    model_label,
+    prompt,
+    structured_reply,
+    write_up_options,
+)
 from kiwiresearch.text import printable
 
 ProblemKind = Literal["overclaim", "missing dispute", "unsupported leap"]
@@ -106,7 +115,7 @@ def revise(
     statement_keys: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
 ) -> CriticResult:
     try:
-        problems = criticise(statement_keys, drafts, critic)
+        problems = criticize(statement_keys, drafts, critic)
     except ModelError as failure:
         return CriticResult(drafts, notes=(_note("critic", critic, failure),))
     if not problems:
@@ -127,7 +136,7 @@ def revise(
     return CriticResult(after, tuple(rejected), notes, len(problems), count)
 
 
-def criticise(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
+def criticize(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
     """The problems a critic finds: with sentences of the model, and views that are missing."""
     empty = {"topic": statement_keys.brief.topic, "sentences": "", "disagreements": ""}
     room = tokens_left(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))
@@ -135,8 +144,8 @@ def criticise(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> t
         "sentences": lines_that_fit(_sentence_lines(statement_keys, drafts), room * 3 // 4),
         "disagreements": lines_that_fit(disagreement_lines(statement_keys), room // 4),
     }
-    options = extraction(max_tokens=reply_tokens(critic))
-    found = ask(critic, prompt("critic").fill(**filled), Problems, options).problems
+    options = extraction_options(max_tokens=reply_tokens(critic))
+    found = structured_reply(critic, prompt("critic").fill(**filled), Problems, options).problems
     problems: dict[str, DraftProblem] = {}
     for named in found[:MAX_PROBLEMS]:
         problem = _known_problem(statement_keys, drafts, named) if named else None
@@ -154,7 +163,7 @@ def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[s
 
 
 def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
-    """A problem of a known kind with a known key; sentences of the rules quote the page and are left alone."""
+    """A problem of a known kind with a known key; rule-written sentences quote the page and are left alone."""
     kind = next((item for item in KINDS if item == named.kind.strip().lower()), None)
     key = clean_key(named.key)
     why = printable(named.why)[:MAX_WHY_CHARS]
@@ -187,8 +196,8 @@ def _replacements(
         "problems": lines_that_fit(listed, room // 2),
         "statements": lines_that_fit(statement_lines(statement_keys, statements), room // 2),
     }
-    options = write_up(temperature, max_tokens=reply_tokens(writer))
-    found = ask(writer, prompt("revise").fill(**filled), Revision, options).sentences
+    options = write_up_options(temperature, max_tokens=reply_tokens(writer))
+    found = structured_reply(writer, prompt("revise").fill(**filled), Revision, options).sentences
     return {
         clean_key(replacement.replaces): replacement for replacement in reversed(found[:MAX_PROBLEMS]) if replacement
     }
@@ -209,15 +218,15 @@ def _replacement_line(
     replacement: Replacement | None,
     rejected: list[RejectedSentence],
 ) -> DraftLine:
-    """The revised sentence if it is accepted, or else the sentence of the rules."""
-    rule = DraftLine(problem.line.rule, problem.line.rule)
+    """The revised sentence if it is accepted, or else the rule-written one."""
+    rule = DraftLine(problem.line.rule_written, problem.line.rule_written)
     if replacement is None:
         return rule
     judged = statement_keys.judge(problem.part, replacement.text, replacement.keys)
     if isinstance(judged, RejectedSentence):
         rejected.append(judged)
         return rule
-    if problem.part == "disputes" and judged.rule != rule.rule:
+    if problem.part == "disputes" and judged.rule_written != rule.rule_written:
         rejected.append(RejectedSentence(problem.part, "unknown key", judged.statement.text[:120]))
         return rule
     return judged

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.brief.brief import Difference, Dispute, DisputeView
-from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, without_article
+from kiwiresearch.brief.importance import ClaimWeights, capitalized_words, without_article
 from kiwiresearch.brief.support import MergedClaim, statement_of
 from kiwiresearch.brief.themes import MIN_SHARE
 from kiwiresearch.claims import Claim, ClaimId
@@ -127,7 +127,7 @@ STRONG = 0.6
 """Contradictions are rare among the claims of a run, so weaker signs are ignored here."""
 MIN_OVERLAP = 0.3
 MONTHS_AND_ERAS = frozenset((*ENGLISH_MONTHS, "BC", "AD", "BCE", "CE"))
-"""Capitalised words that may be in only one of two claims about the same thing."""
+"""Capitalized words that may be in only one of two claims about the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def is_clear_conflict(one: Claim, other: Claim, overlap: float) -> bool:
         return False
     if _label(one) != _label(other) or (_label(one) and one.ref == other.ref):
         return False  # rows of tables with different labels are about different things
-    return not (capitalised_words(one.text) ^ capitalised_words(other.text)) - MONTHS_AND_ERAS
+    return not (capitalized_words(one.text) ^ capitalized_words(other.text)) - MONTHS_AND_ERAS
 
 
 def _label(claim: Claim) -> str:

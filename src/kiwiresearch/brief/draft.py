@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
 from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup, Sureness
-from kiwiresearch.brief.citations import can_follow, topic_pages
+from kiwiresearch.brief.citations import can_follow, topic_pages_of
 from kiwiresearch.claims import Claim, SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm import Model, estimate_tokens
@@ -21,7 +21,8 @@ RejectionReason = (
     SentenceFault
     | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
-FROM_LEAST_DOUBT: tuple[Sureness, ...] = get_args(Sureness)
+SURENESS_LEVELS: tuple[Sureness, ...] = get_args(Sureness)
+"""From the most certain to the least."""
 MIN_SOURCE_SHARE = 0.6
 """The share of a sentence's words that must come from its supporting claims."""
 MAX_SENTENCE_CHARS = 320
@@ -31,10 +32,10 @@ MAX_INTRODUCTION = 3
 
 
 class DraftLine(NamedTuple):
-    """An accepted sentence, and the sentence of the rules that replaces it if it is criticised."""
+    """An accepted sentence, and the rule-written one that replaces it if it is criticized."""
 
     statement: Statement
-    rule: Statement
+    rule_written: Statement
 
 
 Drafts = Mapping[PartKey, tuple[DraftLine, ...]]
@@ -46,7 +47,7 @@ class RejectedSentence:
 
     part: PartKey
     reason: RejectionReason
-    words: str
+    text: str
 
 
 class StatementKeys:
@@ -97,7 +98,7 @@ class StatementKeys:
             self.sources(known),
             self.language,
             hedged=any(map(self.is_hedged, known)),
-            share=MIN_SOURCE_SHARE,
+            min_share=MIN_SOURCE_SHARE,
             max_chars=MAX_SENTENCE_CHARS,
         )
         return (
@@ -107,7 +108,7 @@ class StatementKeys:
         )
 
     def first_known(self, keys: Iterable[str]) -> Statement | None:
-        """The sentence of the rules that replaces a rejected one."""
+        """The rule-written sentence that replaces a rejected one."""
         found = (self.statement(clean_key(key)) for key in keys)
         return next((statement for statement in found if statement), None)
 
@@ -123,7 +124,7 @@ class StatementKeys:
 
     def order(self, line: DraftLine) -> int:
         """The position of the line's statement in the brief of the rules."""
-        return self._order[line.rule]
+        return self._order[line.rule_written]
 
     def _without_keys(self, text: str) -> str:
         """The text without keys, which models like to put into their sentences."""
@@ -147,9 +148,9 @@ def _hashed(*parts: str) -> str:
 def _joined(text: str, statements: Sequence[Statement]) -> Statement:
     """A statement written by the model, only as certain as the least certain statement it is based on."""
     claims = tuple(dict.fromkeys(claim for statement in statements for claim in statement.claims))
-    doubt = max(FROM_LEAST_DOUBT.index(statement.sureness) for statement in statements)
+    doubt = max(SURENESS_LEVELS.index(statement.sureness) for statement in statements)
     pages = min(statement.pages for statement in statements)
-    return Statement(text, claims, FROM_LEAST_DOUBT[doubt], pages, written="model")
+    return Statement(text, claims, SURENESS_LEVELS[doubt], pages, written="model")
 
 
 def without_repeats(lines: Iterable[DraftLine]) -> tuple[DraftLine, ...]:
@@ -168,7 +169,7 @@ def without_repeats(lines: Iterable[DraftLine]) -> tuple[DraftLine, ...]:
 def assemble(statement_keys: StatementKeys, drafts: Drafts) -> Brief:
     """The brief with the accepted sentences."""
     brief = statement_keys.brief
-    reworded = {line.rule: line.statement for line in drafts.get("disputes", ())}
+    reworded = {line.rule_written: line.statement for line in drafts.get("disputes", ())}
     return replace(
         brief,
         summary=_summary(statement_keys, drafts["summary"]) if "summary" in drafts else brief.summary,
@@ -197,14 +198,14 @@ def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple
 
 def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """The statements, minus rule-written ones that need a preceding sentence which is no longer there."""
-    heads = topic_pages(brief)
+    topic_pages = topic_pages_of(brief)
     kept: list[Statement] = []
     for statement in statements:
         before: list[Claim] = []
         if kept:  # a rule-written statement shows only its first claim
             shown = kept[-1].claims if kept[-1].written == "model" else kept[-1].claims[:1]
             before = [brief.claims[claim_id] for claim_id in shown]
-        if statement.written == "model" or can_follow(brief.claims[statement.claims[0]], before, heads):
+        if statement.written == "model" or can_follow(brief.claims[statement.claims[0]], before, topic_pages):
             kept.append(statement)
     return tuple(kept)
 
@@ -266,14 +267,14 @@ def tokens_left(model: Model, used: int) -> int:
 
 
 def statement_lines(statement_keys: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:
-    """Each statement with its key, how sure it is, and the cluster it is in."""
-    clusters = _clusters(statement_keys.brief)
+    """Each statement with its key, how sure it is, and the part of the brief it is in."""
+    part_names = _part_names(statement_keys.brief)
     for statement in statements:
-        cluster, text = clusters.get(statement, "Summary"), " ".join(statement.text.split())
-        yield f"{statement_keys.key(statement)} | {statement.sureness} | {cluster} | {text}"
+        part_name, text = part_names.get(statement, "Summary"), " ".join(statement.text.split())
+        yield f"{statement_keys.key(statement)} | {statement.sureness} | {part_name} | {text}"
 
 
-def _clusters(brief: Brief) -> dict[Statement, str]:
+def _part_names(brief: Brief) -> dict[Statement, str]:
     found: dict[Statement, str] = {}
     named = (("Concept", brief.definitions), ("Mechanism", brief.mechanisms), ("Actor", brief.actors))
     for dispute in brief.disputes:

@@ -34,8 +34,8 @@ def without_article(name: str) -> str:
     return folded_name(name).removeprefix("the ")
 
 
-def capitalised_words(text: str) -> frozenset[str]:
-    """Capitalised words, except at the start of a sentence."""
+def capitalized_words(text: str) -> frozenset[str]:
+    """Capitalized words, except at the start of a sentence."""
     return frozenset(CAPITALISED.findall(text))
 
 
@@ -90,7 +90,7 @@ class ClaimWeights:
             if any(map(self.relevance.is_about, sentences)):
                 for claim, score in zip(sentences, salience_scores(sentences, self.language(ref)), strict=True):
                     self._salience[ref, claim.quotes[0].start] = score
-        self.topic_pages = self.relevance.heads
+        self.topic_pages = self.relevance.topic_pages
         self.seed_titles = frozenset(folded_name(state.visited[ref].title) for ref in self.topic_pages)
 
     def language(self, ref: EntryRef) -> str:

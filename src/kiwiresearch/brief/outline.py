@@ -13,10 +13,10 @@ from kiwiresearch.brief.brief import Statement, StatementGroup
 from kiwiresearch.brief.citations import directly_precedes
 from kiwiresearch.brief.importance import ClaimWeights
 from kiwiresearch.brief.passages import PassageChooser, UsableSentence, UsedClaims
-from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, STRICT_MARGIN, centroid, static_embedder
+from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, STRICT_MARGIN, centroid
 from kiwiresearch.brief.support import MergedClaim, independent_pages, says_the_same, statement_of
 from kiwiresearch.claims import Claim
-from kiwiresearch.embed import similarity
+from kiwiresearch.embed import similarity, static_embedder
 from kiwiresearch.text import AspectWords
 
 SUMMARY_WORDS, MIN_LEAD_WORDS, MIN_ASPECT_WORDS = 180, 100, 60

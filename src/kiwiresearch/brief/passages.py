@@ -11,9 +11,8 @@ import numpy as np
 
 from kiwiresearch.brief.citations import directly_precedes
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
-from kiwiresearch.brief.relevance import static_embedder
 from kiwiresearch.claims import Claim
-from kiwiresearch.embed import Vectors, similarity
+from kiwiresearch.embed import Vectors, similarity, static_embedder
 from kiwiresearch.text import jaccard, language_words
 from kiwiresearch.zim import EntryRef
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kiwiresearch.claims import Claim, SentenceFilter, all_sentences, sentences_of
 from kiwiresearch.crawl import CrawlState, StartStep
-from kiwiresearch.embed import StaticEmbedder, Vectors, similarity
+from kiwiresearch.embed import Vectors, similarity, static_embedder
 from kiwiresearch.page import PageDoc
 from kiwiresearch.search import QUALIFIER, Score
 from kiwiresearch.text import AspectWords, language_words, stems_in
@@ -34,12 +34,6 @@ def feature_weights() -> Mapping[str, Mapping[str, float]]:
     """The weight of each feature, by group."""
     text = (files("kiwiresearch.brief") / "data" / "weights.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
-
-
-@cache
-def static_embedder() -> StaticEmbedder:
-    """Needs no model and no settings, so that a brief is the same everywhere."""
-    return StaticEmbedder()
 
 
 def sentences_on(claims: Sequence[Claim]) -> dict[EntryRef, list[Claim]]:
@@ -65,24 +59,24 @@ class Relevance:
         self.topic = start.topic if start else ""
         self.head = start.head or start.topic if start else ""
         self.aspect = start.aspect if start else ""
-        self.heads = frozenset(start.heads & state.visited.keys()) if start else frozenset()
-        self._crossing = frozenset(
-            seed.ref for seed in (start.seeds if start else ()) if not seed.is_head and seed.ref in state.visited
+        self.topic_pages = frozenset(start.topic_pages & state.visited.keys()) if start else frozenset()
+        self._other_named_pages = frozenset(
+            seed.ref for seed in (start.seeds if start else ()) if not seed.is_topic_page and seed.ref in state.visited
         )
         """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States'."""
         self._senses = frozenset(start.senses) if start else frozenset()
         self._languages = languages
-        self._naming = frozenset(
+        self._pages_naming_subject = frozenset(
             ref
             for ref, step in state.visited.items()
-            if not self.heads
+            if not self.topic_pages
             or " " in _bare(self.head)
-            or any(EntryRef(ref.book, offer.path) in self.heads for offer in step.offers)
+            or any(EntryRef(ref.book, offer.path) in self.topic_pages for offer in step.offers)
         )
         """Pages on which the name of the subject means the subject: those that link to its page, if it has one."""
         self._sections = frozenset(
             (ref, headings)
-            for ref in self._crossing & sentences.keys()
+            for ref in self._other_named_pages & sentences.keys()
             for headings in sections_naming(
                 _pattern(self.head, languages.get(ref.book, "eng")),
                 ((claim.headings, claim.text) for claim in sentences[ref]),
@@ -98,22 +92,24 @@ class Relevance:
         """Whether a claim is about the subject: it is on its page, or names it."""
         if claim.page_title in self._senses:
             return False
-        return self.is_under_topic(claim) or (claim.ref in self._naming and self._is_named(claim.ref, claim.text))
+        return self.is_under_topic(claim) or (
+            claim.ref in self._pages_naming_subject and self._is_named(claim.ref, claim.text)
+        )
 
     def is_under_topic(self, claim: Claim) -> bool:
         """Whether a claim is on a page about the subject, or below a heading or a title that names it.
 
         On a page about something else that the topic names, sentences that name the subject count as well.
         """
-        if claim.ref in self.heads:
+        if claim.ref in self.topic_pages:
             return True
         if claim.page_title in self._senses:  # 'Mercury (planet)' if the element is meant
             return False
-        if claim.ref in self._naming and self._is_named(claim.ref, claim.page_title, *claim.headings):
+        if claim.ref in self._pages_naming_subject and self._is_named(claim.ref, claim.page_title, *claim.headings):
             return True
         if (claim.ref, claim.headings) in self._sections:
             return True
-        return claim.ref in self._crossing and self._is_named(claim.ref, claim.text)
+        return claim.ref in self._other_named_pages and self._is_named(claim.ref, claim.text)
 
     def names(self, claim: Claim) -> bool:
         """Whether a claim is about the subject and says its name."""
@@ -136,13 +132,13 @@ class Relevance:
         if not self.is_about(claim):
             return False
         score = self._scores.get((claim.ref, claim.quotes[0].start))
-        threshold = LIKELY if claim.ref in self.heads else LIKELY_ELSEWHERE
+        threshold = LIKELY if claim.ref in self.topic_pages else LIKELY_ELSEWHERE
         return not self.aspect or (score is not None and score.total >= threshold + margin)
 
     def features(self, claims: Sequence[Claim]) -> dict[int, dict[str, float]]:
-        """The features of the sentences of a page that are about the subject, by their numbers."""
-        numbers = [at for at, claim in enumerate(claims) if self.is_about(claim)]
-        if not numbers:
+        """The features of the sentences of a page that are about the subject, by their indexes."""
+        indexes = [index for index, claim in enumerate(claims) if self.is_about(claim)]
+        if not indexes:
             return {}
         language = self._languages.get(claims[0].ref.book, "eng")
         words = AspectWords.of(self.aspect, language)
@@ -150,14 +146,14 @@ class Relevance:
         naming = [words.naming_score(stem) for stem in stems]
         mentions = [words.mention_count(stem) for stem in stems]
         cues = [item + RELATED_CUE_WORTH * other for item, other in zip(naming, mentions, strict=True)]
-        paths = [" ".join(claims[at].headings) or claims[at].page_title for at in numbers]
-        texts = [claims[at].text for at in numbers]
+        paths = [" ".join(claims[index].headings) or claims[index].page_title for index in indexes]
+        texts = [claims[index].text for index in indexes]
         vectors = static_embedder().embed([self.aspect, self.topic, *paths, *texts])
-        like_heading = similarity(vectors[0], vectors[2 : 2 + len(numbers)])
-        like_topic = similarity(vectors[1], vectors[2 + len(numbers) :])
+        like_heading = similarity(vectors[0], vectors[2 : 2 + len(indexes)])
+        like_topic = similarity(vectors[1], vectors[2 + len(indexes) :])
         in_title = words.names(claims[0].page_title)
         found = {}
-        for place, at in enumerate(numbers):
+        for row, at in enumerate(indexes):
             claim = claims[at]
             is_below = float(self.is_under_topic(claim))
             near = range(max(0, at - NEIGHBOURS), min(len(claims), at + NEIGHBOURS + 1))
@@ -171,17 +167,17 @@ class Relevance:
                 "aspect in heading": is_below * words.names_any(claim.headings),
                 "names the aspect": min(2.0, naming[at]),
                 "speaks of the aspect": float(mentions[at]),
-                "like the topic": float(like_topic[place]),
-                "heading like the aspect": is_below * float(like_heading[place]),
+                "like the topic": float(like_topic[row]),
+                "heading like the aspect": is_below * float(like_heading[row]),
                 "neighbours on the aspect": sum(nearby) / len(nearby) if nearby else 0.0,
-                "page about the topic": float(claim.ref in self.heads),
+                "page about the topic": float(claim.ref in self.topic_pages),
             }
         return found
 
     def _score_sentences(self, claims: Sequence[Claim]) -> None:
         worth = feature_weights()["aspect"]
-        for number, features in self.features(claims).items():
-            claim = claims[number]
+        for index, features in self.features(claims).items():
+            claim = claims[index]
             score = Score().plus("before anything is known", worth["before anything is known"])
             self._scores[claim.ref, claim.quotes[0].start] = add_features(score, features, worth)
 
@@ -193,14 +189,14 @@ def add_features(score: Score, features: Mapping[str, float], worth: Mapping[str
     return score
 
 
-def usable_sentences(start: StartStep | None, page: PageDoc) -> SentenceFilter:
-    """Which sentences of a page a brief may use even if they have no claim type.
+def sentence_filter_for(start: StartStep | None, page: PageDoc) -> SentenceFilter:
+    """Decides which sentences of a page a brief may use even if they have no claim type.
 
     On the topic's own pages, all of them; on others, those in leads and those that name the topic. On a page about
     something else that the topic names, also those in sections that name the subject often.
     """
     name = _pattern(start.head or start.topic if start else "", page.language)
-    is_own = start is None or page.ref in start.heads
+    is_own = start is None or page.ref in start.topic_pages
     if is_own or name.search(page.title):
         return all_sentences
     sections: frozenset[tuple[str, ...]] = frozenset()

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
-from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, compared_sentence, folded_name
-from kiwiresearch.brief.relevance import add_features, feature_weights, static_embedder
+from kiwiresearch.brief.importance import ClaimWeights, capitalized_words, compared_sentence, folded_name
+from kiwiresearch.brief.relevance import add_features, feature_weights
 from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, MergedClaim, is_same_source, statement_of, sureness_of
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
-from kiwiresearch.embed import similarity
+from kiwiresearch.embed import similarity, static_embedder
 from kiwiresearch.search import Score
 from kiwiresearch.text import roots_of
 from kiwiresearch.zim import EntryRef
@@ -110,7 +110,7 @@ class SecondSources:
         found_again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
         in_both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
         numbers, other_numbers = (set(NUMBER.findall(item.text)) for item in (claim, other))
-        names, other_names = capitalised_words(claim.text), capitalised_words(other.text)
+        names, other_names = capitalized_words(claim.text), capitalized_words(other.text)
         denies = bool(DENIAL.search(claim.text)) != bool(DENIAL.search(other.text))
         return {
             "alike in meaning": alike,

@@ -33,7 +33,7 @@ def sources_of(origin: BriefOrigin) -> BriefSources:
     """The pages of a crawl, its story, and its settings."""
     state = origin.state
     numbers = {ref: index for index, ref in enumerate(state.visited)}
-    heads = state.started.heads if state.started else frozenset()
+    topic_pages = state.started.topic_pages if state.started else frozenset()
     links = {
         (number, numbers[target])
         for ref, number in numbers.items()
@@ -51,10 +51,10 @@ def sources_of(origin: BriefOrigin) -> BriefSources:
                 step.title,
                 origin.address(ref),
                 step.depth,
-                Score(step.lines).total,
+                Score(step.terms).total,
                 step.reason,
                 step.opening,
-                is_head=ref in heads,
+                is_head=ref in topic_pages,
             )
             for ref, step in state.visited.items()
         ),
@@ -66,7 +66,7 @@ def sources_of(origin: BriefOrigin) -> BriefSources:
 
 def started_weakly(state: CrawlState) -> bool:
     """Whether none of the pages found names the topic."""
-    return state.started is not None and not any(searched.naming for searched in state.started.searched)
+    return state.started is not None and not any(searched.naming_pages for searched in state.started.searched)
 
 
 def _gathering_story(state: CrawlState) -> Iterator[Message]:
@@ -115,13 +115,13 @@ def _gathering_story(state: CrawlState) -> Iterator[Message]:
 
 def _unknown(start: StartStep) -> tuple[str, ...]:
     """The words that none of the books searched for them has."""
-    known = {word for searched in start.searched for word, _ in searched.words if word not in searched.unknown}
-    unknown = dict.fromkeys(word for searched in start.searched for word in searched.unknown)
+    known = {word for searched in start.searched for word, _ in searched.words if word not in searched.unknown_words}
+    unknown = dict.fromkeys(word for searched in start.searched for word in searched.unknown_words)
     return tuple(word for word in unknown if word not in known)
 
 
 def _beginning(start: StartStep) -> Message:
-    pages = sum(searched.pages for searched in start.searched)
+    pages = sum(searched.found_pages for searched in start.searched)
     seeds = tuple(
         Message(f"{seed.title} ({seed.why})", "story.seed", title=seed.title, why=seed.why) for seed in start.seeds
     )

@@ -12,7 +12,7 @@ from kiwiresearch.brief.brief import Statement, Sureness
 from kiwiresearch.brief.importance import (
     WeightedClaim,
     best_first,
-    capitalised_words,
+    capitalized_words,
     folded_name,
     share_name,
     without_article,
@@ -158,6 +158,7 @@ def _is_reversed(a: Claim, b: Claim) -> bool:
 
 
 DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
+"""For claims that say the same; `denies` in `claims/firewall.py` has a longer list, for what a model wrote."""
 
 
 def same_value(a: Claim, b: Claim) -> bool:
@@ -192,7 +193,7 @@ def _same_dates(a: Claim, b: Claim) -> bool:
 
 def _same_names(a: Claim, b: Claim) -> bool:
     """Whether the names of one include those of the other."""
-    one, other = capitalised_words(a.text), capitalised_words(b.text)
+    one, other = capitalized_words(a.text), capitalized_words(b.text)
     return not (one - other and other - one)
 
 

@@ -202,7 +202,7 @@ def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> t
 
 
 def actors(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
-    """People, peoples and organisations that the brief mentions, most frequent first, with who they were."""
+    """People, peoples and organizations that the brief mentions, most frequent first, with who they were."""
     uses = _uses(used)
     found: dict[str, MergedClaim] = {}
     for claim in merged_claims:
@@ -217,7 +217,7 @@ def actors(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: Clai
 
 
 def _is_actor(merged: MergedClaim) -> bool:
-    """Whether a definition says that its subject is a person, a people or an organisation."""
+    """Whether a definition says that its subject is a person, a people or an organization."""
     if not _defines_its_page(merged):
         return False
     after_verb = re.split(r"\b(?:is|was|were|are)\b", merged.best.text, maxsplit=1)[-1]

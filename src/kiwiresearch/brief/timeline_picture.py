@@ -122,18 +122,18 @@ def _best_cut(days: list[float]) -> tuple[float, int]:
 
 def _dates(part: AxisPart, words: Catalogue) -> Iterator[tuple[float, str]]:
     width = part.right - part.left
-    most = max(int(width // TICK_ROOM), 1)
+    max_ticks = max(int(width // TICK_ROOM), 1)
     first, last = _year(part.first), _year(part.last)
     if PRESENT - first > DEEP_YEARS:
         yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1), words)
     elif last - first < 2:
-        yield from _months(first, last, most, words)
+        yield from _months(first, last, max_ticks, words)
     else:
-        yield from _years(first, last, most, words)
+        yield from _years(first, last, max_ticks, words)
 
 
-def _years(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
-    step = _step((last - first) / most)
+def _years(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
+    step = _step((last - first) / max_ticks)
     begin = int(-((-first) // step)) * step
     for year in range(begin, int(last) + 1, step):
         # The axis counts 1 BC as year 0, so BC years are off by one.
@@ -150,9 +150,9 @@ def year_text(year: int, words: Catalogue) -> str:
     return str(year) if year >= 1000 else words("picture.year_ad", year=str(year))
 
 
-def _months(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
+def _months(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
     begin, end = int(first * 12 // 1), int(last * 12 // 1)
-    step = next((step for step in (1, 2, 3, 6) if (end - begin) / step <= most), 12)
+    step = next((step for step in (1, 2, 3, 6) if (end - begin) / step <= max_ticks), 12)
     for month in range(begin, end + 1):
         year = month // 12
         if month % step == 0 and first <= month / 12 <= last:
@@ -160,9 +160,9 @@ def _months(first: float, last: float, most: int, words: Catalogue) -> Iterator[
             yield _day(month / 12), words.locale.month(words("picture.months").split()[month % 12], written)
 
 
-def _years_ago(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
+def _years_ago(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
     oldest, youngest = PRESENT - first, max(PRESENT - last, 0.0)
-    step = _step((oldest - youngest) / most)
+    step = _step((oldest - youngest) / max_ticks)
     for ago in range(int(oldest // step) * step, ceil(youngest) - 1, -step):
         yield _day(PRESENT - ago), ago_text(ago, words)
 
@@ -328,13 +328,13 @@ def _placed(
 
 def _label(text: str, left: float, right: float, width: float) -> tuple[str, float, str]:
     """The label, its position and anchor: to the right of the moment if there is room, or left of it, or over it."""
-    most = LABEL_SHARE * width
+    max_width = LABEL_SHARE * width
     after, before = width - right - 2 * DOT - GAP, left - 2 * DOT - GAP
-    if max(after, before) < most / 2:
-        return BRIEF_FONT.shortened(text, most), width / 2, "middle"
-    if after >= min(most, before):
-        return BRIEF_FONT.shortened(text, min(most, after)), right + 2 * DOT, "start"
-    return BRIEF_FONT.shortened(text, min(most, before)), left - 2 * DOT, "end"
+    if max(after, before) < max_width / 2:
+        return BRIEF_FONT.shortened(text, max_width), width / 2, "middle"
+    if after >= min(max_width, before):
+        return BRIEF_FONT.shortened(text, min(max_width, after)), right + 2 * DOT, "start"
+    return BRIEF_FONT.shortened(text, min(max_width, before)), left - 2 * DOT, "end"
 
 
 def _axis(axis: Axis, bottom: float, words: Catalogue, width: float) -> Iterator[str]:

@@ -28,7 +28,15 @@ from kiwiresearch.brief.draft import (
     tokens_left,
 )
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm import Model, ask, estimate_prompt, item_or_none, model_label, prompt, write_up
+from kiwiresearch.llm import (
+    Model,
+    estimate_prompt,
+    item_or_none,
+    model_label,
+    prompt,
+    structured_reply,
+    write_up_options,
+)
 from kiwiresearch.messages import Message
 from kiwiresearch.text import printable
 
@@ -167,7 +175,7 @@ def _ask_model(
     brief = statement_keys.brief
     max_sentences = min(MAX_SUMMARY if part in ("summary", "disputes") else MAX_INTRODUCTION, len(statements))
     empty = {"topic": brief.topic, "part": TITLES[part], "statements": "", "disagreements": "", "pages": ""}
-    options = write_up(temperature, max_tokens=min(reply_tokens(model), max_sentences * TOKENS_PER_SENTENCE))
+    options = write_up_options(temperature, max_tokens=min(reply_tokens(model), max_sentences * TOKENS_PER_SENTENCE))
     room = tokens_left(model, estimate_prompt(m.text for m in prompt("brief").fill(most=max_sentences, **empty)))
     listed = lines_that_fit(statement_lines(statement_keys, statements), int(room * SHARES["statements"]))
     keys = [key for statement in statements if (key := statement_keys.key(statement)) in listed]
@@ -176,7 +184,7 @@ def _ask_model(
         "disagreements": lines_that_fit(disagreement_lines(statement_keys), int(room * SHARES["disagreements"])),
         "pages": lines_that_fit(page_lines(brief), int(room * SHARES["pages"])),
     }
-    return ask(
+    return structured_reply(
         model, prompt("brief").fill(most=max_sentences, **filled), reply_schema(keys, max_sentences), options
     ).sentences
 
@@ -184,7 +192,7 @@ def _ask_model(
 def _accepted(
     statement_keys: StatementKeys, part: PartKey, sentences: Sequence[ModelSentence | None]
 ) -> tuple[tuple[DraftLine, ...], list[RejectedSentence]]:
-    """The accepted lines of a part; a rejected sentence is replaced by the rules' sentence whose key comes first."""
+    """The accepted lines of a part; a rejected sentence is replaced by the rule-written one whose key comes first."""
     lines: list[DraftLine] = []
     rejected: list[RejectedSentence] = []
     allowed = set(statements_for(statement_keys.brief, part))
@@ -195,7 +203,7 @@ def _accepted(
         judged = statement_keys.judge(part, sentence.text, sentence.keys)
         if index >= MAX_READ_SENTENCES:
             judged = RejectedSentence(part, "too many sentences", printable(sentence.text)[:120])
-        elif isinstance(judged, DraftLine) and judged.rule not in allowed:
+        elif isinstance(judged, DraftLine) and judged.rule_written not in allowed:
             judged = RejectedSentence(part, "unknown key", judged.statement.text[:120])
         elif isinstance(judged, DraftLine) and any(_repeats(judged, line) for line in lines):
             judged = RejectedSentence(part, "said twice", judged.statement.text[:120])

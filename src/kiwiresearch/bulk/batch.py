@@ -65,31 +65,33 @@ TableRows = dict[str, list[Row]]
 
 
 class EntryReader:
-    """Reads entries of one book into rows; `at` is called with the number of each entry before it is read."""
+    """Reads entries of one book into rows; `on_entry` is called with the number of each entry before it is read."""
 
-    def __init__(self, file: Path, book: BookId, what: Sequence[str], at: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self, file: Path, book: BookId, tables: Sequence[str], on_entry: Callable[[int], None] | None = None
+    ) -> None:
         opened = _open_book(file, book)
         self._archive, self._resolve = opened.archive, opened.resolve
-        self._what = what
-        self._at = at or (lambda _: None)
+        self._tables = tables
+        self._on_entry = on_entry or (lambda _: None)
 
-    def rows(self, ids: Sequence[int], lost: Iterable[int] = ()) -> TableRows:
+    def rows(self, ids: Sequence[int], crashed_entries: Iterable[int] = ()) -> TableRows:
         """The rows of these entries, with those that cannot be read in the table `errors`.
 
-        The same entries give the same rows, whatever was read before. `lost` are
-        entries that crashed a process and must not be read.
+        The same entries give the same rows, whatever was read before. `crashed_entries`
+        crashed a process and must not be read.
         """
-        gone = set(lost)
+        crashed = set(crashed_entries)
         found: dict[int, TableRows] = {}
         for number in ids:
-            if number in gone:
+            if number in crashed:
                 found[number] = {
                     "errors": [(number, self._path(number), "read", "The process that was reading it crashed.")]
                 }
             else:
-                self._at(number)
+                self._on_entry(number)
                 found[number] = self._entry(number)
-        tables: TableRows = {table: [] for table in (*self._what, "errors")}
+        tables: TableRows = {table: [] for table in (*self._tables, "errors")}
         for number in sorted(found):
             for table, rows in found[number].items():
                 tables[table] += rows
@@ -102,9 +104,9 @@ class EntryReader:
             return {"errors": [(number, self._path(number), "read", _reason(problem))]}
         tables: TableRows = {"errors": []}
         if named.target or named.is_html:
-            if "titles" in self._what:
+            if "titles" in self._tables:
                 tables["titles"] = [(number, named.path, named.title, named.target)]
-            if named.is_html and tuple(self._what) != ("titles",):
+            if named.is_html and tuple(self._tables) != ("titles",):
                 self._read(number, named.path, tables)
         else:
             what = f"a file of type {named.mimetype!r}" if named.mimetype else "a redirect to nothing"
@@ -123,7 +125,7 @@ class EntryReader:
         if isinstance(page, PageProblem):
             errors.append((number, path, "read", page))
             return
-        for table in self._what:
+        for table in self._tables:
             if table != "titles":
                 rows = _attempt(partial(self._checked_rows, table, page, (number, path)))
                 if isinstance(rows, PageProblem):
@@ -263,7 +265,7 @@ class BulkWork:
 
     file: Path
     book: BookId
-    what: tuple[str, ...]
+    tables: tuple[str, ...]
     entries: Numbers
     size: int
 

@@ -51,7 +51,9 @@ class BulkPlan:
 
 def plan_of(work: BulkWork, book: BookIdentity, version: str) -> BulkPlan:
     order = "sha256:" + sha256(work.entries.tobytes()).hexdigest()
-    return BulkPlan(book, work.what, version, rows_fingerprint(work.what, version), len(work.entries), order, work.size)
+    return BulkPlan(
+        book, work.tables, version, rows_fingerprint(work.tables, version), len(work.entries), order, work.size
+    )
 
 
 def read_plan(folder: Path) -> BulkPlan | None:

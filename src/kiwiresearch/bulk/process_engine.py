@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Literal, NamedTuple
 from kiwiresearch.bulk.batch import Batches, BulkWork, EntryReader, FinishedBatch, pack_batch
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
+from kiwiresearch.system import available_cores
 
 
 class BatchTask(NamedTuple):
@@ -23,7 +23,7 @@ class BatchTask(NamedTuple):
 
     number: int
     ids: list[int]
-    lost: tuple[int, ...] = ()
+    crashed_entries: tuple[int, ...] = ()
     reports_entries: bool = False
 
 
@@ -36,24 +36,24 @@ class WorkerMessage(NamedTuple):
     problem: KiwiError | None = None
 
 
-def run_worker(pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> None:
+def run_worker(pipe: Connection, file: str, book: BookId, tables: tuple[str, ...]) -> None:
     """Do batches until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of the group; the parent decides
     try:
         pipe.send(WorkerMessage("ready"))
         while True:
-            pipe.send(_answer(pipe.recv(), pipe, file, book, what))
+            pipe.send(_answer(pipe.recv(), pipe, file, book, tables))
     except (EOFError, OSError):
         return
 
 
-def _answer(task: BatchTask, pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> WorkerMessage:
-    at: Callable[[int], None] | None = (
+def _answer(task: BatchTask, pipe: Connection, file: str, book: BookId, tables: tuple[str, ...]) -> WorkerMessage:
+    on_entry: Callable[[int], None] | None = (
         (lambda entry: pipe.send(WorkerMessage("entry", entry))) if task.reports_entries else None
     )
     try:
-        tables = EntryReader(Path(file), book, what, at).rows(task.ids, task.lost)
-        return WorkerMessage("done", done=pack_batch(task.number, tables))
+        rows = EntryReader(Path(file), book, tables, on_entry).rows(task.ids, task.crashed_entries)
+        return WorkerMessage("done", done=pack_batch(task.number, rows))
     except KiwiError as problem:
         return WorkerMessage("failed", problem=problem)
 
@@ -87,14 +87,6 @@ def by_processes(work: BulkWork, numbers: Sequence[int], workers: int = 0) -> Ba
             worker.stop()
 
 
-def available_cores() -> int:
-    """How many processes this one may keep busy."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
 @dataclass(slots=True, eq=False)
 class _Worker:
     """A process and its current batch; the process is replaced if it crashes."""
@@ -114,7 +106,7 @@ class _Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe()
-        arguments = (other, str(self.work.file), self.work.book, self.work.what)
+        arguments = (other, str(self.work.file), self.work.book, self.work.tables)
         self.process = context.Process(target=run_worker, args=arguments, daemon=True)
         self.process.start()
         other.close()
@@ -164,7 +156,8 @@ class _Worker:
         if is_deadly:
             self.crashes = 0  # progress was made: one more deadly entry was found
         self.suspect = -1 if is_deadly else entry
-        self.task = task._replace(lost=(*task.lost, entry) if is_deadly else task.lost, reports_entries=True)
+        crashed = (*task.crashed_entries, entry) if is_deadly else task.crashed_entries
+        self.task = task._replace(crashed_entries=crashed, reports_entries=True)
         self._start()
         self._send(self.task)
 

@@ -69,7 +69,7 @@ def _done(ray: Any, work: BulkWork, numbers: Sequence[int]) -> Batches:
     answers = ray.data.range(len(numbers), override_num_blocks=len(numbers)).map_batches(
         _answers,
         batch_format="pyarrow",
-        fn_kwargs={"known": known, "work": (str(work.file), work.book, work.what, work.size)},
+        fn_kwargs={"known": known, "work": (str(work.file), work.book, work.tables, work.size)},
     )
     for batch in answers.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
         yield from map(finished_batch, batch.to_pylist())
@@ -77,9 +77,9 @@ def _done(ray: Any, work: BulkWork, numbers: Sequence[int]) -> Batches:
 
 def _answers(batch: Any, known: Any, work: tuple[str, BookId, tuple[str, ...], int]) -> Any:
     """The results of some batches, a row for each; runs on whatever machine Ray chooses."""
-    file, book, what, size = work
+    file, book, tables, size = work
     entries, numbers = _ray().get(known)
-    mine = BulkWork(Path(file), book, what, entries, size)
+    mine = BulkWork(Path(file), book, tables, entries, size)
     rows = [batch_reply(mine, int(numbers[place])) for place in batch.column("id").to_pylist()]
     module = pyarrow_module()
     return module.Table.from_pylist(rows, schema=_schema(module))
@@ -88,7 +88,7 @@ def _answers(batch: Any, known: Any, work: tuple[str, BookId, tuple[str, ...], i
 def batch_reply(work: BulkWork, number: int) -> BatchReply:
     """The result of a batch; a machine that lacks the book, or has another one, is named."""
     try:
-        done = pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
+        done = pack_batch(number, EntryReader(work.file, work.book, work.tables).rows(work.ids(number)))
         return {"number": number, "problem": "", "remedy": "", "shards": [_packed(shard) for shard in done.shards]}
     except BookNotFound:
         message, remedy = f"The file {str(work.file)!r} does not exist on {_this_host()}.", REMEDY

@@ -70,7 +70,7 @@ def write_book(
     with locked_output(out.absolute(), plan_of(work, book, version)) as folder:
         if isinstance(folder, BulkManifest):
             return WrittenFolder(out, folder, was_finished=True)
-        work = BulkWork(work.file, work.book, work.what, work.entries, folder.plan.batch)
+        work = BulkWork(work.file, work.book, work.tables, work.entries, folder.plan.batch)
         _fill(folder, work, engine, workers, address, tell)
         return WrittenFolder(out, folder.finish())
 
@@ -100,13 +100,13 @@ def _check(engine: str, workers: int, batch: int, address: str) -> None:
         raise BadUsage(f"--batch cannot be {batch}.", remedy=f"Use a number from 1 to {MAX_BATCH:,}.")
 
 
-def _work(file: Path, what: tuple[str, ...], batch: int) -> tuple[BulkWork, BookIdentity]:
+def _work(file: Path, tables: tuple[str, ...], batch: int) -> tuple[BulkWork, BookIdentity]:
     """The work to do, according to the directory of the book."""
     archive = LibzimArchive(file)
     try:
         found = archive.directory()
-        entries = np.concatenate((found.articles, found.redirects)) if "titles" in what else found.articles
-        return BulkWork(file, archive.book.id, what, entries, batch), book_identity(archive)
+        entries = np.concatenate((found.articles, found.redirects)) if "titles" in tables else found.articles
+        return BulkWork(file, archive.book.id, tables, entries, batch), book_identity(archive)
     finally:
         archive.close()
 

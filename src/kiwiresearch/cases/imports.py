@@ -137,7 +137,7 @@ def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     for book in books:
         path = find_path(book.archive, words)
         if path:
-            record = check_record(source.fetch(f"{SCHEME}{book.book.id}/{path}"))
+            record = check_record(source.fetch(f"{SCHEME}{book.id}/{path}"))
             if record is not None:
                 return _page_record(record, path, book.book.name)
     raise hidden_page_named_error([book.archive for book in books], words) or NothingFound(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         WORD,
         SentenceFault,
         Unsupported,
+        adds_view_holders,
         begins_with_pronoun,
         content_stems,
         denies,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         unsupported_facts,
     )
     from kiwiresearch.claims.language import Grammar, fact_language, grammar_of, has_claim_tables
-    from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_initial_stops
+    from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_dots_in_initials
     from kiwiresearch.claims.opening import LIVED, TITLE_BRACKET
     from kiwiresearch.claims.page_claims import (
         PageClaims,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
         claims_of_page,
         claims_of_text,
     )
+    from kiwiresearch.claims.plain_claims import SentenceFilter, all_sentences
     from kiwiresearch.claims.proposals import complete_claim
     from kiwiresearch.claims.sentence import sentences_of, tidy_sentence
-    from kiwiresearch.claims.statements import SentenceFilter, all_sentences
 else:
     __getattr__ = lazy_exports(__name__)

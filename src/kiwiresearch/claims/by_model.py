@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.firewall import content_stems
 from kiwiresearch.claims.mentions import numbers_in
-from kiwiresearch.claims.proposals import Chunk, DroppedClaim, check_proposal, chunks_of, reply_shape
+from kiwiresearch.claims.proposals import Chunk, RejectedClaim, check_proposal, chunks_of, reply_shape
 from kiwiresearch.errors import ModelError, ModelUnreachable
 from kiwiresearch.evidence import Quote
-from kiwiresearch.llm import Model, ask, estimate_prompt, extraction, model_label, prompt
+from kiwiresearch.llm import Model, estimate_prompt, extraction_options, model_label, prompt, structured_reply
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import printable
 from kiwiresearch.zim import EntryRef
@@ -38,15 +38,15 @@ MAX_FAILURES = 3
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The claims a model found on a page, and those that were dropped."""
+    """The claims a model found on a page, and those that were rejected."""
 
     claims: tuple[Claim, ...] = ()
-    dropped: tuple[DroppedClaim, ...] = ()
+    rejected: tuple[RejectedClaim, ...] = ()
 
     @property
     def summary(self) -> str:
-        """How many claims were accepted, and why the others were dropped."""
-        counted = Counter(claim.reason for claim in self.dropped)
+        """How many claims were accepted, and why the others were rejected."""
+        counted = Counter(claim.reason for claim in self.rejected)
         reasons = [f"{count} {reason}" for reason, count in sorted(counted.items(), key=lambda row: (-row[1], row[0]))]
         return f"{len(self.claims)} taken" + (f", dropped: {', '.join(reasons)}" if reasons else "")
 
@@ -56,7 +56,7 @@ class ClaimReader:
 
     def __init__(self, model: Model, *, temperature: float = 0.1, log: Say | None = None) -> None:
         self._model = model
-        self._options = extraction(temperature, max_tokens=REPLY_TOKENS)
+        self._options = extraction_options(temperature, max_tokens=REPLY_TOKENS)
         self._log = log or (lambda _: None)
         self._failures = 0
         self.note = ""
@@ -67,19 +67,19 @@ class ClaimReader:
         if self.note or page.signals.disambiguation:
             return Extraction()
         claims: dict[str, Claim] = {}
-        dropped: list[DroppedClaim] = []
+        rejected: list[RejectedClaim] = []
         for chunk in chunks_of(page, self._room(page)):
             if self.note:
-                dropped.append(_unread(page, chunk))
+                rejected.append(_unread(page, chunk))
                 continue
             for item in self._chunk(page, chunk, book_name):
-                if isinstance(item, DroppedClaim):
-                    dropped.append(item)
+                if isinstance(item, RejectedClaim):
+                    rejected.append(item)
                 elif item.id in claims:
-                    dropped.append(DroppedClaim("said twice", item.text))
+                    rejected.append(RejectedClaim("said twice", item.text))
                 else:
                     claims[item.id] = item
-        found = Extraction(tuple(claims.values()), tuple(dropped))
+        found = Extraction(tuple(claims.values()), tuple(rejected))
         self._log(f"claims by the model from {page.title!r}: {found.summary}")
         return found
 
@@ -97,20 +97,20 @@ class ClaimReader:
             self._give_up(f"it can read only {context:,} tokens at once, which is too few for a section")
         return min(room, MAX_CHUNK_TOKENS)
 
-    def _chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | DroppedClaim]:
+    def _chunk(self, page: PageDoc, chunk: Chunk, book_name: str) -> list[Claim | RejectedClaim]:
         heading = page.sections[chunk.section].heading
         text = page.text[chunk.start : chunk.end]
         max_claims = min(max(chunk.sentences, MIN_CLAIMS), MAX_CLAIMS)
         messages = prompt("claims").fill(title=page.title, section=heading, text=text, most=max_claims)
         options = replace(self._options, max_tokens=min(self._options.max_tokens, max_claims * TOKENS_PER_CLAIM))
         try:
-            found = ask(self._model, messages, reply_shape(max_claims), options).claims
+            found = structured_reply(self._model, messages, reply_shape(max_claims), options).claims
         except ModelError as problem:
             self._failed(problem, page, heading)
             return [_unread(page, chunk)]
         self._failures = 0
         surplus = [
-            DroppedClaim("too many claims", proposed.claim[:80] if proposed else "")
+            RejectedClaim("too many claims", proposed.claim[:80] if proposed else "")
             for proposed in found[MAX_READ_CLAIMS:]
         ]
         return [check_proposal(page, chunk, proposed, book_name) for proposed in found[:MAX_READ_CLAIMS]] + surplus
@@ -130,8 +130,8 @@ class ClaimReader:
         self._log(self.note)
 
 
-def _unread(page: PageDoc, chunk: Chunk) -> DroppedClaim:
-    return DroppedClaim("no reply", " ".join(page.text[chunk.start : chunk.end].split())[:80])
+def _unread(page: PageDoc, chunk: Chunk) -> RejectedClaim:
+    return RejectedClaim("no reply", " ".join(page.text[chunk.start : chunk.end].split())[:80])
 
 
 MIN_QUOTE_OVERLAP = 0.8
@@ -175,7 +175,7 @@ def _is_same(one: Claim, other: Claim, language: str) -> bool:
 
 
 def _numbers(claim: Claim, language: str) -> frozenset[str]:
-    return frozenset(index.words for index in numbers_in(claim.text, language))
+    return frozenset(number.spelling for number in numbers_in(claim.text, language))
 
 
 def _overlap(one: Quote, other: Quote) -> bool:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, DependsOn, Measure, NameSource
 from kiwiresearch.claims.language import has_claim_tables
 from kiwiresearch.claims.opening import TITLE_BRACKET, opening_of
+from kiwiresearch.claims.plain_claims import ClaimPage, PlainClaims, SentenceFilter, no_sentences
 from kiwiresearch.claims.sentence import (
     PageSentence,
-    SentenceMargin,
+    SentenceAnnotations,
     claim_score,
     claim_signals,
     has_name,
@@ -23,7 +24,6 @@ from kiwiresearch.claims.sentence import (
     shortened_definition,
     tidy_sentence,
 )
-from kiwiresearch.claims.statements import ClaimPage, PlainClaims, SentenceFilter, no_sentences
 from kiwiresearch.claims.subjects import NamedSubject
 from kiwiresearch.claims.types import (
     NO_FIGURES,
@@ -216,7 +216,7 @@ def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
     if sentence is None or not is_whole(sentence):
         return
     section = page.sections[sentence.section]
-    signals = claim_signals(page, sentence, SentenceMargin(page))
+    signals = claim_signals(page, sentence, SentenceAnnotations(page))
     yield Claim(
         text=tidy_sentence(sentence.text),
         type="definition",
@@ -246,7 +246,7 @@ class _SentenceClaims:
         self._statements = PlainClaims(self._claim_page, wanted)
 
     def claims(self) -> Iterator[Claim]:
-        first = self._subjects.first
+        first = self._subjects.definition_index
         full_first = self._sentences[first] if self._sentences else None
         if full_first is not None:
             self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb)
@@ -262,7 +262,7 @@ class _SentenceClaims:
                 if statement is not None:
                     yield statement
 
-    def _typed_claim(self, number: int, sentence: PageSentence, *, is_first: bool) -> Claim | None:
+    def _typed_claim(self, index: int, sentence: PageSentence, *, is_first: bool) -> Claim | None:
         """The claim a sentence makes on its own, or None if no claim type fits."""
         if not is_whole(sentence):
             return None
@@ -275,31 +275,31 @@ class _SentenceClaims:
             return None
         if self._claim_page.has_unnamed_person(sentence.text, words):
             return None
-        standalone = self._standalone(number)
+        standalone = self._standalone(index)
         if standalone is None:
             return None
         if standalone.kept_from:  # connectives were cut, so cues found in them no longer count
             cues = cue_points(SentenceWords.of(standalone.text), self._page.language)
         figures = figures_of(standalone.text, words, self._page.language, self._grammar) if has_number else NO_FIGURES
-        return self._sentence_claim(number, standalone, cues, figures, is_first=is_first)
+        return self._sentence_claim(index, standalone, cues, figures, is_first=is_first)
 
-    def _standalone(self, number: int) -> StandaloneSentence | None:
+    def _standalone(self, index: int) -> StandaloneSentence | None:
         """The sentence without leading connectives, its subject replaced by a name."""
-        sentence, opening = self._sentences[number], self._subjects.opening(number)
-        named = self._subjects.of(number)
+        sentence, opening = self._sentences[index], self._subjects.opening(index)
+        named = self._subjects.of(index)
         if named is None or (opening.verb < 0 and sentence.kind == "item"):
             return None
-        text = tidy_sentence(named.put_into(sentence.text, self._subjects.theme)[opening.start :])
+        text = tidy_sentence(named.put_into(sentence.text, self._subjects.page_subject)[opening.start :])
         return StandaloneSentence(text[:1].upper() + text[1:], named, opening.start)
 
     def _sentence_claim(
-        self, number: int, standalone: StandaloneSentence, cues: TypePoints, figures: Figures, *, is_first: bool
+        self, index: int, standalone: StandaloneSentence, cues: TypePoints, figures: Figures, *, is_first: bool
     ) -> Claim | None:
-        page, sentence = self._page, self._sentences[number]
+        page, sentence = self._page, self._sentences[index]
         text, named = standalone.text, standalone.subject
         is_unchanged = text == sentence.text
-        opening = self._subjects.opening(number) if is_unchanged else opening_of(text, self._grammar)
-        is_about_page = named.name == self._subjects.theme.name
+        opening = self._subjects.opening(index) if is_unchanged else opening_of(text, self._grammar)
+        is_about_page = named.name == self._subjects.page_subject.name
         features = SentenceFeatures(
             text, cues, opening.verb, figures.quantities, figures.dates, is_about_page, is_first, sentence.section == 0
         )
@@ -307,8 +307,8 @@ class _SentenceClaims:
         if typed is None:
             return None
         hedges = hedges_in(text, page.language)
-        signals = claim_signals(page, sentence, self._claim_page.margin)
-        name_source: NameSource = "" if named.end <= named.start else "before" if named.found else "title"
+        signals = claim_signals(page, sentence, self._claim_page.annotations)
+        name_source: NameSource = "" if named.end <= named.start else "before" if named.name_span else "title"
         score = claim_score(
             signals,
             hedges,
@@ -340,7 +340,7 @@ class _SentenceClaims:
 def _quotes(page: PageDoc, sentence: PageSentence, standalone: StandaloneSentence) -> tuple[Quote, ...]:
     """The sentence, and where the name that replaced its pronoun was found."""
     own = quote_at(page, sentence.start + standalone.kept_from, sentence.end)
-    found = standalone.subject.found
+    found = standalone.subject.name_span
     return (own, quote_at(page, *found)) if found else (own,)
 
 

@@ -17,7 +17,7 @@ from kiwiresearch.claims.mentions import (
     names_in,
     numbers_in,
     unknown_words,
-    without_initial_stops,
+    without_dots_in_initials,
 )
 from kiwiresearch.text import Quantity, hedges_in, quantities_in, stemmer, words_in
 from kiwiresearch.text.dates import DateMention, DateRange, dates_in
@@ -25,14 +25,14 @@ from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 FactKind = Literal["number", "date", "name"]
 MAX_UNIT_DAYS = {"day": 1, "month": 31, "season": 122, "year": 366, "decade": 3_653, "century": 36_525}
 """A longer range of this precision spans several units."""
-FINE = ("day", "month", "season", "year")
+YEAR_OR_FINER = ("day", "month", "season", "year")
 
 
 class Unsupported(NamedTuple):
     """A fact that the sources do not have, in the words of the sentence."""
 
     kind: FactKind
-    words: str
+    text: str
 
 
 def unsupported_facts(text: str, sources: Sequence[str], language: str = "eng") -> tuple[Unsupported, ...]:
@@ -58,7 +58,7 @@ class FactReading:
 
     @classmethod
     def of(cls, text: str, language: str) -> FactReading:
-        text = without_initial_stops(text)
+        text = without_dots_in_initials(text)
         dates = tuple(dates_in(text, language))
         spans = [(found.start, found.end) for found in dates]
         quantities = tuple(quantities_in(text, language, not_in=spans))
@@ -80,13 +80,13 @@ def _read(text: str, language: str) -> FactReading:
 
 def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
     """Compares numbers by value and kind; in a date '5th' equals '5', and '1914–18' has a 1918."""
-    known = {(index.value, index.kind) for fact_reading in sources for index in fact_reading.numbers}
+    known = {(number.value, number.kind) for fact_reading in sources for number in fact_reading.numbers}
     plain = ("count", "ordinal")
     in_dates = {
-        index.value
+        number.value
         for fact_reading in sources
-        for index in fact_reading.numbers
-        if index.kind in plain and fact_reading.in_date(index)
+        for number in fact_reading.numbers
+        if number.kind in plain and fact_reading.in_date(number)
     }
     years = {
         Fraction(abs(year))
@@ -95,15 +95,15 @@ def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], lang
         for year in _edge_years(found.when)
     }
     missing = [
-        index
-        for index in mine.numbers
-        if (index.value, index.kind) not in known
-        and not (index.kind == "count" and index.value in years)
-        and not (index.kind in plain and mine.in_date(index) and index.value in in_dates)
+        number
+        for number in mine.numbers
+        if (number.value, number.kind) not in known
+        and not (number.kind == "count" and number.value in years)
+        and not (number.kind in plain and mine.in_date(number) and number.value in in_dates)
     ]
     if not missing:
         return _wrong_units(mine, sources, language)
-    return [mine.text[index.start : index.end] for index in missing]
+    return [mine.text[number.start : number.end] for number in missing]
 
 
 def _wrong_units(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
@@ -162,7 +162,7 @@ def _is_as_certain(when: DateRange, source: DateRange) -> bool:
 
 
 def _edge_years(when: DateRange) -> tuple[int, ...]:
-    return (when.first_year, when.last_year) if when.precision in FINE else ()
+    return (when.first_year, when.last_year) if when.precision in YEAR_OR_FINER else ()
 
 
 SentenceFault = Literal[
@@ -192,12 +192,12 @@ def fault_of(
     language: str = "eng",
     *,
     hedged: bool,
-    share: float,
+    min_share: float,
     max_chars: int = MAX_SENTENCE_CHARS,
 ) -> SentenceFault | None:
     """The first fault of a sentence, or None if it is acceptable.
 
-    If its sources are `hedged`, it must be too; `share` is the share of its
+    If its sources are `hedged`, it must be too; `min_share` is the share of its
     content words that must come from the sources, ignoring word endings.
     """
     if not any(char.isalpha() for char in text):
@@ -209,13 +209,13 @@ def fault_of(
     wrong = unsupported_facts(text, sources, language)
     if wrong:
         return FAULT_OF_FACT[wrong[0].kind]
-    if _brings_in_holders(text, sources, language):
+    if adds_view_holders(text, sources, language):
         return "holder not in its sources"
     if hedged and not hedges_in(text, language):
         return "hedge dropped"
     if _changes_denial(text, sources, language):
         return "denial changed"
-    return "other words" if shared_words(text, sources, language) < share else None
+    return "other words" if shared_words(text, sources, language) < min_share else None
 
 
 def begins_with_pronoun(text: str, language: str = "eng") -> bool:
@@ -230,7 +230,11 @@ def begins_with_pronoun(text: str, language: str = "eng") -> bool:
 
 
 def denies(text: str, language: str = "eng") -> bool:
-    """Whether a text says that something is not so."""
+    """Whether a text says that something is not so.
+
+    Sentences are compared with the denials of `claims.conflicts.words`, and claims of a brief with those of
+    `brief.support`: each list is fitted to its own task.
+    """
     wording = fact_language(language)
     return any(
         word in wording.denials or (wording.contraction and word.endswith(wording.contraction))
@@ -238,11 +242,11 @@ def denies(text: str, language: str = "eng") -> bool:
     )
 
 
-def _brings_in_holders(text: str, sources: Sequence[str], language: str) -> bool:
+def adds_view_holders(text: str, sources: Sequence[str], language: str) -> bool:
     """Whether it says 'some scholars believe' though no source mentions scholars."""
-    holders = fact_language(language).holders
+    view_holders = fact_language(language).view_holders
     known = {word for source in sources for word in _lowered_words(source)}
-    return any(word in holders and word not in known for word in _lowered_words(text))
+    return any(word in view_holders and word not in known for word in _lowered_words(text))
 
 
 def _lowered_words(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The word tables of a language for recognising and checking claims."""
+"""The word tables of a language for recognizing and checking claims."""
 
 from __future__ import annotations
 
@@ -187,7 +187,8 @@ class FactLanguage:
     parts: Mapping[str, Fraction] = field(default_factory=dict)
     vague: Mapping[str, int] = field(default_factory=dict)
     common: frozenset[str] = frozenset()
-    holders: frozenset[str] = frozenset()
+    view_holders: frozenset[str] = frozenset()
+    """Words for those who hold a view: 'historians', 'critics'."""
     denials: frozenset[str] = frozenset()
     contraction: str = ""
     pronouns: frozenset[str] = frozenset()
@@ -220,7 +221,7 @@ def fact_language(language: str) -> FactLanguage:
         parts={word: Fraction(1, value) for word, value in numbers["parts"].items()},
         vague=numbers["vague"],
         common=frozenset(" ".join(names["common"]).split()) | language_words(language).stop_words,
-        holders=frozenset(table["holders"]["words"].split()),
+        view_holders=frozenset(table["holders"]["words"].split()),
         denials=frozenset(denials["words"].split()),
         contraction=denials["contraction"],
         pronouns=frozenset(pronouns["words"].split()),

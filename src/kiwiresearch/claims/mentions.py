@@ -37,13 +37,13 @@ def name_key(word: str) -> str:
     return unicodedata.normalize("NFC", whole.casefold())
 
 
-def without_initial_stops(text: str) -> str:
+def without_dots_in_initials(text: str) -> str:
     """A text with 'U.S.' written as 'US'."""
     return INITIALS.sub(lambda found: found[0].replace(".", ""), text) if "." in text else text
 
 
 def name_words(text: str) -> list[NameWord]:
-    """The words of a text, on which `without_initial_stops` was called."""
+    """The words of a text, on which `without_dots_in_initials` was called."""
     found: list[NameWord] = []
     end = 0
     for match in TOKEN.finditer(text):
@@ -65,13 +65,13 @@ class KnownWords:
     """The words of the sources: all, those in lower case, in consecutive pairs, and the texts themselves."""
 
     keys: frozenset[str]
-    small: frozenset[str]
+    lowercase: frozenset[str]
     pairs: frozenset[tuple[str, str]]
     texts: tuple[str, ...]
 
     @classmethod
     def of(cls, sources: Iterable[str]) -> KnownWords:
-        texts = tuple(without_initial_stops(source) for source in sources)
+        texts = tuple(without_dots_in_initials(source) for source in sources)
         read = [name_words(text) for text in texts]
         return cls(
             frozenset(word.key for words in read for word in words),
@@ -92,9 +92,9 @@ NOTHING_KNOWN = KnownWords(frozenset(), frozenset(), frozenset(), ())
 def names_in(
     text: str, language: str, known: KnownWords = NOTHING_KNOWN, dates: Iterable[tuple[int, int]] = ()
 ) -> list[tuple[NameWord, ...]]:
-    """Names: consecutive capitalised words and numbers, up to a possessive or a date.
+    """Names: consecutive capitalized words and numbers, up to a possessive or a date.
 
-    `without_initial_stops` must have been called on the text. The first word of a sentence is a name unless it is a
+    `without_dots_in_initials` must have been called on the text. The first word of a sentence is a name unless it is a
     common word or in lower case in the sources. In scripts without capitals every word counts, since
     nothing marks a name.
     """
@@ -107,7 +107,7 @@ def names_in(
         is_figure = word.text[0].isdigit() and not is_date
         is_name = not word.text[0].isdigit() and _may_be_name(word.text)
         if is_name and word.starts_sentence and word.text[1:] == word.text[1:].lower() and _has_case(word.text):
-            is_name = word.key not in common and word.key not in known.small
+            is_name = word.key not in common and word.key not in known.lowercase
         continues = (is_name or is_figure) and word.follows and not word.starts_sentence and not is_date
         if name and (not continues or name[-1].start in dated or POSSESSIVE.search(name[-1].text)):
             names.append(tuple(name))
@@ -164,7 +164,7 @@ class ExactNumber(NamedTuple):
     kind: NumberKind = "count"
 
     @property
-    def words(self) -> str:
+    def spelling(self) -> str:
         """The number in one spelling."""
         return f"{self.value}{'' if self.kind == 'count' else f' ({self.kind})'}"
 
@@ -173,7 +173,7 @@ def numbers_in(text: str, language: str = "eng") -> list[ExactNumber]:
     """Every number of a text, in order. 'one' and 'a' count only before a hundred or a scale."""
     wording = fact_language(language)
     found = [_figure(text, match, wording) for match in FIGURE.finditer(text)]
-    taken = {at for index in found for at in range(index.start, index.end)}
+    taken = {at for number in found for at in range(number.start, number.end)}
     if wording.small:
         found += _in_words(text, taken, wording)
     return sorted(found)
@@ -286,11 +286,11 @@ def _phrase_number(
 
 
 def _single(word: re.Match[str], wording: FactLanguage) -> ExactNumber | None:
-    small = word[0].lower()
-    if small in wording.vague:
-        return ExactNumber(*word.span(), Fraction(wording.vague[small]), "vague")
-    if small in wording.parts:
-        return ExactNumber(*word.span(), wording.parts[small])
+    lowered = word[0].lower()
+    if lowered in wording.vague:
+        return ExactNumber(*word.span(), Fraction(wording.vague[lowered]), "vague")
+    if lowered in wording.parts:
+        return ExactNumber(*word.span(), wording.parts[lowered])
     return None
 
 

@@ -19,7 +19,7 @@ MIN_GENDER_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class PageTheme:
+class PageSubject:
     """The subject of a page."""
 
     name: str
@@ -33,7 +33,7 @@ class PageTheme:
     """Its name as the first sentence has it, with its article: 'the Iron Age', 'a volcano'."""
 
     @property
-    def ends(self) -> frozenset[str]:
+    def first_and_last_word(self) -> frozenset[str]:
         """First and last word of its name."""
         words = self.name.partition(",")[0].split()
         return frozenset(words[:1] + words[-1:])
@@ -43,7 +43,7 @@ class PageTheme:
         return self.gender in ("male", "female")
 
 
-def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageTheme:
+def subject_of_page(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageSubject:
     """The subject of a page, from its title and first sentences."""
     name = TITLE_BRACKET.sub("", page.title) or page.title
     bracket = TITLE_BRACKET.search(page.title)
@@ -53,7 +53,7 @@ def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence])
     gender = _gender(page, name, kinds, sentences)
     if gender in ("male", "female"):
         kinds &= grammar.people
-    return PageTheme(
+    return PageSubject(
         name, _short_names(name, gender), gender, kinds, _with_article(name, begin, page.text[:COMMON_CHARS])
     )
 
@@ -77,9 +77,9 @@ FURTHER_CLAUSE = re.compile(
 
 def _with_article(name: str, begin: str, text: str) -> str:
     """The name as sentences use it: 'the Iron Age', 'a volcano'."""
-    small = name[:1].lower() + name[1:]
-    if name[1:2].islower() and re.search(rf"(?<=[a-z,] ){re.escape(small)}\b", text):
-        name = small  # a common noun
+    lowered = name[:1].lower() + name[1:]
+    if name[1:2].islower() and re.search(rf"(?<=[a-z,] ){re.escape(lowered)}\b", text):
+        name = lowered  # a common noun
     found = re.search(rf"(?:^|[.] )(the|an?)\s+({re.escape(name)})\b", begin, re.IGNORECASE)
     return f"{found[1].lower()} {found[2]}" if found else name
 
@@ -161,8 +161,8 @@ def _after_adverbs(text: str, subject: int, verb: int, grammar: Grammar) -> int:
     if comma < 0 or text.find(",", comma + 1, verb) >= 0:
         return subject
     words = text[subject:comma].lower().split()
-    is_small = 0 < len(words) <= MAX_ADVERBS and words[0] in grammar.adverbs
-    return comma + 2 if is_small else subject
+    is_adverbial = 0 < len(words) <= MAX_ADVERBS and words[0] in grammar.adverbs
+    return comma + 2 if is_adverbial else subject
 
 
 MAX_ADVERBS = 3
@@ -191,7 +191,7 @@ def _after_introduction(text: str, start: int, kept: re.Match[str] | None, gramm
     return min(comma + 2, len(text))
 
 
-# If the phrase has digits, only a date may continue it: a capitalised word after a date may be the subject.
+# If the phrase has digits, only a date may continue it: a capitalized word after a date may be the subject.
 INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
 INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
 """Text between two commas that belong to one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
@@ -257,12 +257,12 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
             count += 1
             if count > MAX_SUBJECT_WORDS:
                 return -1
-            small = word.lower()
+            lowered = word.lower()
             # A cheap test that few words pass.
-            may_be = small in verbs or (count > 1 and small.endswith("ed"))
-            if may_be and word[0].islower() and _is_verb(text, found.end(), small, before, grammar):
+            may_be = lowered in verbs or (count > 1 and lowered.endswith("ed"))
+            if may_be and word[0].islower() and _is_verb(text, found.end(), lowered, before, grammar):
                 return found.start()
-            before = small
+            before = lowered
     return _present_after(text, start)
 
 

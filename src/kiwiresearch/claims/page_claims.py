@@ -8,7 +8,7 @@ from typing import get_args
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimRecord, ClaimType
-from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.claims.plain_claims import all_sentences
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page import PageDoc, page_from_text

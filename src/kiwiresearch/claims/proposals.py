@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema, Wr
 from kiwiresearch.claims.claim import CLAIM_TYPES, MAX_QUOTES, Claim, ClaimType
 from kiwiresearch.claims.firewall import SentenceFault, content_stems, fault_of
 from kiwiresearch.claims.language import grammar_of, has_claim_tables
-from kiwiresearch.claims.sentence import PageSentence, SentenceMargin, claim_score, claim_signals, sentences_of
+from kiwiresearch.claims.sentence import PageSentence, SentenceAnnotations, claim_score, claim_signals, sentences_of
 from kiwiresearch.claims.types import measures_in
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import Quote, ground
@@ -84,12 +84,12 @@ def complete_claim(
     """The claim that a model made from the quotes; its subject is that of the page."""
     language = page.language
     around = _sentence_around(page, quotes[0], section)
-    margin = SentenceMargin(page)
+    annotations = SentenceAnnotations(page)
     dates = dates_in(text, language)
     quantities = quantities_in(text, language, not_in=[(mention.start, mention.end) for mention in dates])
     hedges = hedges_in(text, language)
-    signals = claim_signals(page, around, margin)
-    links = margin.links(around.start, around.end)
+    signals = claim_signals(page, around, annotations)
+    links = annotations.links(around.start, around.end)
     place = page.sections[section]
     score = claim_score(signals, hedges, points=0.0, length=len(text))
     return Claim(
@@ -128,7 +128,7 @@ def _sentence_around(page: PageDoc, quote: Quote, section: int) -> PageSentence:
     return PageSentence(page.text[start:end], start, end, block.kind, section, number)
 
 
-DropReason = (
+RejectionReason = (
     SentenceFault
     | Literal[
         "wrong form",
@@ -181,30 +181,30 @@ def reply_shape(max_claims: int) -> type[Proposals]:
 
 
 @dataclass(frozen=True, slots=True)
-class DroppedClaim:
+class RejectedClaim:
     """A rejected claim, or a chunk without a reply, and the reason."""
 
-    reason: DropReason
-    words: str
+    reason: RejectionReason
+    text: str
 
 
-def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_name: str) -> Claim | DroppedClaim:
-    """The claim, if the chunk of the page supports it, or why it is dropped."""
+def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_name: str) -> Claim | RejectedClaim:
+    """The claim, if the chunk of the page supports it, or why it is rejected."""
     if proposed is None:
-        return DroppedClaim("wrong form", "")
+        return RejectedClaim("wrong form", "")
     text = printable(proposed.claim.strip())
     words = text[:120]
     kind = next((item for item in TYPES if item == proposed.claim_type.strip().lower()), None)
     if kind is None:
-        return DroppedClaim("unknown type", words)
+        return RejectedClaim("unknown type", words)
     quotes = _grounded(page, chunk, proposed.quotes)
     if isinstance(quotes, str):
-        return DroppedClaim(quotes, words)
+        return RejectedClaim(quotes, words)
     sources = [quote.text for quote in quotes]
     hedged = any(hedges_in(source, page.language) for source in sources)
-    fault = fault_of(text, [*sources, page.title], page.language, hedged=hedged, share=MIN_QUOTED_SHARE)
+    fault = fault_of(text, [*sources, page.title], page.language, hedged=hedged, min_share=MIN_QUOTED_SHARE)
     if fault is not None:
-        return DroppedClaim(fault, words)
+        return RejectedClaim(fault, words)
     claim = complete_claim(page, text, kind, quotes, section=chunk.section, book_name=book_name)
     return replace(
         claim,
@@ -214,7 +214,7 @@ def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_
     )
 
 
-def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quote, ...] | DropReason:
+def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quote, ...] | RejectionReason:
     """The quotes as spans of the chunk, or why one of them is unusable: one is enough to drop the claim."""
     words = [quote for quote in offered if quote.strip()]
     if not words:

@@ -83,7 +83,7 @@ SEMICOLON = re.compile(
 MIN_SPLIT_CHARS, MIN_CLAUSE_CHARS = 170, 45
 
 
-class SentenceMargin:
+class SentenceAnnotations:
     """The links and reference marks of a page, by sentence."""
 
     def __init__(self, page: PageDoc) -> None:
@@ -163,7 +163,7 @@ def shortened_definition(sentence: PageSentence, verb: int) -> PageSentence:
     """A long definition, cut before its relative clause: 'was a naturalist who …'."""
     if len(sentence.text) <= MAX_DEFINITION_CHARS or verb < 0:
         return sentence
-    found = FURTHER_CLAUSE.search(sentence.text, verb + MIN_DEFINITION_CHARS)
+    found = RELATIVE_CLAUSE.search(sentence.text, verb + MIN_DEFINITION_CHARS)
     kept = sentence.text[: found.start()] if found else ""
     if not kept or kept.count("(") != kept.count(")") or kept.count('"') % 2:
         return sentence
@@ -171,7 +171,7 @@ def shortened_definition(sentence: PageSentence, verb: int) -> PageSentence:
 
 
 MAX_DEFINITION_CHARS, MIN_DEFINITION_CHARS = 290, 22
-FURTHER_CLAUSE = re.compile(
+RELATIVE_CLAUSE = re.compile(
     r",?(?: (?:in|of|on|for|by|to|from|with|at|through|under))? (?:who|whom|whose|which)\b"
     r"|, (?:and|but) (?:is|was|has|had)\b"
 )
@@ -203,10 +203,10 @@ CITATION_NEEDED = -1.5
 DISPUTED = -1.0
 STUB = -0.2
 HEDGED = {"may": -0.05, "some": -0.2, "debated": -0.8, "uncertain": -0.2}
-NAME_PUT_IN = -0.05
+NAME_INSERTED = -0.05
 NAME_FOUND_BEFORE = -1.1
 INSERTED_NAME_TERMS = {
-    "title": ("pronoun named by the page's title", NAME_PUT_IN),
+    "title": ("pronoun named by the page's title", NAME_INSERTED),
     "before": ("pronoun named by a sentence before", NAME_FOUND_BEFORE),
 }
 ABOUT_THE_PAGE = 0.4
@@ -252,9 +252,9 @@ def claim_score(
     return Score(tuple([ScoreTerm(signal, more) for signal, more in terms]))
 
 
-def claim_signals(page: PageDoc, sentence: PageSentence, margin: SentenceMargin) -> ClaimSignals:
+def claim_signals(page: PageDoc, sentence: PageSentence, annotations: SentenceAnnotations) -> ClaimSignals:
     """Signs on the page of how well a sentence is supported."""
-    marks = margin.marks(sentence.start, sentence.end)
+    marks = annotations.marks(sentence.start, sentence.end)
     kinds = [mark.kind for mark in marks]
     return ClaimSignals(
         references=kinds.count("reference"),

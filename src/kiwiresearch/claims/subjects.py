@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kiwiresearch.claims.language import Grammar
-from kiwiresearch.claims.opening import PageTheme, SentenceOpening, opening_of, singular, theme_of
+from kiwiresearch.claims.opening import PageSubject, SentenceOpening, opening_of, singular, subject_of_page
 from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import LEADING_ARTICLE
@@ -36,7 +36,8 @@ MAX_SUBJECT_CHARS = 60
 MAX_NAME_WORDS = 5
 FIRST_SENTENCES = 4
 COUNTED_WORDS = 3
-PERSON_PRONOUNS = frozenset({"he", "she", "his", "him"})
+REPLACEABLE_PRONOUNS = frozenset({"he", "she", "his", "him"})
+"""'Her' is not one: it may stand for a name or for its possessive."""
 
 
 class NamedSubject(NamedTuple):
@@ -46,14 +47,14 @@ class NamedSubject(NamedTuple):
     start: int = 0
     end: int = 0
     possessive: bool = False
-    found: tuple[int, int] | None = None
+    name_span: tuple[int, int] | None = None
     """Where on the page the name was found; None if it is the title, or nothing was replaced."""
 
-    def put_into(self, text: str, theme: PageTheme) -> str:
+    def put_into(self, text: str, page_subject: PageSubject) -> str:
         """The sentence with the name instead of the words it replaces."""
         if self.end <= self.start:
             return text
-        name = theme.name_with_article if self.name == theme.name else self.name
+        name = page_subject.name_with_article if self.name == page_subject.name else self.name
         if self.start and name.startswith("The "):
             name = f"the {name[4:]}"
         if self.possessive:
@@ -69,33 +70,35 @@ class Subjects:
         self._grammar = grammar
         self._sentences = sentences
         self._openings: dict[int, SentenceOpening] = {}
-        self.theme = theme_of(page, grammar, sentences)
+        self.page_subject = subject_of_page(page, grammar, sentences)
 
-    def opening(self, number: int) -> SentenceOpening:
-        if number not in self._openings:
-            self._openings[number] = opening_of(self._sentences[number].text, self._grammar)
-        return self._openings[number]
+    def opening(self, index: int) -> SentenceOpening:
+        if index not in self._openings:
+            self._openings[index] = opening_of(self._sentences[index].text, self._grammar)
+        return self._openings[index]
 
-    def of(self, number: int) -> NamedSubject | None:
+    def of(self, index: int) -> NamedSubject | None:
         """The subject of a sentence; None if it cannot be named, so that the sentence makes no claim."""
-        text = self._sentences[number].text
-        opening = self.opening(number)
+        text = self._sentences[index].text
+        opening = self.opening(index)
         if text[0] in '"“«':
             speaker = SPEAKER.search(text)
             return NamedSubject(speaker[1]) if speaker else None
         word = ANY_WORD.match(text, opening.subject)
         if word is None:
             return None
-        small = word[0].lower()
-        gender = self._grammar.genders.get(small)
-        if small.endswith(("self", "selves")) or CONTRACTED.fullmatch(small):
+        lowered = word[0].lower()
+        gender = self._grammar.genders.get(lowered)
+        if lowered.endswith(("self", "selves")) or CONTRACTED.fullmatch(lowered):
             return None
-        if gender and small != "both":
-            return self._pronoun(number, gender, word.start(), word.end(), possessive=small in self._grammar.possessive)
-        if small in ("the", "this", "these", "that", "those"):
-            return self._definite(number, opening, small)
-        if small in self._grammar.pointing:
-            return self._pointing(text, opening, small)
+        if gender and lowered != "both":
+            return self._pronoun(
+                index, gender, word.start(), word.end(), possessive=lowered in self._grammar.possessive
+            )
+        if lowered in ("the", "this", "these", "that", "those"):
+            return self._definite(index, opening, lowered)
+        if lowered in self._grammar.pointing:
+            return self._pointing(text, opening, lowered)
         return self._named(text, opening)
 
     def _named(self, text: str, opening: SentenceOpening) -> NamedSubject | None:
@@ -103,18 +106,20 @@ class Subjects:
         words = self.phrase(text, opening)
         if words and words.split()[0].lower() in self._grammar.introductions and not COUNTING.match(words):
             return None  # 'With the siege lifted he left': it is unclear where the subject starts
-        if self._is_theme(words):
-            is_short = self.theme.is_person and words in self.theme.short and words != self.theme.name
+        if self._is_page_subject(words):
+            is_short = (
+                self.page_subject.is_person and words in self.page_subject.short and words != self.page_subject.name
+            )
             rest = text[opening.subject + len(words) :]
             goes_on = rest.startswith((",", " ("))
             if is_short and self._is_relative(rest):
                 return NamedSubject(words)
             if is_short and text.startswith(words, opening.subject) and not goes_on:
-                return NamedSubject(self.theme.name, opening.subject, opening.subject + len(words))
-            return NamedSubject(self.theme.name)
+                return NamedSubject(self.page_subject.name, opening.subject, opening.subject + len(words))
+            return NamedSubject(self.page_subject.name)
         possessive = OWNED.match(words)
-        if possessive and self._is_theme(possessive[1]):
-            return NamedSubject(self.theme.name)
+        if possessive and self._is_page_subject(possessive[1]):
+            return NamedSubject(self.page_subject.name)
         return self._by_pronoun(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
 
     def _is_relative(self, rest: str) -> bool:
@@ -124,7 +129,7 @@ class Subjects:
         """
         for found in PRONOUN.finditer(rest):
             gender = self._grammar.genders.get(found[0].lower())
-            if gender in ("male", "female") and gender != self.theme.gender:
+            if gender in ("male", "female") and gender != self.page_subject.gender:
                 return not any(name[0] not in ENGLISH_MONTHS for name in NAME.finditer(rest, 0, found.start()))
         return False
 
@@ -137,25 +142,27 @@ class Subjects:
 
     def _by_pronoun(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
         """Resolves the first pronoun of 'The sights he saw led him on', unless the subject is someone else."""
-        if not self.theme.is_person or (words and NAME.fullmatch(words) and not self._is_several(words)):
+        if not self.page_subject.is_person or (words and NAME.fullmatch(words) and not self._is_plural(words)):
             return None
         for found in PRONOUN.finditer(text, opening.subject):
-            small = found[0].lower()
+            lowered = found[0].lower()
             before = text[: found.start()]
-            if before.count("(") != before.count(")") or any(name in before for name in self.theme.short):
+            if before.count("(") != before.count(")") or any(name in before for name in self.page_subject.short):
                 return None  # he has been named already, or the pronoun is in brackets
-            if small in PERSON_PRONOUNS and self._grammar.genders[small] == self.theme.gender:
-                return NamedSubject(self.theme.name, found.start(), found.end(), small in self._grammar.possessive)
+            if lowered in REPLACEABLE_PRONOUNS and self._grammar.genders[lowered] == self.page_subject.gender:
+                return NamedSubject(
+                    self.page_subject.name, found.start(), found.end(), lowered in self._grammar.possessive
+                )
         return None
 
-    def _is_theme(self, words: str) -> bool:
+    def _is_page_subject(self, words: str) -> bool:
         """Whether these words name what the page is about: 'A volcano' and 'Volcanoes' on the page Volcano."""
-        if words in self.theme.short:
+        if words in self.page_subject.short:
             return True
-        if self.theme.is_person and self.theme.ends <= set(words.split()):
+        if self.page_subject.is_person and self.page_subject.first_and_last_word <= set(words.split()):
             return True  # 'Charles Robert Darwin'
         bare = LEADING_ARTICLE.sub("", words.lower())
-        name = self.theme.name.lower()
+        name = self.page_subject.name.lower()
         return bare == name or singular(bare) == singular(name) or bare.startswith((f"{name} or ", f"{name} and "))
 
     def phrase(self, text: str, opening: SentenceOpening) -> str:
@@ -167,80 +174,82 @@ class Subjects:
         words = ADVERB.sub("", words)
         return words if 0 < len(words) <= MAX_SUBJECT_CHARS else ""
 
-    def _pointing(self, text: str, opening: SentenceOpening, small: str) -> NamedSubject | None:
-        if small not in self._grammar.pointing_at_nouns:
+    def _pointing(self, text: str, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
+        if lowered not in self._grammar.pointing_at_nouns:
             return None
         phrase = self.phrase(text, opening)
-        if small == "there" or not phrase:
-            return NamedSubject(self.theme.name) if small == "there" else None
+        if lowered == "there" or not phrase:
+            return NamedSubject(self.page_subject.name) if lowered == "there" else None
         # 'Some historians', 'Most of the city', but not 'Most are', 'All were', 'One such', 'Some of them'.
         words = phrase.lower().split()
         vague = words[-1] in ("them", "it", "such", "others", "these", "those") or words[1:] in (["two"], ["three"])
         return NamedSubject(phrase) if len(words) > 1 and not vague else None
 
-    def _definite(self, number: int, opening: SentenceOpening, small: str) -> NamedSubject | None:
+    def _definite(self, index: int, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
         """'The city' is the page's subject if the page is about a city; 'the first king of Spain' is itself."""
-        text = self._sentences[number].text
+        text = self._sentences[index].text
         phrase = self.phrase(text, opening)
-        if self._is_theme(phrase):
-            return NamedSubject(self.theme.name)
+        if self._is_page_subject(phrase):
+            return NamedSubject(self.page_subject.name)
         owner = OWNER.match(phrase)
-        if owner and owner[1] in self.theme.kinds:
-            return NamedSubject(self.theme.name, opening.subject, opening.subject + owner.end(), possessive=True)
+        if owner and owner[1] in self.page_subject.kinds:
+            return NamedSubject(self.page_subject.name, opening.subject, opening.subject + owner.end(), possessive=True)
         found = DEFINITE.fullmatch(phrase)
-        if small == "the":
+        if lowered == "the":
             if found is None:
                 return self._by_pronoun(text, opening, phrase) or self._the(phrase)
             noun = found[1]
             if len(phrase.split()) > 2:  # 'the uniflow engine' is only a kind of what the page is about
                 return self._by_pronoun(text, opening, phrase) or self._the(phrase)
-            if noun in self.theme.kinds and self.theme.gender != "several":
-                return NamedSubject(self.theme.name, opening.subject, opening.subject + len(phrase))
+            if noun in self.page_subject.kinds and self.page_subject.gender != "several":
+                return NamedSubject(self.page_subject.name, opening.subject, opening.subject + len(phrase))
             if noun in self._grammar.kinds:
-                named = self._kind_before(number, noun)
+                named = self._kind_before(index, noun)
                 return named and NamedSubject(
-                    named.name, opening.subject, opening.subject + len(phrase), found=named.found
+                    named.name, opening.subject, opening.subject + len(phrase), name_span=named.name_span
                 )
-            has_parts = not self.theme.kinds.isdisjoint(self._grammar.has_parts)
-            if noun in self._grammar.parts and has_parts and self.theme.gender == "thing":
-                return NamedSubject(self.theme.name, opening.subject, opening.subject + len(small), possessive=True)
+            has_parts = not self.page_subject.kinds.isdisjoint(self._grammar.has_parts)
+            if noun in self._grammar.parts and has_parts and self.page_subject.gender == "thing":
+                return NamedSubject(
+                    self.page_subject.name, opening.subject, opening.subject + len(lowered), possessive=True
+                )
         return None
 
     def _the(self, phrase: str) -> NamedSubject | None:
         if not phrase:
-            return NamedSubject(self.theme.name)
+            return NamedSubject(self.page_subject.name)
         words = phrase.lower().split()
         if len(words) <= COUNTED_WORDS and words[1:2] and words[1] in self._grammar.counted:
             return None  # 'the two brothers', 'the latter', 'the first of these'
         return NamedSubject(phrase)
 
-    def _kind_before(self, number: int, noun: str) -> NamedSubject | None:
+    def _kind_before(self, index: int, noun: str) -> NamedSubject | None:
         """A name in the sentences right before that 'the …' refers to: 'Fort Sumter … The fort …'."""
-        for back in range(number - 1, max(number - 3, -1), -1):
+        for back in range(index - 1, max(index - 3, -1), -1):
             sentence = self._sentences[back]
-            if sentence.block != self._sentences[number].block:
+            if sentence.block != self._sentences[index].block:
                 break
             for found in NAME.finditer(sentence.text):
                 if noun in found[0].lower().split() and len(found[0].split()) > 1:
-                    place = (sentence.start + found.start(), sentence.start + found.end())
-                    return NamedSubject(found[0], found=place)
+                    name_span = (sentence.start + found.start(), sentence.start + found.end())
+                    return NamedSubject(found[0], name_span=name_span)
         return None
 
-    def _pronoun(self, number: int, gender: str, start: int, end: int, *, possessive: bool) -> NamedSubject | None:
-        text = self._sentences[number].text
+    def _pronoun(self, index: int, gender: str, start: int, end: int, *, possessive: bool) -> NamedSubject | None:
+        text = self._sentences[index].text
         if text[start:end].lower() == "it" and self._grammar.expletive.match(text, end + 1):
-            return NamedSubject(self.theme.name)
-        found = self._antecedent(number, gender)
+            return NamedSubject(self.page_subject.name)
+        found = self._antecedent(index, gender)
         if found is None:
             return None
-        if found.name == self.theme.name and any(name in text[:start] for name in self.theme.short):
+        if found.name == self.page_subject.name and any(name in text[:start] for name in self.page_subject.short):
             return NamedSubject(found.name)  # 'In recognition of Darwin's work, he …'
-        return NamedSubject(found.name, start, end, possessive, found.found)
+        return NamedSubject(found.name, start, end, possessive, found.name_span)
 
-    def _antecedent(self, number: int, gender: str) -> NamedSubject | None:
+    def _antecedent(self, index: int, gender: str) -> NamedSubject | None:
         """The antecedent of a pronoun of this gender, from the sentences before it."""
-        here = self._sentences[number]
-        for back in range(number - 1, max(number - 1 - MAX_SENTENCES_BACK, -1), -1):
+        here = self._sentences[index]
+        for back in range(index - 1, max(index - 1 - MAX_SENTENCES_BACK, -1), -1):
             sentence = self._sentences[back]
             if sentence.block != here.block or sentence.kind == "item":
                 break
@@ -259,16 +268,16 @@ class Subjects:
             if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
                 return None  # the sentence between is about something else
         # Below the lead, an 'it' without an antecedent is often what the section is about.
-        return None if gender == "thing" and here.section else self._theme_for(gender)
+        return None if gender == "thing" and here.section else self._page_subject_for(gender)
 
     @property
-    def first(self) -> int:
-        """The number of the sentence that defines the page: the first of the lead with its subject."""
+    def definition_index(self) -> int:
+        """The index of the sentence that defines the page: the first of the lead with its subject."""
         for index, sentence in enumerate(self._sentences[:FIRST_SENTENCES]):
             if sentence.section:
                 break
             named = self.of(index)
-            if named is not None and named.name == self.theme.name and self.opening(index).verb >= 0:
+            if named is not None and named.name == self.page_subject.name and self.opening(index).verb >= 0:
                 return index
         return 0
 
@@ -281,22 +290,22 @@ class Subjects:
         if not phrase:
             return None
         bare = re.sub(r"['’]s?\s.*$", "", phrase)
-        if self._is_theme(phrase) or (bare != phrase and self._is_theme(bare)):
-            return self._theme_for(gender)
+        if self._is_page_subject(phrase) or (bare != phrase and self._is_page_subject(bare)):
+            return self._page_subject_for(gender)
         if gender in ("male", "female"):
             return self._person(sentence, opening, phrase, gender)
         kind = DEFINITE.fullmatch(phrase)
-        if kind and len(phrase.split()) == 2 and kind[1] in self.theme.kinds and gender == "thing":
-            return self._theme_for(gender)
-        if self._is_several(phrase) != (gender == "several") or phrase.split()[0].lower() in self._grammar.pointing:
+        if kind and len(phrase.split()) == 2 and kind[1] in self.page_subject.kinds and gender == "thing":
+            return self._page_subject_for(gender)
+        if self._is_plural(phrase) != (gender == "several") or phrase.split()[0].lower() in self._grammar.pointing:
             return None
         words = phrase.lower().split()
         vague = words[0] in self._grammar.genders or words[0] in ("a", "an") or words[-1] in self._grammar.people
         vague = vague or words[0] in self._grammar.introductions or words[0].endswith("ing")
         if len(words) > MAX_NAME_WORDS or kind or vague or not self._is_name(phrase):
             return None  # a phrase that would need a name itself, or a person instead of a thing
-        place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
-        return NamedSubject(phrase, found=place)
+        name_span = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
+        return NamedSubject(phrase, name_span=name_span)
 
     def _person(
         self, sentence: PageSentence, opening: SentenceOpening, phrase: str, gender: str
@@ -307,21 +316,25 @@ class Subjects:
             return None
         if not self._is_name(phrase):
             return None
-        if self.theme.is_person and self.theme.gender == gender and set(phrase.split()) & self.theme.short:
-            return NamedSubject(self.theme.name)
-        place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
-        return NamedSubject(phrase, found=place)
+        if (
+            self.page_subject.is_person
+            and self.page_subject.gender == gender
+            and set(phrase.split()) & self.page_subject.short
+        ):
+            return NamedSubject(self.page_subject.name)
+        name_span = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
+        return NamedSubject(phrase, name_span=name_span)
 
     def _is_name(self, phrase: str) -> bool:
-        """Whether a single word is a name: then it is capitalised within sentences too."""
+        """Whether a single word is a name: then it is capitalized within sentences too."""
         if " " in phrase:
             return True
         return re.search(rf"[a-z,;] {re.escape(phrase)}\b", self._page.text) is not None
 
-    def _theme_for(self, gender: str) -> NamedSubject | None:
-        return NamedSubject(self.theme.name) if self.theme.gender == gender else None
+    def _page_subject_for(self, gender: str) -> NamedSubject | None:
+        return NamedSubject(self.page_subject.name) if self.page_subject.gender == gender else None
 
-    def _is_several(self, phrase: str) -> bool:
+    def _is_plural(self, phrase: str) -> bool:
         last = re.split(r"\s+(?:of|in|from|with|for|at|on)\s", phrase)[0].split()[-1]
         if phrase.split()[0].lower() in self._grammar.counted:
             return True

@@ -53,9 +53,9 @@ class SentenceWords(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> SentenceWords:
-        small = text.lower()
+        lowered = text.lower()
         # Most sentences are ASCII, and replacing bytes is five times as fast as replacing characters.
-        bare = small.encode().translate(BLANKED).decode() if small.isascii() else PUNCTUATION.sub(" ", small)
+        bare = lowered.encode().translate(BLANKED).decode() if lowered.isascii() else PUNCTUATION.sub(" ", lowered)
         words = bare.split()
         return cls(words, frozenset(words))
 

@@ -133,8 +133,8 @@ def _explained(answer: Answer) -> None:
         section = passage.section or "introduction"
         text = " ".join(passage.text.split())
         line(f"  {printable(passage.title)} — {printable(section)}: {printable(text[:SNIPPET])}")
-    for dropped in answer.dropped:
-        line(f"  removed ({printable(dropped.reason)}): {printable(dropped.text)}")
+    for rejected in answer.rejected:
+        line(f"  removed ({printable(rejected.reason)}): {printable(rejected.text)}")
 
 
 MAX_SHOWN = 40

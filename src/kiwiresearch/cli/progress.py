@@ -127,7 +127,7 @@ class LineDisplay:
                 return f"Search found {count_of(len(step.found), 'page')}. Starting from: {seeds}"
             case VisitStep() as step:
                 place = f"[{len(state.visited)}/{self._max_pages}]"
-                return f"{place} {step.title} (depth {step.depth}, {points_text(Score(step.lines).total)} points)"
+                return f"{place} {step.title} (depth {step.depth}, {points_text(Score(step.terms).total)} points)"
             case SkipStep(is_dropped=True) as step:
                 return f"Skipped {step.title}: {step.why}"
             case EndStep() as step:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text, score_line_records
+    from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text
     from kiwiresearch.crawl.settings import LISTS, STRATEGIES, CrawlSettings, LinkFilters, ScoringWeights, Strategy
     from kiwiresearch.crawl.state import CrawlPlan, CrawlState
     from kiwiresearch.crawl.step import (

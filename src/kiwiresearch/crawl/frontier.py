@@ -38,8 +38,8 @@ class CrawlCandidate:
     voters: int = 0
     parent: str = ""
     """The title of the page whose link counts most."""
-    best: LinkOffer | None = None
-    best_votes: float = 0.0
+    best_link: LinkOffer | None = None
+    best_link_votes: float = 0.0
     root: str = ""
     """The page near the start of the crawl through which it was first reached."""
     is_list: bool = False
@@ -47,21 +47,21 @@ class CrawlCandidate:
     """Its rank among all pages of its book, if that is known."""
     facts: PageFacts | None = None
     """The facts from its page, once it has been read."""
-    seed: Message | None = None
+    seed_reason: Message | None = None
     """Why it is a seed, if it is one."""
     key: FrontierKey | None = None
     """Its latest position in the frontier; heap entries with another key are outdated."""
 
-    def learn(self, facts: PageFacts) -> None:
+    def set_facts(self, facts: PageFacts) -> None:
         """Record the facts from its page."""
         self.facts, self.meaning = facts, facts.meaning
         self.name_share, self.word_share, self.focus_share = facts.name_share, facts.word_share, facts.focus_share
 
     def reason(self) -> Message:
         """How the crawl found it, as a message."""
-        if self.seed:
-            return Message(f"starting page: {self.seed}", "crawl.seed", why=self.seed)
-        linked = _link_reason(self.parent, self.best) if self.best is not None else None
+        if self.seed_reason:
+            return Message(f"starting page: {self.seed_reason}", "crawl.seed", why=self.seed_reason)
+        linked = _link_reason(self.parent, self.best_link) if self.best_link is not None else None
         if not self.is_found:
             return linked or Message("listed as one of the meanings of a name", "crawl.sense")
         named = Message("its text mentions the topic", "crawl.names_topic")

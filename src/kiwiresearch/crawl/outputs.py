@@ -29,14 +29,6 @@ from kiwiresearch.zim import EntryRef
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreLineRecord(Record):
-    """A part of a score."""
-
-    signal: str
-    points: float
-
-
-@dataclass(frozen=True, slots=True)
 class GraphNode(Record):
     """A page of the graph."""
 
@@ -52,9 +44,10 @@ class GraphNode(Record):
     depth: int
     priority_score: float
     relevance: float
-    lines: tuple[ScoreLineRecord, ...]
+    lines: tuple[ScoreTerm, ...]
     reason: str
     cluster: str
+    """The branch of the crawl that it is in; run files call it a cluster."""
     reason_message: MessageRecord | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
@@ -99,10 +92,6 @@ def graph_text(graph: CrawlGraph) -> str:
     return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph.topic)}}}\n'
 
 
-def score_line_records(lines: Sequence[ScoreTerm]) -> tuple[ScoreLineRecord, ...]:
-    return tuple(ScoreLineRecord(line.signal, line.points) for line in lines)
-
-
 def _visited_node(order: int, step: VisitStep) -> GraphNode:
     return GraphNode(
         ref=str(step.ref),
@@ -114,9 +103,9 @@ def _visited_node(order: int, step: VisitStep) -> GraphNode:
         state="visited",
         order=order,
         depth=step.depth,
-        priority_score=Score(step.lines).total,
+        priority_score=Score(step.terms).total,
         relevance=step.relevance,
-        lines=score_line_records(step.lines),
+        lines=step.terms,
         reason=step.reason,
         cluster=step.branch,
         reason_message=message_record(step.reason),
@@ -137,7 +126,7 @@ def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> G
         depth=candidate.depth,
         priority_score=score.total,
         relevance=state.scoring.relevance(candidate),
-        lines=score_line_records(score.terms),
+        lines=score.terms,
         reason=reason,
         cluster=state.scoring.branch_of(candidate),
         reason_message=message_record(reason),
@@ -233,8 +222,9 @@ def _beginning(start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
 def _searched(searched: SearchedBook, books: Mapping[str, str]) -> str:
     words = ", ".join(repr(word) for word, _ in searched.words)
     meant = f", read as {searched.corrected!r}" if searched.corrected else ""
-    naming = f"{searched.naming} of them name{'s' if searched.naming == 1 else ''} the topic"
-    return f"Searched {books[searched.book]!r} for {words}{meant}: {count_of(searched.pages, 'page')} found, {naming}."
+    naming = f"{searched.naming_pages} of them name{'s' if searched.naming_pages == 1 else ''} the topic"
+    found = count_of(searched.found_pages, "page")
+    return f"Searched {books[searched.book]!r} for {words}{meant}: {found} found, {naming}."
 
 
 def _in_book(page: SeedChoice, books: Mapping[str, str]) -> str:
@@ -248,7 +238,7 @@ def _pages(state: CrawlState, *, several_books: bool, books: Mapping[str, str]) 
             case VisitStep():
                 number += 1
                 where = f" in {books[step.book]!r}" if several_books else ""
-                points = points_text(Score(step.lines).total)
+                points = points_text(Score(step.terms).total)
                 yield f"{number}. {step.title}{where} (depth {step.depth}, {points} points)"
                 yield from _visited(step, state.settings)
             case SkipStep(is_dropped=True):
@@ -262,7 +252,7 @@ def _pages(state: CrawlState, *, several_books: bool, books: Mapping[str, str]) 
 
 def _visited(step: VisitStep, settings: CrawlSettings) -> Iterator[str]:
     yield f"   Chosen: {step.reason}"
-    yield f"   Score: {score_words(step.lines)}"
+    yield f"   Score: {score_words(step.terms)}"
     if step.runner_up:
         yield f"   Next best: {step.runner_up}"
     if step.facts.duplicate_of:
@@ -276,8 +266,8 @@ def _visited(step: VisitStep, settings: CrawlSettings) -> Iterator[str]:
     yield f"   Links: {links}{f'; skipped: {refused}' if refused else ''}."
 
 
-def score_words(lines: Sequence[ScoreTerm]) -> str:
-    return score_terms_text(lines) or "no points"
+def score_words(terms: Sequence[ScoreTerm]) -> str:
+    return score_terms_text(terms) or "no points"
 
 
 def _left(state: CrawlState) -> Iterator[str]:
@@ -310,9 +300,9 @@ def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) ->
     for searched in start.searched:
         words = ", ".join(repr(word) for word, _ in searched.words)
         yield f"Searched the titles and full text of {books[searched.book]!r} for {words}."
-        if searched.unknown:
-            yield f"Not found in that book: {', '.join(map(repr, searched.unknown))}."
-        if not searched.naming:
+        if searched.unknown_words:
+            yield f"Not found in that book: {', '.join(map(repr, searched.unknown_words))}."
+        if not searched.naming_pages:
             yield f"No page found in {books[searched.book]!r} names the topic as you wrote it."
     missing = missing_words(state, start)
     if missing:

@@ -65,7 +65,7 @@ class CrawlReader:
     def __init__(self, crawl: CrawlPlan, state: CrawlState) -> None:
         self._crawl = crawl
         self._state = state
-        self._books = {book.book.id: book for book in crawl.books}
+        self._books = {book.id: book for book in crawl.books}
         self._topics: dict[BookId, Topic] = {}
         topic_text = f"{crawl.topic}. {crawl.focus}".strip(". ")
         embedder = None if crawl.settings.fast else crawl.embedder

@@ -50,7 +50,7 @@ class _SeedCandidate:
 
     @classmethod
     def of(cls, hit: Hit, topic: Topic, senses: frozenset[EntryRef]) -> _SeedCandidate:
-        lines = {line.signal for line in hit.score.terms}
+        signals = {term.signal for term in hit.score.terms}
         name = hit.alias or hit.title
         coverage = topic.covered_by(name)
         is_sense = hit.ref in senses
@@ -59,7 +59,7 @@ class _SeedCandidate:
         if qualifier and coverage < 1 and not topic.has_all(qualifier[1]):
             coverage = 0.0
         names = topic.name_stems(name) if coverage else frozenset()
-        return cls(hit, is_disambiguation_hit(hit), "title is the query" in lines, is_sense, names, coverage)
+        return cls(hit, is_disambiguation_hit(hit), "title is the query" in signals, is_sense, names, coverage)
 
 
 def choose_seeds(
@@ -80,14 +80,14 @@ def choose_seeds(
     pages = [_SeedCandidate.of(hit, topics[hit.ref.book], senses) for hit in findings.hits]
     fit = [page for page in pages if not page.lists_senses and (page.hit.ref not in refused or page.is_topic)]
     chosen = _by_subject(fit, subject)[:max_seeds] or _by_match(fit, max_seeds)
-    heads = {hit.ref for hit in subject.head_pages}
+    topic_pages = {hit.ref for hit in subject.topic_pages}
     others = {hit.ref for hit in subject.other_pages}
     seeds = tuple(
         _choice(
             page,
             _why(page, is_first=index == 0, is_other=page.hit.ref in others),
             page.coverage,
-            is_head=page.hit.ref in heads,
+            is_topic_page=page.hit.ref in topic_pages,
         )
         for index, page in enumerate(chosen)
     )
@@ -100,7 +100,7 @@ def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[
     """The most likely page about the subject in each book, then the pages about other things the topic names."""
     by_ref = {page.hit.ref: page for page in pages}
     chosen: list[_SeedCandidate] = []
-    for hit in subject.head_pages:
+    for hit in subject.topic_pages:
         page = by_ref.get(hit.ref)
         if page is not None and page.hit.ref.book not in {candidate.hit.ref.book for candidate in chosen}:
             chosen.append(page)
@@ -157,9 +157,9 @@ def _why_not(page: _SeedCandidate, seeds: Sequence[SeedChoice], max_seeds: int) 
     return "a starting page already stands for the topic"
 
 
-def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_head: bool = False) -> SeedChoice:
+def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_topic_page: bool = False) -> SeedChoice:
     hit = page.hit
-    return SeedChoice(hit.ref.book, hit.ref.path, hit.title, why, hit.score.total, coverage, is_head)
+    return SeedChoice(hit.ref.book, hit.ref.path, hit.title, why, hit.score.total, coverage, is_topic_page)
 
 
 MIN_READ = 55
@@ -199,21 +199,21 @@ def start_crawl(
     asked = findings.corrected or typed
     subject = _subject_of(findings, books, text if aspect else asked, aspect)
     known = {hit.ref for hit in findings.hits}
-    others = [hit for hit in (*subject.head_pages, *subject.other_pages) if hit.ref not in known]
+    others = [hit for hit in (*subject.topic_pages, *subject.other_pages) if hit.ref not in known]
     findings = replace(findings, hits=(*findings.hits, *others))
     if aspect:  # the topic may name another aspect itself, which is not wanted now
         asked = f"{subject.head} {aspect}"
-    topics = {book.book.id: Topic.of(book, parse_query(asked, book.language, focus), subject.aspect) for book in books}
+    topics = {book.id: Topic.of(book, parse_query(asked, book.language, focus), subject.aspect) for book in books}
     timeline = asks_for_timeline(text, books[0].language if books else "eng")
-    filters = {book.book.id: LinkFilter.of(book, settings.filters, timeline=timeline) for book in books}
+    filters = {book.id: LinkFilter.of(book, settings.filters, timeline=timeline) for book in books}
     refused = {hit.ref: why for hit in findings.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
     seeds, passed_over = choose_seeds(findings, topics, settings.max_seeds, refused, subject)
     seed_refs = {seed.ref for seed in seeds}
-    senses = {hit.ref: hit.title for hit in subject.head_pages if hit.ref not in seed_refs}
+    senses = {hit.ref: hit.title for hit in subject.topic_pages if hit.ref not in seed_refs}
     if not subject.aspect:
         senses |= {sense.ref: sense.title for sense in findings.senses if sense.ref not in seed_refs}
     skipped = {hit.ref for hit in findings.hits if settings.filters.disambiguation and is_disambiguation_hit(hit)}
-    must_name = bool(subject.head_pages) and subject.is_head_in_topic
+    must_name = bool(subject.topic_pages) and subject.is_head_in_topic
     found = [
         page
         for page in _found_pages(books, topics, findings) + _pages_naming_topic(books, topics, findings, read)
@@ -225,7 +225,7 @@ def start_crawl(
             or filters[page.book].refusal(page.path, page.title)
         )
     ]
-    is_known = subject.is_head_in_topic and any(seed.is_head for seed in seeds)
+    is_known = subject.is_head_in_topic and any(seed.is_topic_page for seed in seeds)
     if not is_known and not _is_about_topic(seeds, found, books, text):
         seeds, found = (), []
     corrected = asked if asked != typed and not aspect else ""
@@ -233,7 +233,7 @@ def start_crawl(
         topic=text,
         focus=focus,
         timeline=timeline,
-        searched=tuple(_searched(book, topics[book.book.id], corrected, found) for book in books),
+        searched=tuple(_searched(book, topics[book.id], corrected, found) for book in books),
         seeds=seeds,
         passed_over=passed_over,
         found=tuple(found),
@@ -262,7 +262,7 @@ def _with_other_books(
     findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, helpers: SearchHelpers | None
 ) -> tuple[SearchResult, list[OpenBook]]:
     """The search result and the books to crawl; if all books are wanted, the less relevant ones come last."""
-    chosen = [book for book in books if book.book.id in findings.books]
+    chosen = [book for book in books if book.id in findings.books]
     if len(books) > options.max_books:
         return findings, chosen or list(books)[: options.max_books]
     hits = list(findings.hits)
@@ -281,7 +281,7 @@ def _is_about_topic(
     """
     if any(seed.coverage for seed in seeds) or any(page.is_named for page in found):
         return True
-    by_id = {book.book.id: book for book in books}
+    by_id = {book.id: book for book in books}
     for seed in seeds:
         book = by_id[seed.book]
         page = book.text(seed.path)
@@ -293,7 +293,7 @@ def _is_about_topic(
 
 def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult) -> list[FoundPage]:
     """The hits of the search, with how much each is about the topic."""
-    by_id = {book.book.id: book for book in books}
+    by_id = {book.id: book for book in books}
     top = max((hit.score.total for hit in findings.hits), default=0.0) or 1.0
     found = []
     for place, hit in enumerate(findings.hits):
@@ -311,7 +311,7 @@ def _pages_naming_topic(
     known = {hit.ref for hit in findings.hits}
     found = []
     for book in books:
-        topic = topics[book.book.id]
+        topic = topics[book.id]
         words = " ".join(term.word for term in topic.query.terms)
         if book.is_served or not words:  # each page would be a request to a server
             continue
@@ -320,7 +320,7 @@ def _pages_naming_topic(
         for path in others:
             shares = _shares_of(book, topic, path)
             if shares.name_share >= MIN_NAME_SHARE_BEYOND_HITS:
-                found.append(FoundPage(book.book.id, path, book.title(path), 0.0, *shares))
+                found.append(FoundPage(book.id, path, book.title(path), 0.0, *shares))
     return found
 
 
@@ -330,13 +330,13 @@ def _shares_of(book: OpenBook, topic: Topic, path: str) -> TopicShares:
 
 
 def _searched(book: OpenBook, topic: Topic, corrected: str, found: Sequence[FoundPage]) -> SearchedBook:
-    here = [page for page in found if page.book == book.book.id]
+    here = [page for page in found if page.book == book.id]
     words = (*topic.query.terms, *topic.query.focus)
     return SearchedBook(
-        book=book.book.id,
+        book=book.id,
         words=tuple((term.word, round(book.rarity(term.word), 4)) for term in words),
-        unknown=tuple(term.word for term in words if not book.knows(term.word)),
+        unknown_words=tuple(term.word for term in words if not book.knows(term.word)),
         corrected=corrected,
-        pages=len(here),
-        naming=sum(page.is_named for page in here),
+        found_pages=len(here),
+        naming_pages=sum(page.is_named for page in here),
     )

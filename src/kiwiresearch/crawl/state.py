@@ -152,7 +152,7 @@ class CrawlState:
         candidate.word_share, candidate.focus_share = found.word_share, found.focus_share
         candidate.meaning = found.meaning
         candidate.is_found = True
-        candidate.seed = seed.why if seed else None
+        candidate.seed_reason = seed.why if seed else None
         return candidate
 
     def _new_candidate(self, ref: EntryRef, title: str, depth: int, root: str) -> CrawlCandidate:
@@ -202,7 +202,7 @@ class CrawlState:
             if self.seeds and self.seeds[0] == ref:
                 self.seeds.pop(0)
         elif candidate is not None and step.facts is not None:
-            candidate.learn(step.facts)
+            candidate.set_facts(step.facts)
             self._put_back[ref] = None
             self.frontier.put(candidate)
         self._take_offers(candidate.root if candidate else step.title, step)
@@ -230,8 +230,8 @@ class CrawlState:
         candidate.depth = min(candidate.depth, depth)
         candidate.votes = round(candidate.votes + votes, 4)
         candidate.voters += 1
-        if votes > candidate.best_votes:
-            candidate.best, candidate.best_votes, candidate.parent = offer, votes, parent
+        if votes > candidate.best_link_votes:
+            candidate.best_link, candidate.best_link_votes, candidate.parent = offer, votes, parent
         if offer.anchor and offer.anchor.casefold() != offer.title.casefold():
             anchor_stems = _stems(offer.anchor, self._language(ref.book))
             if not anchor_stems <= candidate.stems:

@@ -49,7 +49,7 @@ class SeedChoice(NamedTuple):
     score: float
     coverage: float = 0.0
     """The share of the topic's name that its title covers: 1 for a page whose title is the topic."""
-    is_head: bool = False
+    is_topic_page: bool = False
     """Whether the page is about the topic's subject itself, even if only one aspect was asked for."""
 
     @property
@@ -106,12 +106,11 @@ class SearchedBook:
     book: BookId
     words: tuple[tuple[str, float], ...]
     """Words of the topic and of the focus, and how rare each is."""
-    unknown: tuple[str, ...]
+    unknown_words: tuple[str, ...]
     """Topic words that do not occur in the book."""
     corrected: str
-    pages: int
-    """Pages found."""
-    naming: int
+    found_pages: int
+    naming_pages: int
     """How many of them name the topic in full."""
 
 
@@ -136,9 +135,9 @@ class StartStep:
     """Titles of other pages that the same name could refer to."""
 
     @property
-    def heads(self) -> frozenset[EntryRef]:
+    def topic_pages(self) -> frozenset[EntryRef]:
         """The seeds about the subject itself."""
-        return frozenset(seed.ref for seed in self.seeds if seed.is_head)
+        return frozenset(seed.ref for seed in self.seeds if seed.is_topic_page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,8 @@ class VisitStep:
     depth: int
     reason: Message
     """How the crawl found it."""
-    lines: tuple[ScoreTerm, ...]
+    terms: tuple[ScoreTerm, ...]
+    """Why it scores as it does."""
     relevance: float
     runner_up: str
     """The page that would have been next, with its score."""
@@ -179,7 +179,7 @@ class VisitStep:
 class SkipStep:
     """A page was read but not visited: put back among the candidates with a lower score, or dropped."""
 
-    kind: ClassVar[str] = "looked"
+    kind: ClassVar[str] = "looked"  # the name of a skip in journals, which must stay readable
     book: BookId
     path: str
     title: str
@@ -226,8 +226,8 @@ class EndStep:
 CrawlStep = StartStep | VisitStep | SkipStep | LearnStep | EndStep
 KINDS: dict[str, type[CrawlStep]] = {kind.kind: kind for kind in (StartStep, VisitStep, SkipStep, LearnStep, EndStep)}
 
-JSON_NAMES = {"passed_over": "passed", "is_dropped": "gone", "remaining": "left"}
-"""Fields that have another name in the journal."""
+JSON_NAMES = {"passed_over": "passed", "is_dropped": "gone", "remaining": "left", "terms": "lines"}
+"""Fields that have another name in journals: runs of earlier versions are read, so the names there never change."""
 
 
 def step_record(step: CrawlStep) -> JsonDict:
@@ -241,7 +241,7 @@ def step_record(step: CrawlStep) -> JsonDict:
             else {JSON_NAMES.get(field.name, field.name): value}
         )
     if isinstance(step, VisitStep):
-        row["lines"] = [[term.signal, term.points] for term in step.lines]
+        row["lines"] = [[term.signal, term.points] for term in step.terms]
     if isinstance(step, StartStep):
         row["seed_messages"] = [message_record(seed.why) for seed in step.seeds]
         row["searched"] = [[getattr(book, field.name) for field in fields(SearchedBook)] for book in step.searched]
@@ -275,7 +275,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
         if kind is VisitStep:
             values |= {
                 "reason": message_in(row, "reason"),
-                "lines": tuple(ScoreTerm(*line) for line in row["lines"]),
+                "terms": tuple(ScoreTerm(*line) for line in row["lines"]),
                 "words": _pairs(row["words"]),
             }
     return kind(**values)

@@ -11,9 +11,9 @@ from kiwiresearch.search import QUALIFIER, Hit, Query
 from kiwiresearch.text import are_related_forms, fold, language_words, stemmer, words_in
 from kiwiresearch.zim import EntryRef
 
-WHOLE_TOPIC, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
+WHOLE_TOPIC, OWNER, AFTER_PREPOSITION, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
 """Points for a part of the topic as its subject, in addition to one per word: it is the full topic, it owns something
-('Jupiter's …'), it follows a linking word ('… of Japan'), or it only names an aspect ('history')."""
+('Jupiter's …'), it follows a preposition ('… of Japan'), or it only names an aspect ('history')."""
 
 MAX_HITS, MAX_EXTRA_WORDS = 5, 2
 """The title of one of the first hits may be the topic with a few extra words: 'Late Bronze Age collapse'."""
@@ -27,7 +27,7 @@ class TopicSubject(NamedTuple):
 
     head: str
     aspect: str = ""
-    head_pages: tuple[Hit, ...] = ()
+    topic_pages: tuple[Hit, ...] = ()
     """Pages about it, most likely first: several if its name has several senses, or two books have it."""
     other_pages: tuple[Hit, ...] = ()
     """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States', 'Bear' in 'polar bear'."""
@@ -79,7 +79,7 @@ def read_subject(
 
 def is_disambiguation_hit(hit: Hit) -> bool:
     """Whether a page only lists what its title may mean."""
-    return any(line.signal == "disambiguation page" for line in hit.score.terms)
+    return any(term.signal == "disambiguation page" for term in hit.score.terms)
 
 
 def _by_search(query: Query, hits: Sequence[Hit]) -> TopicSubject:
@@ -136,7 +136,7 @@ def _parts_by_opening(query: Query, hits: Sequence[Hit], opening_of: Callable[[H
 
 
 def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> Iterator[_Part]:
-    """Words of the topic that are nearly titles: 'Sikh', 'volcanic', or 'Gandhi' after a linking word."""
+    """Words of the topic that are nearly titles: 'Sikh', 'volcanic', or 'Gandhi' after a preposition."""
     starts = {part.first for part in titled if part.points > ONLY_AN_ASPECT + 1}
     words = {term.place: fold(term.word) for term in query.terms}
     for term in query.terms:
@@ -148,7 +148,7 @@ def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> I
             names = fold(hit.title).split()
             # 'of the First World War' does not name the 'First Macedonian War'.
             is_whole = bonus == OWNER or words.get(term.place + 1, word) in names
-            is_name = bonus >= AFTER_LINK and word in names and is_whole
+            is_name = bonus >= AFTER_PREPOSITION and word in names and is_whole
             if (len(names) == 1 and are_related_forms(word, names[0])) or is_name:
                 yield _Part(term.place, term.place, (hit,), RELATED_WORD + bonus)
                 break
@@ -168,8 +168,8 @@ def _bonus(query: Query, first: int, last: int) -> float:
     if f"{words_in(query.core)[last]}'s " in query.core.replace("’", "'"):
         return OWNER
     earlier = max((term.place for term in query.terms if term.place < first), default=-1)
-    is_linked = not language_words(query.language).linking.isdisjoint(query.words[earlier + 1 : first])
-    return AFTER_LINK if is_linked else 0.0
+    follows_preposition = not language_words(query.language).linking.isdisjoint(query.words[earlier + 1 : first])
+    return AFTER_PREPOSITION if follows_preposition else 0.0
 
 
 def _is_aspect(query: Query, words: Sequence[str]) -> bool:
@@ -181,8 +181,8 @@ def _with_words_before(query: Query, head: _Part) -> int:
     """The index of the first word of a subject that ends with the title: 'polar' before 'bear'."""
     places = {term.place: term.word for term in query.terms}
     first = head.first
-    is_linked = AFTER_LINK <= _bonus(query, first, head.last) < OWNER
-    while first - 1 in places and not is_linked and not _is_aspect(query, [places[first - 1]]):
+    follows_preposition = AFTER_PREPOSITION <= _bonus(query, first, head.last) < OWNER
+    while first - 1 in places and not follows_preposition and not _is_aspect(query, [places[first - 1]]):
         before = query.words[: first - 1]
         # 'Predicting eruptions' asks for an aspect; 'polar bear habitat' names a kind of bear.
         if before[-1:] and before[-1] in places.values():

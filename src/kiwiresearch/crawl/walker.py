@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from math import ceil
@@ -46,24 +45,11 @@ After that, the best candidate is visited even if reading it lowered its score.
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlMove:
+class StepResult:
     """A step, and the page that was visited, if any."""
 
     step: CrawlStep
     page: PageDoc | None = None
-
-
-def walk(crawl: CrawlPlan, past: Iterable[CrawlStep] = ()) -> Iterator[CrawlMove]:
-    """Crawl until the page limit is reached or no candidates are left; `past` steps are replayed, not repeated.
-
-    For tests and evaluations; a run also writes each step into its folder (`runs/research.py`).
-    """
-    walker = Walker(crawl)
-    walker.state.replay(past)
-    while walker.state.ended is None:
-        move = walker.next()
-        walker.state.apply(move.step)
-        yield move
 
 
 class Walker:
@@ -72,27 +58,27 @@ class Walker:
     def __init__(self, crawl: CrawlPlan) -> None:
         self._crawl = crawl
         self._settings = crawl.settings
-        self._books = {book.book.id: book for book in crawl.books}
-        languages: dict[str, str] = {book.book.id: book.language for book in crawl.books}
+        self._books = {book.id: book for book in crawl.books}
+        languages: dict[str, str] = {book.id: book.language for book in crawl.books}
         self.state = CrawlState(crawl.settings, languages, crawl.link_rank)
         self._reader = CrawlReader(crawl, self.state)
 
-    def next(self) -> CrawlMove:
+    def next(self) -> StepResult:
         state = self.state
         if state.started is None:
-            return CrawlMove(self._start())
+            return StepResult(self._start())
         max_pages = self._settings.max_pages
         if len(state.visited) >= max_pages:
             return self._end(
                 Message(f"the limit of {count_of(max_pages, 'page')} was reached", "ended.full", n=max_pages)
             )
         if state.is_learning_due():
-            return CrawlMove(self._learn())
+            return StepResult(self._learn())
         candidate = state.frontier.get(state.seeds[0]) if state.seeds else None
         candidate = candidate or self._best()
         if candidate is None:
             return self._end(self._why_none())
-        if not candidate.seed and state.weak_in_a_row >= MAX_WEAK_IN_A_ROW:
+        if not candidate.seed_reason and state.weak_in_a_row >= MAX_WEAK_IN_A_ROW:
             return self._end(Message("no other page was close enough to the topic", "ended.weak"))
         return self._visit_or_skip(candidate)
 
@@ -109,8 +95,8 @@ class Walker:
         )
         return replace(start, found=self._reader.with_meanings(start.found))
 
-    def _end(self, why: Message) -> CrawlMove:
-        return CrawlMove(EndStep(why, len(self.state.frontier)))
+    def _end(self, why: Message) -> StepResult:
+        return StepResult(EndStep(why, len(self.state.frontier)))
 
     def _why_none(self) -> Message:
         if not self.state.visited:
@@ -130,40 +116,40 @@ class Walker:
         level = next((level for level in levels if counts[level] < room), levels[0] if levels else 0)
         return frontier.best(level)
 
-    def _visit_or_skip(self, candidate: CrawlCandidate) -> CrawlMove:
+    def _visit_or_skip(self, candidate: CrawlCandidate) -> StepResult:
         """Read the best candidate and visit it, unless its text drops it below another."""
         state, scoring, ref = self.state, self.state.scoring, candidate.ref
         try:
             crawled = self._reader.read(ref)
         except (PageNotFound, RedirectLoop) as problem:
-            return CrawlMove(_dropped(candidate, f"it cannot be read: {problem.message}"))
+            return StepResult(_dropped(candidate, f"it cannot be read: {problem.message}"))
         if crawled.page.ref != ref:
-            return CrawlMove(self._follow_redirect(candidate, crawled.page))
+            return StepResult(self._follow_redirect(candidate, crawled.page))
         facts = self._reader.facts(crawled, candidate)
         if facts.is_disambiguation and self._settings.filters.disambiguation:
-            return CrawlMove(self._offer_senses(candidate, crawled, facts))
+            return StepResult(self._offer_senses(candidate, crawled, facts))
         if facts.is_list and self._settings.filters.lists == "exclude":
-            return CrawlMove(_dropped(candidate, "it is a list page", facts))
+            return StepResult(_dropped(candidate, "it is a list page", facts))
         known = _with_facts(candidate, facts)
-        runner_up = None if candidate.seed else self._runner_up(candidate)
+        runner_up = None if candidate.seed_reason else self._runner_up(candidate)
         score = scoring.score(known)
         can_be_put_back = candidate.facts != facts and state.skip_count < MAX_SKIPS_PER_PAGE * self._settings.max_pages
         if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, known):
             self._reader.put_in_cache(ref, crawled)
-            penalties = score_terms_text([line for line in score.terms if line.points < 0]) or "what it says"
+            penalties = score_terms_text([term for term in score.terms if term.points < 0]) or "what it says"
             points = scoring.points(runner_up)
             unread = " and is not read yet" if scoring.expected_points(runner_up) > points else ""
             other = f"{runner_up.title!r} has {points_text(points)}{unread}"
             why = f"{penalties}: {points_text(score.total)} points now, {other}"
-            return CrawlMove(SkipStep(ref.book, ref.path, candidate.title, why, is_dropped=False, facts=facts))
-        if not candidate.seed and scoring.topic_points(known) < MIN_TOPIC_POINTS:
+            return StepResult(SkipStep(ref.book, ref.path, candidate.title, why, is_dropped=False, facts=facts))
+        if not candidate.seed_reason and scoring.topic_points(known) < MIN_TOPIC_POINTS:
             weak = _dropped(candidate, "it has next to nothing to do with the topic", facts)
-            return CrawlMove(replace(weak, is_weak=True))
+            return StepResult(replace(weak, is_weak=True))
         return self._visit(known, crawled, facts, runner_up)
 
     def _visit(
         self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts, runner_up: CrawlCandidate | None
-    ) -> CrawlMove:
+    ) -> StepResult:
         """Add a page to the corpus, and offer its links."""
         state, scoring, ref, page = self.state, self.state.scoring, candidate.ref, crawled.page
         links = self._reader.links(crawled)
@@ -181,7 +167,7 @@ class Walker:
             opening=first_line(page, MAX_OPENING_CHARS),
             depth=candidate.depth,
             reason=candidate.reason(),
-            lines=scoring.score(candidate).terms,
+            terms=scoring.score(candidate).terms,
             relevance=scoring.relevance(candidate),
             runner_up=f"{runner_up.title} {points_text(scoring.points(runner_up))}" if runner_up else "",
             facts=facts,
@@ -191,7 +177,7 @@ class Walker:
             offers=offers,
             refused=(*links.refused, *beyond_limit),
         )
-        return CrawlMove(step, page)
+        return StepResult(step, page)
 
     def _ranks_above(self, other: CrawlCandidate, known: CrawlCandidate) -> bool:
         """Whether another candidate should be read before this one is visited."""
@@ -256,5 +242,5 @@ def _dropped(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None
 def _with_facts(candidate: CrawlCandidate, facts: PageFacts) -> CrawlCandidate:
     """A copy of the candidate with the facts of its page, to see how it would score."""
     known = copy(candidate)
-    known.learn(facts)
+    known.set_facts(facts)
     return known

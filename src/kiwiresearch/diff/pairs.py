@@ -290,8 +290,8 @@ def _similarity(one: ComparedClaim, other: ComparedClaim) -> float:
         len(one.words_without_figures) - len(one.distinct_words),
         len(other.words_without_figures) - len(other.distinct_words),
     )
-    most = len(one.distinct_words & other.distinct_words) + twice
-    if 2 * most < min_similarity * (len(one.words_without_figures) + len(other.words_without_figures)):
+    max_shared = len(one.distinct_words & other.distinct_words) + twice
+    if 2 * max_shared < min_similarity * (len(one.words_without_figures) + len(other.words_without_figures)):
         return 0.0
     return sequence_similarity(one.words_without_figures, other.words_without_figures, min_similarity)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from kiwiresearch.bulk import BulkProgress, available_cores
+from kiwiresearch.bulk import BulkProgress
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.diff.changes import ChangedClaimIndex, PageChange, PageLocation
 from kiwiresearch.diff.pages import (
@@ -34,7 +34,7 @@ from kiwiresearch.diff.pairs import book_keys
 from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
 from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
 from kiwiresearch.runs import BookEdition
-from kiwiresearch.system import expand_user
+from kiwiresearch.system import available_cores, expand_user
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import Workspace, shelf_of
 from kiwiresearch.zim import REMEDY, HiddenTitles, Policy, book_hidden_error

@@ -137,9 +137,9 @@ class DiffTally:
         _push(self._best, (key, self._order, telling), self._limit)
 
 
-def _push(heap: list[Any], row: tuple[Any, ...], most: int) -> None:
+def _push(heap: list[Any], row: tuple[Any, ...], max_rows: int) -> None:
     """Keep the largest rows. Their second items all differ, so the third, which cannot be compared, never are."""
-    if len(heap) < most:
+    if len(heap) < max_rows:
         heapq.heappush(heap, row)
     else:
         heapq.heappushpop(heap, row)

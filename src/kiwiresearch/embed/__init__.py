@@ -10,6 +10,6 @@ if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import CachedEmbedder, Embedder, Vectors, similarity
     from kiwiresearch.embed.onnx import OnnxEmbedder
     from kiwiresearch.embed.server import ServerEmbedder
-    from kiwiresearch.embed.static import StaticEmbedder
+    from kiwiresearch.embed.static import StaticEmbedder, static_embedder
 else:
     __getattr__ = lazy_exports(__name__)

@@ -161,3 +161,9 @@ def _damaged(folder: Traversable, name: str) -> EmbedderError:
 
 
 REMEDY = "Install kiwiresearch again, or remove the setting 'embedder'."
+
+
+@functools.cache
+def static_embedder() -> StaticEmbedder:
+    """The one of this process: it needs no model and no settings, so that its results are the same everywhere."""
+    return StaticEmbedder()

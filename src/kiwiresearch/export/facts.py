@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiwiresearch.brief import Brief, topic_pages
+from kiwiresearch.brief import Brief, topic_pages_of
 from kiwiresearch.claims import Claim, PageClaims
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.text import share_root, three_letter_code, words_in
@@ -119,7 +119,7 @@ def facts_of_run(findings: RunFindings) -> FactSheet:
     """The facts of the topic's own pages, then those of pages close to it, and the definitions of both."""
     brief = findings.brief
     topic = brief.head or brief.topic
-    heads = topic_pages(brief)
+    topic_pages = topic_pages_of(brief)
     doubted = _doubted(brief)
     # What a model has reworded is not asked: the answer must be in the words of the page.
     cited = {
@@ -128,10 +128,10 @@ def facts_of_run(findings: RunFindings) -> FactSheet:
         if statement.text == (claim := brief.claims[statement.claims[0]]).text
     }
     close = _close_pages(findings, topic)
-    asked = [page for page in findings.pages if page.source.ref in heads | close]
+    asked = [page for page in findings.pages if page.source.ref in topic_pages | close]
     claims = [claim for page in asked for claim in page.claims if claim.id not in doubted]
     facts = (
-        _fact(claim, topic, is_main=claim.ref in heads, is_cited=claim.id in cited)
+        _fact(claim, topic, is_main=claim.ref in topic_pages, is_cited=claim.id in cited)
         for claim in claims
         if is_usable(claim)
     )
@@ -141,11 +141,13 @@ def facts_of_run(findings: RunFindings) -> FactSheet:
         topic,
         (
             *_best_first(facts),
-            *_lives(claim for claim in claims if claim.ref in heads),
+            *_lives(claim for claim in claims if claim.ref in topic_pages),
         ),
         tuple(claim for claim in openings if claim.type == "definition" and is_sure(claim) and claim.id not in doubted),
         tuple(
-            claim for claim in claims if claim.dates and is_sure(claim) and (claim.ref in heads or claim.id in cited)
+            claim
+            for claim in claims
+            if claim.dates and is_sure(claim) and (claim.ref in topic_pages or claim.id in cited)
         ),
         books[0].language if books else "eng",
         tuple(f"{book.title or book.name} ({book.date})" if book.date else book.title or book.name for book in books),
@@ -155,14 +157,14 @@ def facts_of_run(findings: RunFindings) -> FactSheet:
 
 def _close_pages(findings: RunFindings, topic: str) -> frozenset[EntryRef]:
     """The other pages that begin with the topic, or are among the best of the run and named where the topic begins."""
-    heads = topic_pages(findings.brief)
-    others = [page for page in findings.pages if page.source.ref not in heads]
+    topic_pages = topic_pages_of(findings.brief)
+    others = [page for page in findings.pages if page.source.ref not in topic_pages]
     points = sorted((page.source.points for page in others), reverse=True)
     enough = points[(len(points) - 1) // 2] if points else 0.0
     begins = " ".join(
         claim.text.lower()
         for page in findings.pages
-        if page.source.ref in heads
+        if page.source.ref in topic_pages
         for claim in page.claims
         if not claim.section
     )

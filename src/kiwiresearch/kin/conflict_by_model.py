@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.conflict import Conflict, ValueRank
 from kiwiresearch.kin.tree import Tree
-from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
+from kiwiresearch.llm import Model, extraction_options, find_ungrounded_word, model_label, prompt, structured_reply
 from kiwiresearch.messages import Message
 from kiwiresearch.text import printable
 
@@ -76,7 +76,7 @@ def request_analysis(conflict: Conflict, model: Model) -> Analysis:
     """The model's opinion on one conflict."""
     claims = "\n".join(_lines(conflict))
     messages = prompt("kin_conflicts").fill(field=conflict.field.replace("_", " "), competing_claims=claims)
-    return ask(model, messages, Analysis, extraction(max_tokens=REPLY_TOKENS))
+    return structured_reply(model, messages, Analysis, extraction_options(max_tokens=REPLY_TOKENS))
 
 
 def _lines(conflict: Conflict) -> list[str]:

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
         ToolCall,
         estimate_prompt,
         estimate_tokens,
-        extraction,
+        extraction_options,
         fenced,
         model_label,
         parse_prompt,
         prompt,
         short_model_name,
-        write_up,
+        write_up_options,
     )
     from kiwiresearch.llm.replay import ReplayModel
     from kiwiresearch.llm.servers import is_on_this_machine
-    from kiwiresearch.llm.structured import ask, item_or_none
+    from kiwiresearch.llm.structured import item_or_none, structured_reply
 else:
     __getattr__ = lazy_exports(__name__)

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
 from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, HttpResponse
-from kiwiresearch.llm import servers as facts
-from kiwiresearch.llm import wire
+from kiwiresearch.llm import servers, wire
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Options, Piece, Reply, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
 from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
@@ -46,7 +45,7 @@ class ModelServer:
     def __init__(self, address: str, *, key: str, timeouts: Timeouts) -> None:
         self.root = server_root(address)
         self.refused: frozenset[str] = frozenset()
-        self.context: facts.ContextSize | None = None
+        self.context: servers.ContextSize | None = None
         self._timeouts = timeouts
         if not key.isascii():
             raise BadSettings("The key for the model server contains characters that are not allowed.")
@@ -191,7 +190,7 @@ class ChatModel:
 
     def models(self) -> tuple[str, ...]:
         """The names of the models on offer."""
-        return self._ask_all(lambda server: facts.model_names(server.ask))[0]
+        return self._ask_all(lambda server: servers.model_names(server.ask))[0]
 
     def context_tokens(self) -> int | None:
         """The size that was set, else the smallest that any server reports."""
@@ -270,7 +269,7 @@ class ChatModel:
         needed = estimate_prompt(wire.texts_of(request))
         if room is None or needed + options.max_tokens <= room:
             return
-        needed = facts.token_count(ask, request) or needed
+        needed = servers.token_count(ask, request) or needed
         if needed + options.max_tokens > room:
             raise PromptTooLong(
                 f"The prompt needs about {needed:,} tokens and the reply up to {options.max_tokens:,}, "
@@ -278,9 +277,9 @@ class ChatModel:
                 remedy=GIVE_LESS,
             )
 
-    def _context(self, server: ModelServer, ask: facts.AskServer) -> int | None:
+    def _context(self, server: ModelServer, ask: servers.AskServer) -> int | None:
         if self._set_context is not None:
             return self._set_context
         if server.context is None or not server.context.is_sure:
-            server.context = facts.context_of(ask, self.name)
+            server.context = servers.context_of(ask, self.name)
         return server.context.tokens

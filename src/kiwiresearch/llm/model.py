@@ -128,12 +128,12 @@ class Options:
 DEFAULT_OPTIONS = Options()
 
 
-def extraction(temperature: float = 0.0, *, max_tokens: int = 512, reasoning_effort: Effort = "low") -> Options:
+def extraction_options(temperature: float = 0.0, *, max_tokens: int = 512, reasoning_effort: Effort = "low") -> Options:
     """Options for work that must stay close to the text."""
     return Options(EXTRACTION.checked(temperature), max_tokens, reasoning_effort=reasoning_effort)
 
 
-def write_up(temperature: float = 0.5, *, max_tokens: int = 1024, reasoning_effort: Effort = "low") -> Options:
+def write_up_options(temperature: float = 0.5, *, max_tokens: int = 1024, reasoning_effort: Effort = "low") -> Options:
     """Options for work that puts known facts into words."""
     return Options(WRITE_UP.checked(temperature), max_tokens, reasoning_effort=reasoning_effort)
 
@@ -207,7 +207,7 @@ def final_reply(pieces: Iterable[Piece | Reply]) -> Reply:
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 TURN = re.compile(r"^# (system|user|assistant)$", re.MULTILINE)
-PLACE = re.compile(r"\{\{(\w+)\}\}")
+PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 OWN_TOKENS = re.compile(r"<(?=\s*/?\s*data\b)|<(?=\|)|<(?=/?(?:s|bos|eos|start_of_turn|end_of_turn)>)", re.IGNORECASE)
 """Our own fence and the markers of chat templates: with these, the text of a page could break out of its fence."""
 
@@ -238,13 +238,13 @@ class Prompt:
     turns: tuple[PromptTurn, ...]
 
     @property
-    def places(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(place for turn in self.turns for place in PLACE.findall(turn.text)))
+    def placeholders(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for turn in self.turns for name in PLACEHOLDER.findall(turn.text)))
 
     def fill(self, **values: PromptValue) -> tuple[ChatMessage, ...]:
         """The messages to send. Numbers are inserted unchanged, each text inside its own fence."""
-        missing = [place for place in self.places if place not in values]
-        unknown = sorted(set(values) - set(self.places))
+        missing = [name for name in self.placeholders if name not in values]
+        unknown = sorted(set(values) - set(self.placeholders))
         if missing or unknown:
             wrong = [f"needs {name!r}" for name in missing] + [f"has no place for {name!r}" for name in unknown]
             raise BadSettings(
@@ -252,7 +252,7 @@ class Prompt:
                 remedy="Pass exactly the values that the prompt names.",
             )
         return tuple(
-            ChatMessage(turn.role, PLACE.sub(lambda found: _written(found[1], values[found[1]]), turn.text))
+            ChatMessage(turn.role, PLACEHOLDER.sub(lambda found: _written(found[1], values[found[1]]), turn.text))
             for turn in self.turns
         )
 
@@ -282,7 +282,7 @@ def parse_prompt(name: str, text: str) -> Prompt:
     before, *parts = TURN.split(text)
     if before.strip() or not parts:
         raise BadSettings(f"The prompt {name!r} does not start with a role.", remedy="Begin it with '# system'.")
-    if "{{" in PLACE.sub("", text):
+    if "{{" in PLACEHOLDER.sub("", text):
         raise BadSettings(
             f"The prompt {name!r} has braces that do not name a value.", remedy="Write placeholders like {{term}}."
         )

@@ -142,7 +142,9 @@ MAX_ECHO = 2_000
 """How many characters of a bad reply are shown to the model again."""
 
 
-def ask(model: Model, messages: Sequence[ChatMessage], shape: type[Shape], options: Options = DEFAULT_OPTIONS) -> Shape:
+def structured_reply(
+    model: Model, messages: Sequence[ChatMessage], shape: type[Shape], options: Options = DEFAULT_OPTIONS
+) -> Shape:
     """A reply of this shape; BadReply if two attempts do not give one. ModelUnreachable is passed on at once."""
     wanted = replace(options, schema=Schema.of(shape.__name__, shape.model_json_schema()))
     reply = model.chat(messages, wanted)

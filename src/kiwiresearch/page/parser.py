@@ -63,7 +63,7 @@ def _infobox_row(cells: list[Cell], group: str, links: list[Link], starts: list[
     return InfoboxRow(key.strip("•· "), text[start:end], group, start, end, tuple(inside))
 
 
-LONG_CELL = 160
+MAX_CELL_CHARS = 160
 """A single-cell row longer than this is a paragraph in a layout table."""
 
 PLAIN_HREF = re.compile(r"[^#%?:&/.\s]+")
@@ -74,7 +74,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     """Read an entry. Never raises, whatever the bytes are.
 
     `language` (ISO 639-3) selects the vocabulary by which kinds of pages are
-    recognised; `lead_only` says that the book contains introductions only, so
+    recognized; `lead_only` says that the book contains introductions only, so
     that a short page is not a stub.
     """
     words = language_words(language)
@@ -106,7 +106,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     )
     blocks = tuple(
         Block("paragraph", b.start, b.end)
-        if b.kind == "row" and b.end - b.start > LONG_CELL and "\t" not in text[b.start : b.end]
+        if b.kind == "row" and b.end - b.start > MAX_CELL_CHARS and "\t" not in text[b.start : b.end]
         else b
         for b in body.blocks
     )

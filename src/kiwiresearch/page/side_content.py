@@ -257,7 +257,7 @@ LEAD_CHARS = 400
 """Disambiguation pages say what they are within this many characters."""
 
 LIST_SHARE = 0.85
-LIST_BLOCKS = 16
+MIN_LIST_BLOCKS = 16
 """A page with at least this many items or rows, which make up this share of it, is a list."""
 
 ABSENT = Signal(holds=False)
@@ -342,7 +342,7 @@ def _list_page(page: FlowResult, title: str, text: str, blocks: Sequence[Block],
     if page.infoboxes:  # a page about an album is mostly its track list, but not a list page
         return ABSENT
     rows = [block.end - block.start for block in blocks if block.kind == "item" or block.kind == "row"]
-    if len(rows) >= LIST_BLOCKS and sum(rows) / len(text) > LIST_SHARE:
+    if len(rows) >= MIN_LIST_BLOCKS and sum(rows) / len(text) > LIST_SHARE:
         return _inferred("nearly all of it is lists or tables")
     return ABSENT
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +21,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from kiwiresearch.errors import ReaderUnavailable
+from kiwiresearch.system import available_cores
 from kiwiresearch.text import encodable
 
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
@@ -91,17 +91,19 @@ def tokenizer_of(words: Sequence[str]) -> Tokenizer:
 class InputEncoder:
     """Encodes questions and texts with one tokenizer, which may have other names for the marks."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Mapping[str, str] | None = None, most: int = MAX_TOKENS) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, names: Mapping[str, str] | None = None, max_tokens: int = MAX_TOKENS
+    ) -> None:
         self._tokenizer = tokenizer
         words = tokenizer.get_vocab()
         self._mark = {mark: words[(names or {}).get(mark, mark)] for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
-        self._most = most
+        self._max_tokens = max_tokens
 
     def windows(self, question: str, text: ReadingText) -> Iterator[Window]:
         """The text in windows; each starts with the last sentence of the one before."""
         asked, place, title = self._head(question, text)
         coded = self._tokenizer.encode_batch([_clean(unit) for unit in text.units], add_special_tokens=False)
-        room = self._most - len(asked) - len(place) - 1
+        room = self._max_tokens - len(asked) - len(place) - 1
         first = 0
         while first < len(coded):
             ids = [*asked, *place]
@@ -109,7 +111,7 @@ class InputEncoder:
             number = first
             while number < len(coded):
                 taken = min(len(coded[number].ids), room - 1)
-                if units and len(ids) + 1 + taken >= self._most:
+                if units and len(ids) + 1 + taken >= self._max_tokens:
                     break
                 offsets = tuple((start, end) for start, end in coded[number].offsets[:taken])
                 units.append(PlacedUnit(number, len(ids), offsets))
@@ -127,9 +129,9 @@ class InputEncoder:
         word = last[at:end]
         asked, place, title = self._head(word.lower(), text)
         head = self._tokenizer.encode(_clean(last[:at]), add_special_tokens=False)
-        tail = [self._mark[PRONOUN], *self._ids(last[at:], self._most)]
+        tail = [self._mark[PRONOUN], *self._ids(last[at:], self._max_tokens)]
         coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), head]
-        room = self._most - len(asked) - len(place) - 1
+        room = self._max_tokens - len(asked) - len(place) - 1
         tail = tail[: max(room // 2 - len(head.ids), 2)]
         first = 0
         while first < len(coded) - 1 and sum(len(item.ids) + 1 for item in coded[first:]) + len(tail) > room:
@@ -152,11 +154,11 @@ class InputEncoder:
         place = [*coded.ids[:MAX_TITLE], self._mark[HEADING], *self._ids(text.heading, MAX_HEADING)]
         return asked, place, title
 
-    def encode_text(self, text: str, most: int = 126) -> tuple[int, ...]:
-        return (self._mark[CLS], *self._ids(text, most), self._mark[SEP])
+    def encode_text(self, text: str, max_tokens: int = 126) -> tuple[int, ...]:
+        return (self._mark[CLS], *self._ids(text, max_tokens), self._mark[SEP])
 
-    def _ids(self, text: str, most: int) -> list[int]:
-        return list(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids[:most])
+    def _ids(self, text: str, max_tokens: int) -> list[int]:
+        return list(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids[:max_tokens])
 
 
 def _clean(text: str) -> str:
@@ -321,5 +323,4 @@ def _session(content: bytes, threads: int) -> Any:
 @cache
 def shared_reader() -> Reader:
     """The reader of this process, loaded on first use; it runs on up to four cores."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Reader(threads=max(1, min(cores, 4)))
+    return Reader(threads=min(available_cores(), 4))

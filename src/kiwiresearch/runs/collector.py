@@ -63,7 +63,7 @@ class ClaimCollector:
             row["by_model"] = {
                 "title": page.title,
                 "taken": len(found.claims),
-                "dropped": [[claim.reason, claim.words] for claim in found.dropped],
+                "dropped": [[claim.reason, claim.text] for claim in found.rejected],
                 "note": self._reader.note,
             }
         lines = b"".join((canonical_json(claim_record(claim)) + "\n").encode("utf-8", "replace") for claim in claims)

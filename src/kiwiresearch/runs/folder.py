@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from kiwiresearch.errors import FolderInUse, FolderTaken, RunError
-from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, short_hash
+from kiwiresearch.runs.journal import GrowingFile, Journal, content_digest, header_of
 from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.system import FileLock
 
@@ -185,7 +185,7 @@ def append_lines(name: str, part: GrowingFile, lines: bytes) -> dict[str, int | 
     """Append lines to a part; returns the fields for the journal's row."""
     if lines:
         part.append(lines)
-    return {f"{name}_size": part.size, f"{name}_sha": short_hash(lines)}
+    return {f"{name}_size": part.size, f"{name}_sha": content_digest(lines)}
 
 
 def _size(file: Path) -> int:
@@ -203,7 +203,7 @@ def _align(journal: Journal, parts: Mapping[str, GrowingFile]) -> None:
             if not all(sizes[name] <= after[name] <= parts[name].size for name in parts):
                 break
             news = {name: readers[name].read(after[name] - sizes[name]) for name in parts}
-            if any(row.get(f"{name}_sha") not in (None, short_hash(new)) for name, new in news.items()):
+            if any(row.get(f"{name}_sha") not in (None, content_digest(new)) for name, new in news.items()):
                 break
             steps, sizes = steps + 1, after
     journal.truncate(steps)

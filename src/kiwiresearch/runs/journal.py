@@ -44,8 +44,8 @@ def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
     return CannotWrite.to(folder, problem, remedy=CHOOSE_FOLDER)
 
 
-def short_hash(added: bytes) -> str:
-    """A hash by which a step recognizes the bytes it added."""
+def content_digest(added: bytes) -> str:
+    """A digest by which a step recognizes the bytes it added."""
     return hashlib.sha256(added).hexdigest()[:16]
 
 
@@ -143,8 +143,8 @@ class Journal:
         try:
             with reporting_write_errors(path.parent), path.open("rb") as stream:
                 found = list(_good_lines(stream))
-            self._places = [place for _, place in found]
-            self._part.truncate(self._places[-1].end if found else 0)
+            self._positions = [position for _, position in found]
+            self._part.truncate(self._positions[-1].end if found else 0)
             self.is_new = not found
             if self.is_new:
                 self.append(header)
@@ -157,21 +157,21 @@ class Journal:
     def append(self, row: Mapping[str, object]) -> None:
         """Append a step; it survives a kill at once, and a power cut after `sync`."""
         content = canonical_json(dict(row)).encode("utf-8", "surrogatepass")
-        checksum = _checksum(self._places[-1].checksum if self._places else CHECKSUM_SEED, content)
+        checksum = _checksum(self._positions[-1].checksum if self._positions else CHECKSUM_SEED, content)
         self._part.append(_line(checksum, content))
-        self._places.append(JournalPosition(self._part.size, checksum))
+        self._positions.append(JournalPosition(self._part.size, checksum))
 
     def truncate(self, keep: int) -> None:
         """Keep only the first steps."""
         if not 0 <= keep <= len(self):
             raise ValueError(f"{keep} is not between 0 and {len(self)}")
-        self._part.truncate(self._places[keep].end)
-        del self._places[keep + 1 :]
+        self._part.truncate(self._positions[keep].end)
+        del self._positions[keep + 1 :]
         self.rows = self.rows[:keep]
 
     def __len__(self) -> int:
         """The number of steps, including those appended since it was opened."""
-        return len(self._places) - 1
+        return len(self._positions) - 1
 
     def sync(self) -> None:
         self._part.sync()
@@ -189,23 +189,23 @@ def header_of(path: Path) -> JsonDict | None:
         return None
 
 
-def rows_after(path: Path, place: JournalPosition) -> list[tuple[JsonDict, JournalPosition]]:
+def rows_after(path: Path, position: JournalPosition) -> list[tuple[JsonDict, JournalPosition]]:
     """The lines after a position, with the header, read while the run may be writing."""
     try:
         with path.open("rb") as stream:
-            stream.seek(place.end)
-            return list(_good_lines(stream, place))
+            stream.seek(position.end)
+            return list(_good_lines(stream, position))
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
 def _good_lines(
-    stream: IO[bytes], place: JournalPosition = JOURNAL_START
+    stream: IO[bytes], position: JournalPosition = JOURNAL_START
 ) -> Iterator[tuple[JsonDict, JournalPosition]]:
     for line in stream:
         content = line[DIGITS + 1 : -1]
-        place = JournalPosition(place.end + len(line), _checksum(place.checksum, content))
-        if line != _line(place.checksum, content):
+        position = JournalPosition(position.end + len(line), _checksum(position.checksum, content))
+        if line != _line(position.checksum, content):
             return
         try:
             row = json.loads(content.decode("utf-8", "surrogatepass"))
@@ -213,7 +213,7 @@ def _good_lines(
             return
         if not isinstance(row, dict):
             return
-        yield row, place
+        yield row, position
 
 
 def _line(checksum: bytes, content: bytes) -> bytes:

@@ -54,8 +54,8 @@ def journal_file(run: Path) -> Path:
 class JournalFollower:
     """Journals that are being watched: each read only reads what is new."""
 
-    def __init__(self, most: int = MAX_FOLLOWED) -> None:
-        self._most = most
+    def __init__(self, max_followed: int = MAX_FOLLOWED) -> None:
+        self._max_followed = max_followed
         self._known: dict[Path, _FollowedJournal] = {}
         self._lock = threading.Lock()
 
@@ -68,7 +68,7 @@ class JournalFollower:
                 read = _FollowedJournal()
                 read.read_new(steps)
             self._known[steps] = read
-            for old in list(self._known)[: -self._most]:
+            for old in list(self._known)[: -self._max_followed]:
                 del self._known[old]
             return CrawlProgress(tuple(read.pages), len(read.dropped), read.ended)
 
@@ -130,7 +130,7 @@ def step_event(progress: RunProgress) -> JsonDict:
                 "path": step.path,
                 "title": step.title,
                 "depth": step.depth,
-                "score": Score(step.lines).total,
+                "score": Score(step.terms).total,
                 **message_fields("reason", step.reason),
                 "candidates": len(state.frontier),
             }

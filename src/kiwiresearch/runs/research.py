@@ -19,7 +19,7 @@ from kiwiresearch.brief import (
     pictures_json,
     report_page,
     rewrite,
-    usable_sentences,
+    sentence_filter_for,
 )
 from kiwiresearch.claims import ClaimReader
 from kiwiresearch.codec import JsonDict, plain
@@ -34,7 +34,6 @@ from kiwiresearch.crawl import (
     crawl_graph,
     crawl_log,
     graph_text,
-    score_line_records,
     step_from_record,
     step_record,
 )
@@ -155,7 +154,7 @@ class Research:
             kiwix_url=task.kiwix_url.rstrip("/"),
             missing=task.missing or finder.missing,
         )
-        self._indexed = {book.book.id: book.titles is not None for book in finder.books}
+        self._indexed = {book.id: book.titles is not None for book in finder.books}
         self._stopped: dict[str, int | str] | None = None
 
     @property
@@ -212,13 +211,13 @@ class Research:
                 return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
             if not is_unfinished(out):
                 raise nothing_read_error(topic)
-        with RunWriter.open(out, self.fingerprint, topic) as folder:
-            if folder.state == "finished":
+        with RunWriter.open(out, self.fingerprint, topic) as writer:
+            if writer.state == "finished":
                 return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
             model = self._finder.brief_model
             reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
-            gathered = ClaimCollector(folder, reader, self._finder.model_pages)
-            state, resumed, seconds = self._crawl(folder, gathered, on_progress, read_no_more=read_no_more)
+            gathered = ClaimCollector(writer, reader, self._finder.model_pages)
+            state, resumed, seconds = self._crawl(writer, gathered, on_progress, read_no_more=read_no_more)
             if state.started is not None and not state.started.seeds:
                 raise self._finder.nothing_found_error(topic)
             made = self._illustrated(self._composed(state, gathered))
@@ -226,7 +225,7 @@ class Research:
             counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
             record = self.inputs() | {"understood": _understanding(state)} | counts
             record["fingerprint"] = self.fingerprint
-            folder.finish(self._outputs(state, gathered, made), record, {TIMINGS: _timings(seconds, resumed)})
+            writer.finish(self._outputs(state, gathered, made), record, {TIMINGS: _timings(seconds, resumed)})
         return RunOutcome(out, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
 
     def _resume_without_title_index(self, out: Path) -> None:
@@ -238,7 +237,7 @@ class Research:
             self._indexed = indexed
 
     def _crawl(
-        self, folder: RunWriter, gathered: ClaimCollector, on_progress: ProgressListener | None, *, read_no_more: bool
+        self, writer: RunWriter, gathered: ClaimCollector, on_progress: ProgressListener | None, *, read_no_more: bool
     ) -> tuple[CrawlState, int, list[float]]:
         walker = Walker(
             CrawlPlan(
@@ -253,30 +252,30 @@ class Research:
                 self.task.aspect,
             )
         )
-        walker.state.replay(_journal_steps(folder))
+        walker.state.replay(_journal_steps(writer))
         resumed = len(walker.state.visited)
         seconds: list[float] = []
         before = time.monotonic()
         if read_no_more and walker.state.ended is None:
-            self._stop(walker.state, len(folder.journal))
+            self._stop(walker.state, len(writer.journal))
         while walker.state.ended is None:
             with self._finder.requiring_all_books():  # a step that missed a book must not be recorded
-                move = walker.next()
-                if isinstance(move.step, StartStep) and not move.step.seeds:
-                    walker.state.apply(move.step)
+                result = walker.next()
+                if isinstance(result.step, StartStep) and not result.step.seeds:
+                    walker.state.apply(result.step)
                     break  # a search without results leaves no folder
-                row = step_record(move.step)
-                if move.page is not None and isinstance(move.step, VisitStep):
-                    row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
-                    wanted = usable_sentences(walker.state.started, move.page)
-                    row |= gathered.read_page(move.page, self._finder.book(move.page.ref.book), wanted)
-            if move.page is not None and isinstance(move.step, VisitStep):
+                row = step_record(result.step)
+                if result.page is not None and isinstance(result.step, VisitStep):
+                    row |= _to_corpus(writer, result.page, result.step, len(walker.state.visited) + 1)
+                    wanted = sentence_filter_for(walker.state.started, result.page)
+                    row |= gathered.read_page(result.page, self._finder.book(result.page.ref.book), wanted)
+            if result.page is not None and isinstance(result.step, VisitStep):
                 seconds.append(round(time.monotonic() - before, 4))
                 before = time.monotonic()
-            folder.journal.append(row)
-            walker.state.apply(move.step)
+            writer.journal.append(row)
+            walker.state.apply(result.step)
             if on_progress:
-                on_progress(RunProgress(move.step, walker.state))
+                on_progress(RunProgress(result.step, walker.state))
         return walker.state, resumed, seconds
 
     def _stop(self, state: CrawlState, steps: int) -> None:
@@ -349,7 +348,7 @@ def _understanding(state: CrawlState) -> dict[str, str | list[str]]:
         "head": started.head or started.topic,
         "aspect": started.aspect,
         "senses": list(started.senses),
-        "head_pages": [str(ref) for ref in state.visited if ref in started.heads],
+        "head_pages": [str(ref) for ref in state.visited if ref in started.topic_pages],
         "read_as": next((book.corrected for book in started.searched if book.corrected), ""),
     }
 
@@ -358,33 +357,32 @@ def _story(state: CrawlState) -> str:
     begun, ended = state.started, state.ended
     if begun is None or ended is None:
         return ""
-    weak = (
-        "" if any(book.naming for book in begun.searched) else " No page names the topic: these only share its words."
-    )
+    is_named = any(book.naming_pages for book in begun.searched)
+    weak = "" if is_named else " No page names the topic: these only share its words."
     return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
 
 
-def _journal_steps(folder: RunWriter) -> list[CrawlStep]:
+def _journal_steps(writer: RunWriter) -> list[CrawlStep]:
     try:
-        return [step_from_record(row) for row in folder.journal.rows]
+        return [step_from_record(row) for row in writer.journal.rows]
     except (KeyError, TypeError, ValueError) as problem:
-        raise unreadable_journal(folder) from problem
+        raise unreadable_journal(writer) from problem
 
 
-def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, int | str]:
+def _to_corpus(writer: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, int | str]:
     """Append a page to the corpus; returns the journal's fields for it."""
     record = plain(page_record(page)) | {
         "metadata": {
             "order": order,
             "depth": step.depth,
-            "priority_score": Score(step.lines).total,
-            "lines": plain(score_line_records(step.lines)),
+            "priority_score": Score(step.terms).total,
+            "lines": plain(step.terms),
             "relevance": step.relevance,
             **message_fields("reason", step.reason),
             "cluster": step.branch,
         }
     }
-    return append_lines("corpus", folder.corpus, (canonical_json(record) + "\n").encode("utf-8", "replace"))
+    return append_lines("corpus", writer.corpus, (canonical_json(record) + "\n").encode("utf-8", "replace"))
 
 
 def _timings(seconds: Sequence[float], resumed: int) -> str:

@@ -215,10 +215,10 @@ def has_valid_types(claim: Claim) -> bool:
     """Whether every field that users see has its declared type."""
     texts = [getattr(claim, name) for name in TEXTS]
     texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]
-    texts += [quote.text for quote in claim.quotes] + [line.signal for line in claim.score.terms]
+    texts += [quote.text for quote in claim.quotes] + [term.signal for term in claim.score.terms]
     texts += [claim.ref.book, claim.ref.path]
     places = [place for quote in claim.quotes for place in (quote.start, quote.end)]
-    points = [line.points for line in claim.score.terms]
+    points = [term.points for term in claim.score.terms]
     return (
         claim.type in CLAIM_TYPES
         and claim.origin in ("rule", "model")
@@ -274,6 +274,7 @@ class RunGraphPage:
     """The terms that its priority score is the sum of."""
     reason: Message
     cluster: str
+    """The branch of the crawl that it is in; run files call it a cluster."""
 
     @property
     def label(self) -> str:

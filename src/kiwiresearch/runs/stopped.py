@@ -22,19 +22,18 @@ def stop_step(state: CrawlState) -> EndStep:
 
 def unread_note(state: CrawlState) -> Message:
     """What the run had found and not read, the best pages first."""
-    read, most = len(state.visited), state.settings.max_pages
+    read, max_pages = len(state.visited), state.settings.max_pages
     unread = [candidate.title for candidate in state.frontier.in_order()]
-    text = (
-        f"This research was stopped after {read:,} of at most {count_of(most, 'page')}, so the brief is not complete."
-    )
+    pages = count_of(max_pages, "page")
+    text = f"This research was stopped after {read:,} of at most {pages}, so the brief is not complete."
     if not unread:
-        return Message(text, "note.stopped", n=read, most=most)
+        return Message(text, "note.stopped", n=read, most=max_pages)
     names = tuple(unread[:MAX_NAMED])
     return Message(
         f"{text} Pages found but not read: {len(unread):,}. The next would have been: {', '.join(names)}.",
         "note.stopped_unread",
         n=read,
-        most=most,
+        most=max_pages,
         left=len(unread),
         listed=names,
     )

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm import Model, ask, extraction, prompt
+from kiwiresearch.llm import Model, extraction_options, prompt, structured_reply
 from kiwiresearch.search.query import Query, parse_query
 from kiwiresearch.system import write_atomically
 from kiwiresearch.text import fold
@@ -98,7 +98,9 @@ def phrases_for(
     bare = parse_query(term, query.language)
 
     def offered() -> tuple[str, ...]:
-        said = ask(model, prompt("senses").fill(term=term, question=query.text), Phrases, extraction(max_tokens=200))
+        said = structured_reply(
+            model, prompt("senses").fill(term=term, question=query.text), Phrases, extraction_options(max_tokens=200)
+        )
         return (term, *usable_phrases(term, said.phrases))
 
     try:

@@ -32,9 +32,9 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     """
     if not query.words:
         return None
-    spelt = _as_spelt(book, query)
-    if spelt:
-        return spelt
+    spelled = _as_spelled(book, query)
+    if spelled:
+        return spelled
     if book.titles is None:
         return None
     joined = _as_joined(book.titles, query)
@@ -51,7 +51,7 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     return _with(query, changes) if changes else None
 
 
-def _as_spelt(book: OpenBook, query: Query) -> Query | None:
+def _as_spelled(book: OpenBook, query: Query) -> Query | None:
     """The query as this book spells it, in languages with several spellings or without spaces."""
     changes = {}
     for word in query.content:
@@ -71,16 +71,16 @@ def _in_pairs(book: OpenBook, word: str) -> str:
 def _as_joined(titles: TitleLookup, query: Query) -> Query | None:
     """The query with the spaces of a title, if no title has the spaces of the query."""
     text = " ".join(query.words)
-    rows = titles.joined(text)
+    rows = titles.ignoring_spaces(text)
     if not rows or any(fold(row.title) == text for row in rows):
         return None
-    return _respelt(query, fold(rows[0].title))
+    return _respelled(query, fold(rows[0].title))
 
 
 def _correction(book: OpenBook, word: str) -> str:
     """A correction of an unknown word: a title with its spaces missing, else the most similar word of titles."""
     assert book.titles is not None
-    titles = [fold(row.title) for row in book.titles.joined(word)]
+    titles = [fold(row.title) for row in book.titles.ignoring_spaces(word)]
     if titles:
         return titles[0]
     if not book.book.indexes.full_text:
@@ -92,7 +92,7 @@ def _correction(book: OpenBook, word: str) -> str:
 def _as_title(book: OpenBook, query: Query, words: list[str]) -> Query | None:
     """The query with some words replaced, if that is a title."""
     titles = book.titles
-    if titles is None or not words or titles.joined(" ".join(query.words)):
+    if titles is None or not words or titles.ignoring_spaces(" ".join(query.words)):
         return None
     choices = [_commoner(book, query, word) or [word] for word in words]
     for replacements in product(*choices):
@@ -118,23 +118,23 @@ def _commoner(book: OpenBook, query: Query, word: str) -> list[str]:
 
 
 def _with(query: Query, changes: dict[str, str]) -> Query:
-    return _respelt(query, " ".join(changes.get(word, word) for word in query.words))
+    return _respelled(query, " ".join(changes.get(word, word) for word in query.words))
 
 
-def _respelt(query: Query, core: str) -> Query:
+def _respelled(query: Query, core: str) -> Query:
     fixed = parse_query(core, query.language)
     return replace(fixed, definitional=query.definitional, focus=query.focus, is_corrected=True)
 
 
-AMBIGUOUS_WORDS = 4
+MAX_AMBIGUOUS_WORDS = 4
 """Longer queries are not ambiguous."""
 
 MAX_SENSES = 12
 MAX_NAMESAKES = 60
-LINE = 160
+MAX_LINE_CHARS = 160
 MIN_LINE_CHARS = 30
 FIRST_PARAGRAPHS = 6
-COMPARABLE = 0.5
+MIN_SENSE_SHARE = 0.5
 """Senses are shown if they have at least this share of the best one's points."""
 
 
@@ -166,7 +166,7 @@ def sense_paths(book: OpenBook, query: Query) -> dict[str, str]:
     They come from disambiguation pages, and from titles and redirects of the form 'Name (…)'.
     """
     name = fold(query.core)
-    if not name or len(query.words) > AMBIGUOUS_WORDS:
+    if not name or len(query.words) > MAX_AMBIGUOUS_WORDS:
         return {}
     found: dict[str, str] = {}
     namesakes = _namesakes(book, query)
@@ -190,14 +190,14 @@ def senses_among(book: OpenBook, senses: dict[str, str], hits: Sequence[Hit]) ->
     rows = []
     for hit in hits:
         path = hit.ref.path
-        if path in senses and hit.ref.book == book.book.id and hit.score.total >= COMPARABLE * top:
+        if path in senses and hit.ref.book == book.id and hit.score.total >= MIN_SENSE_SHARE * top:
             page = None if senses[path] else _page(book, path)
             line = senses[path] or (first_line(page) if page else "")
             rows.append(Sense(hit.ref, hit.title, line.removeprefix(hit.title).lstrip(" ,:–—-") or line))
     return tuple(rows[:MAX_SENSES]) if len(rows) > 1 else ()
 
 
-def first_line(page: PageDoc, max_chars: int = LINE) -> str:
+def first_line(page: PageDoc, max_chars: int = MAX_LINE_CHARS) -> str:
     """The sentence that says what the page is about: the first of a paragraph at the top that names its title."""
     name = fold(QUALIFIER.sub("", page.title))
     paragraphs = [block for block in page.blocks if block.kind == "paragraph"][:FIRST_PARAGRAPHS]
@@ -209,7 +209,7 @@ def first_line(page: PageDoc, max_chars: int = LINE) -> str:
     return shortened((naming or lines or [""])[0], max_chars)
 
 
-def shortened(line: str, max_chars: int = LINE) -> str:
+def shortened(line: str, max_chars: int = MAX_LINE_CHARS) -> str:
     return line if len(line) <= max_chars else f"{line[:max_chars].rsplit(' ', 1)[0]} …"
 
 

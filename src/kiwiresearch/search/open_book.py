@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.ids import BookId
 from kiwiresearch.page import PageDoc, bare_text, open_page
 from kiwiresearch.search.title_letters import TitleRow
 from kiwiresearch.search.titles import Correction, TitleLookup
@@ -54,7 +55,7 @@ def _correct(titles: TitleLookup, word: str, limit: int) -> tuple[Any, bytes]:
 
 
 TITLE_CALLS: Mapping[str, CallHandler] = {
-    "titles.joined": CallHandler((str,), lambda titles, title: _rows(titles.joined(title))),
+    "titles.joined": CallHandler((str,), lambda titles, title: _rows(titles.ignoring_spaces(title))),
     "titles.prefix": CallHandler((str, ListLimit), lambda titles, words, limit: _rows(titles.prefix(words, limit))),
     "titles.by_words": CallHandler((list, ListLimit), _by_words),
     "titles.correct": CallHandler((str, ListLimit), _correct),
@@ -78,9 +79,9 @@ class PeerTitles:
 
     def exact(self, title: str) -> tuple[TitleRow, ...]:
         wanted = fold(title)
-        return tuple(row for row in self.joined(title) if fold(row.title) == wanted)
+        return tuple(row for row in self.ignoring_spaces(title) if fold(row.title) == wanted)
 
-    def joined(self, title: str) -> tuple[TitleRow, ...]:
+    def ignoring_spaces(self, title: str) -> tuple[TitleRow, ...]:
         return self._visible(self._archive.ask(_joined(title)), MAX_ROWS)
 
     def prefetch(self, titles: Iterable[str]) -> None:
@@ -225,6 +226,10 @@ class OpenBook:
         self.resolve = lru_cache(maxsize=CACHED_PATHS)(archive.resolve)
         unfiltered = without_policy(archive)
         self._prefetcher = Prefetcher(unfiltered) if isinstance(unfiltered, PeerArchive) else None
+
+    @property
+    def id(self) -> BookId:
+        return self.book.id
 
     def prefetch_titles(self, paths: Iterable[str]) -> None:
         """Announce whose titles will be needed, so that another host can send them together."""

@@ -189,8 +189,8 @@ def _excerpt(query: Query, excerpt: str) -> float:
         return 0.0
     known = {root for word in words for root in roots(word)}
     hits = sum(not roots(word).isdisjoint(known) for word in query.content)
-    most = float(point_table()["excerpt"]["most"])
-    return min(most, hits / len(words) * most)
+    max_points = float(point_table()["excerpt"]["most"])
+    return min(max_points, hits / len(words) * max_points)
 
 
 QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")

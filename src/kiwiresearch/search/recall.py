@@ -26,23 +26,23 @@ PAIRED_WORDS = 8
 SUBSET_DECAY = 60
 """The rank at which a page of a group's list counts half."""
 
-FIRST = 2
-LONGER = 3
+FIRST_GROUPS = 2
+FIRST_GROUP_FACTOR = 3
 """The lists of the first groups, which have most of the query, are read this many times further."""
 
-ENOUGH = 60
+MAX_GROUP_PAGES = 60
 """No further groups are searched once this many pages have been found by groups."""
 
-FROM_TEXT = 60
+MAX_FROM_TEXT = 60
 """How many pages found by full text become candidates."""
 
 SINGLE_WORD_WEIGHT = 3.5
 """The weight of ranks for a single word, relative to words found together."""
 
-BY_TITLE_WORDS = 16
-SUGGESTED = 10
-SUGGESTED_WORDS = 5
-SUGGESTED_RARE = 3
+MAX_BY_TITLE_WORDS = 16
+MAX_SUGGESTED = 10
+MAX_SUGGESTED_WORDS = 5
+MAX_SUGGESTED_RARE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Gathered:
         """All pages found by title, and the best found by full text."""
         text = self.listed.keys() | self.shared.keys()
         worth = {path: SINGLE_WORD_WEIGHT * self.listed.get(path, 0.0) + self.shared.get(path, 0.0) for path in text}
-        best = sorted(worth, key=lambda path: (-worth[path], path))[:FROM_TEXT]
+        best = sorted(worth, key=lambda path: (-worth[path], path))[:MAX_FROM_TEXT]
         return self.titles.keys() | self.aliases.keys() | set(best)
 
 
@@ -114,7 +114,7 @@ def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
         book.titles.prefetch(forms)
     for form in forms:
         if book.titles is not None:
-            for row in book.titles.joined(form):
+            for row in book.titles.ignoring_spaces(form):
                 found.by_title(row.path, row.title, alias=row.alias)
         elif not book.is_served:  # on a server each would cost a request; suggestions have to suffice
             _by_spelling(book, form, found)
@@ -162,20 +162,20 @@ def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
     if book.titles is None:
         return
     weights = {form: 1.0 for word in query.content for form in roots(word)}
-    for row in book.titles.by_words(weights, BY_TITLE_WORDS):
+    for row in book.titles.by_words(weights, MAX_BY_TITLE_WORDS):
         found.by_title(row.path, row.title, alias=row.alias)
 
 
 def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
     """The book's own suggestions, for what may be the start of a title."""
-    texts = [query.core] if len(query.terms) <= SUGGESTED_WORDS else []
+    texts = [query.core] if len(query.terms) <= MAX_SUGGESTED_WORDS else []
     if texts and not book.is_served:  # on a server each would cost a request
         head, _, last = query.core.rpartition(" ")
         texts += [f"{head} {form}".strip() for form in spellings(last)]
     if book.titles is None:
-        texts += [term.word for term in _rarest(book, query.terms)[:SUGGESTED_RARE]]
+        texts += [term.word for term in _rarest(book, query.terms)[:MAX_SUGGESTED_RARE]]
     for text in dict.fromkeys(texts):
-        for match in book.archive.suggest(text, SUGGESTED):
+        for match in book.archive.suggest(text, MAX_SUGGESTED):
             found.by_title(match.path, match.title, alias=False)
             if match.alias:
                 found.by_title(match.path, match.alias, alias=True)
@@ -190,8 +190,8 @@ def _rarest(book: OpenBook, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
 def _single_words(book: OpenBook, query: Query, found: _Gathered) -> None:
     for term in _rarest(book, query.terms)[: book.effort.words]:
         rarity = book.rarity(term.word)
-        for place, path in enumerate(book.pages_with(term.word, book.effort.pages)):
-            found.listed[path] = found.listed.get(path, 0.0) + rarity / (1 + place / LIST_DECAY)
+        for rank, path in enumerate(book.pages_with(term.word, book.effort.pages)):
+            found.listed[path] = found.listed.get(path, 0.0) + rarity / (1 + rank / LIST_DECAY)
 
 
 def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
@@ -200,16 +200,18 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
     on_no_page: list[set[str]] = []
     tried = 0
     for group, rarity in _word_groups(words):
-        if tried >= book.effort.word_groups or len(found.shared) >= ENOUGH:
+        if tried >= book.effort.word_groups or len(found.shared) >= MAX_GROUP_PAGES:
             break
         if any(empty <= set(group) for empty in on_no_page):
             continue
-        pages = book.pages_with(" ".join(group), book.effort.group_pages * (LONGER if tried < FIRST else 1))
+        pages = book.pages_with(
+            " ".join(group), book.effort.group_pages * (FIRST_GROUP_FACTOR if tried < FIRST_GROUPS else 1)
+        )
         tried += 1
         if not pages:
             on_no_page.append(set(group))
-        for place, path in enumerate(pages):
-            found.shared[path] = max(found.shared.get(path, 0.0), rarity / (1 + place / SUBSET_DECAY))
+        for rank, path in enumerate(pages):
+            found.shared[path] = max(found.shared.get(path, 0.0), rarity / (1 + rank / SUBSET_DECAY))
 
 
 def _word_groups(words: dict[str, float]) -> list[tuple[tuple[str, ...], float]]:

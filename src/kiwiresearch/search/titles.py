@@ -65,10 +65,10 @@ MIN_FOR_TWO_SLIPS = 6
 """Words with fewer letters may have only one slip."""
 
 MAX_LETTERS = 32
-PIECE = 3
+MIN_RIGHT_LETTERS = 3
 """How many letters at one end must be right if there are two slips; words are indexed by these."""
 
-PER_SIZE = 600
+MAX_PER_LENGTH = 600
 """How many of the most common words with the same start and length are compared."""
 
 ALPHABETS = (
@@ -87,13 +87,13 @@ class Correction:
     count: int
 
 
-def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
+def corrections(run_query: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
     """Corrections of a mistyped, folded word: fewest slips first, then the most common."""
     if not MIN_FOR_ONE_SLIP <= len(word) <= MAX_LETTERS or not word.isalpha():
         return ()
-    found = _one_slip(ask, word)
+    found = _one_slip(run_query, word)
     if len(found) < limit and len(word) >= MIN_FOR_TWO_SLIPS:
-        found |= {other: hit for other, hit in _two_slips(ask, word).items() if other not in found}
+        found |= {other: hit for other, hit in _two_slips(run_query, word).items() if other not in found}
     found.pop(word, None)
     ranked = sorted(found.values(), key=lambda hit: (hit.distance, -hit.count, hit.word))
     return tuple(ranked[: max(limit, 0)])
@@ -115,36 +115,39 @@ def slips(word: str) -> Iterator[str]:
                 yield head + letter + tail[1:]
 
 
-def _one_slip(ask: RunQuery, word: str) -> dict[str, Correction]:
+def _one_slip(run_query: RunQuery, word: str) -> dict[str, Correction]:
     tried = sorted(set(slips(word)))
     marks = ",".join("?" * len(tried))
-    rows = ask(f"SELECT word, count FROM words WHERE word IN ({marks})", tried)  # noqa: S608
-    return {other: Correction(other, 1, count) for other, count in rows if len(other) >= PIECE}
+    rows = run_query(f"SELECT word, count FROM words WHERE word IN ({marks})", tried)  # noqa: S608
+    return {other: Correction(other, 1, count) for other, count in rows if len(other) >= MIN_RIGHT_LETTERS}
 
 
-def _two_slips(ask: RunQuery, word: str) -> dict[str, Correction]:
+def _two_slips(run_query: RunQuery, word: str) -> dict[str, Correction]:
     found = {}
-    for piece, ends in ((word[:PIECE], "substr(word, 1, 3)"), (word[-PIECE:], "substr(word, -3)")):
+    for piece, ends in (
+        (word[:MIN_RIGHT_LETTERS], "substr(word, 1, 3)"),
+        (word[-MIN_RIGHT_LETTERS:], "substr(word, -3)"),
+    ):
         for size in range(len(word) - 2, len(word) + 3):
             sql = f"SELECT word, count FROM words WHERE {ends} = ? AND length(word) = ? ORDER BY count DESC LIMIT ?"  # noqa: S608
-            for other, count in ask(sql, (piece, size, PER_SIZE)):
+            for other, count in run_query(sql, (piece, size, MAX_PER_LENGTH)):
                 distance = OSA.distance(word, other, score_cutoff=2)
                 if distance <= 2:
                     found[other] = Correction(other, distance, count)
     return found
 
 
-SAME_KEY = 256
+MAX_SAME_KEY = 256
 """How many titles with the same spelling, or the same prefix, are read."""
 
 MAX_WORDS = 24
 PAIRED_WORDS = 5
 """The rarest words of a query are also looked up in pairs."""
 
-ALL_ROWS = 200
+MAX_ALL_ROWS = 200
 """Words that together have no more titles than this are looked up with all of them."""
 
-FEW_ROWS = 40
+MAX_FEW_ROWS = 40
 """For commoner words and for pairs, only this many of the shortest titles are taken."""
 
 MAX_COST_US = 20_000.0
@@ -164,7 +167,7 @@ class TitleLookup(Protocol):
     def complete(self) -> bool: ...
     def set_filter(self, hides: Callable[[str, str], bool]) -> None: ...
     def exact(self, title: str) -> tuple[TitleRow, ...]: ...
-    def joined(self, title: str) -> tuple[TitleRow, ...]: ...
+    def ignoring_spaces(self, title: str) -> tuple[TitleRow, ...]: ...
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]: ...
     def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]: ...
     def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]: ...
@@ -198,13 +201,13 @@ class TitleIndex:
     def exact(self, title: str) -> tuple[TitleRow, ...]:
         """Pages with this title, ignoring case, accents and punctuation."""
         wanted = fold(title)
-        return tuple(row for row in self.joined(title) if fold(row.title) == wanted)
+        return tuple(row for row in self.ignoring_spaces(title) if fold(row.title) == wanted)
 
-    def joined(self, title: str) -> tuple[TitleRow, ...]:
+    def ignoring_spaces(self, title: str) -> tuple[TitleRow, ...]:
         """Pages with this title, ignoring spaces too: 'open ai' finds 'OpenAI', and the reverse."""
         wanted = fold(title)
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key = ? ORDER BY id LIMIT ?"  # noqa: S608
-        rows = [self._row(found) for found in self._ask(sql, (without_spaces(wanted), SAME_KEY))]
+        rows = [self._row(found) for found in self._ask(sql, (without_spaces(wanted), MAX_SAME_KEY))]
         return self._once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
 
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
@@ -214,7 +217,7 @@ class TitleIndex:
         if not key or limit < 1:
             return ()
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key >= ? AND key < ? ORDER BY key, id LIMIT ?"  # noqa: S608
-        found = self._ask(sql, (key, key + LAST, max(SAME_KEY, 2 * limit)))
+        found = self._ask(sql, (key, key + LAST, max(MAX_SAME_KEY, 2 * limit)))
         ranked = []
         for row in map(self._row, found):
             folded = fold(row.title)
@@ -258,12 +261,12 @@ class TitleIndex:
         found = self._together(heaviest, counts)
         rare: list[str] = []
         for word in heaviest:
-            if sum(counts[other] for other in rare) + counts[word] <= ALL_ROWS:
+            if sum(counts[other] for other in rare) + counts[word] <= MAX_ALL_ROWS:
                 rare.append(word)
-            elif len(found) < 10 * FEW_ROWS:
+            elif len(found) < 10 * MAX_FEW_ROWS:
                 found.update(self._match([word]))
         if rare:
-            found.update(self._match(rare, " OR ", ALL_ROWS))
+            found.update(self._match(rare, " OR ", MAX_ALL_ROWS))
         return found
 
     def _together(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
@@ -275,7 +278,7 @@ class TitleIndex:
             return set()
         left = MAX_COST_US - _cost(words, counts)
         found = set(self._match(words, " AND "))
-        if len(heaviest) > 2 and len(found) < FEW_ROWS:
+        if len(heaviest) > 2 and len(found) < MAX_FEW_ROWS:
             for pair in combinations(heaviest[:PAIRED_WORDS], 2):
                 cost = _cost(pair, counts)
                 if pair != words and cost <= left:
@@ -283,8 +286,9 @@ class TitleIndex:
                     found.update(self._match(pair, " AND "))
         return found
 
-    def _match(self, some: Sequence[str], operator: str = "", rows: int = FEW_ROWS) -> list[int]:
+    def _match(self, some: Sequence[str], operator: str = "", rows: int = MAX_FEW_ROWS) -> list[int]:
         query = operator.join(f'"{word}"' for word in some)
+        # The table `held` is the full-text index of the folded titles.
         sql = "SELECT rowid FROM held WHERE held MATCH ? ORDER BY rowid LIMIT ?"
         return [number for (number,) in self._ask(sql, (query, rows))]
 
@@ -294,10 +298,10 @@ class TitleIndex:
         counts = self._counts(known)
         rarity = {word: self._rarity(counts.get(word, 1)) for word in known}
         ranked = []
-        for row, held in titles.items():
-            matched = held & weights.keys()
+        for row, title_words in titles.items():
+            matched = title_words & weights.keys()
             share = math.fsum(weights[word] for word in matched) / total
-            own = math.fsum(rarity[word] for word in matched) / math.fsum(rarity[word] for word in held)
+            own = math.fsum(rarity[word] for word in matched) / math.fsum(rarity[word] for word in title_words)
             ranked.append((-round(share * (1 + own) / 2, 9), row.alias, row.path, row.title, row))
         return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
 

@@ -18,7 +18,7 @@ from kiwiresearch.text.words import same_length_lower
 
 HedgeKind = Literal["may", "some", "debated", "uncertain"]
 DOUBT_KINDS: frozenset[HedgeKind] = frozenset({"may", "debated", "uncertain"})
-"""Kinds of hedges that express doubt; 'some' and 'most' only say how many are meant."""
+"""Kinds of hedges that express doubt; 'some' (which includes 'most' and 'often') only says how many are meant."""
 
 
 class Hedge(NamedTuple):

@@ -266,7 +266,7 @@ class NumberCues:
         return bool(before.words) and before.words[-1].lstrip(OPENING) in self._labels
 
     def is_in_name(self, before: WordsBefore) -> bool:
-        """Whether a capitalised word is before the number, as in 'Apollo 11'."""
+        """Whether a capitalized word is before the number, as in 'Apollo 11'."""
         last = before.last.lstrip(OPENING)
         if not before.is_adjacent or not last[:1].isupper() or not last[-1].isalnum() or last.endswith(("'s", "’s")):
             return False

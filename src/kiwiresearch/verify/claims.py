@@ -61,14 +61,14 @@ def unsupported_words(claim: Claim, boxes: Sequence[BoxRow], title: str, languag
     raw = [quote.text for quote in claim.quotes]
     sources = [*quotes, *raw, title, _row_text(quotes), *_labels(claim, boxes)]
     found = unsupported_facts(text, sources, language)
-    return tuple(dict.fromkeys(fact.words for fact in found if not _is_literal(fact, sources)))
+    return tuple(dict.fromkeys(fact.text for fact in found if not _is_literal(fact, sources)))
 
 
 def _is_literal(fact: Unsupported, sources: Sequence[str]) -> bool:
     """Whether a date is in a source literally, though nothing there marks it as a date."""
     if fact.kind != "date":
         return False
-    pattern = re.compile(rf"(?<![\w,.]){re.escape(fact.words)}(?![\w]|[,.]\d)")
+    pattern = re.compile(rf"(?<![\w,.]){re.escape(fact.text)}(?![\w]|[,.]\d)")
     return any(pattern.search(source) for source in sources)
 
 

@@ -20,7 +20,7 @@ from kiwiresearch.brief import (
     running_text,
     says_the_same,
     sureness_of,
-    topic_pages,
+    topic_pages_of,
     without_weight,
     worded_dates,
 )
@@ -131,7 +131,7 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
 
 def _order_faults(brief: Brief) -> Iterator[str]:
     """Sentences that make sense only after another one, but do not follow it."""
-    heads = topic_pages(brief)
+    topic_pages = topic_pages_of(brief)
     # What continues the introduction has no heading, and is read right after the summary.
     going_on = tuple(item for group in brief.body if not group.heading for item in group.statements)
     texts = [(*brief.summary, *going_on), *(group.statements for group in brief.body if group.heading)]
@@ -142,7 +142,7 @@ def _order_faults(brief: Brief) -> Iterator[str]:
         before: list[Claim] = []
         for statement in text:
             mine = _worded_by(statement, _claims(brief, statement))
-            if statement.written == "rule" and not any(can_follow(claim, before, heads) for claim in mine):
+            if statement.written == "rule" and not any(can_follow(claim, before, topic_pages) for claim in mine):
                 yield f"the statement {shown(statement.text)} appears without the sentence before it"
             before = mine
 
@@ -165,7 +165,7 @@ def _statement_faults(statement: Statement, claims: Sequence[Claim], languages: 
         ]
         language = languages.get(claims[0].ref.book, "eng")
         for fact in unsupported_facts(statement.text, list(dict.fromkeys(sources)), language):
-            yield f"has the {fact.kind} {shown(fact.words)}, which none of its claims has"
+            yield f"has the {fact.kind} {shown(fact.text)}, which none of its claims has"
     pages = len({claim.ref for claim in claims})
     if statement.pages < 1 or (statement.pages > pages and len(claims) < MAX_CLAIMS):
         yield f"counts {statement.pages} pages, but its claims are from {pages}"

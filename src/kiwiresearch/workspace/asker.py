@@ -79,7 +79,7 @@ class Asker:
         with self._book_lock:
             gathered, ruled = self._finder.with_reachable_hosts(lambda: self._gather(question, options))
             missing = self._finder.missing
-        if gathered.is_readable:
+        if gathered.can_rerank:
             yield Preview(replace(ruled.answer, missing=missing) if missing else ruled.answer)
             gathered = gathered.rerank()
             with self._book_lock:
@@ -97,7 +97,7 @@ class Asker:
 
         fetch = functools.partial(self._fetch, context, answer.asked)
         cite = functools.partial(self._cite, context)
-        reader = context.reader if gathered.is_readable else None
+        reader = context.reader if gathered.can_rerank else None
         yield from answer_by_model(model, answer, fetch, self._settings, cite, reader)
 
     def _gather(self, question: str, options: AskOptions) -> tuple[GatheredEvidence, RuleAnswer]:
@@ -148,7 +148,7 @@ class Asker:
 
     def _page(self, words: str, wanted: str = "") -> EntryRef:
         """The page with this title or path, in the first book that has it, or in the `wanted` book."""
-        archives = [book.archive for book in self._finder.books if wanted in ("", book.book.id)]
+        archives = [book.archive for book in self._finder.books if wanted in ("", book.id)]
         for archive in archives:
             if path := find_path(archive, words):
                 return EntryRef(archive.book.id, path)

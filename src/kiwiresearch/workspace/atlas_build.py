@@ -52,7 +52,7 @@ def estimate(articles: int) -> AtlasEstimate:
 
 def workers() -> int:
     """How many processes read a book: one core is left to the server."""
-    from kiwiresearch.bulk import available_cores
+    from kiwiresearch.system import available_cores
 
     return max(available_cores() - 1, 1)
 

@@ -98,7 +98,7 @@ class Finder:
     def reload_titles(self, book_id: BookId) -> None:
         """Use the title index of a book that was built meanwhile."""
         indexes = TitleIndexes(self._workspace.folders.cache / "titles")
-        before = [book for book in self._books or () if book.book.id == book_id]
+        before = [book for book in self._books or () if book.id == book_id]
         if self._books is None or not before:
             return
         # A new list: whoever caches by the list notices that it is another one.
@@ -259,7 +259,7 @@ class Finder:
             return None
         from kiwiresearch.workspace.atlas import load_link_ranks
 
-        return load_link_ranks(folders, self._workspace.folders.cache, [book.book.id for book in self.books])
+        return load_link_ranks(folders, self._workspace.folders.cache, [book.id for book in self.books])
 
     def embedder_for_crawls(self) -> Embedder | None:
         """The embedder of the settings, else the one that comes with the program; None if it is unavailable."""
@@ -276,7 +276,7 @@ class Finder:
             return None
 
     def book(self, book_id: BookId) -> OpenBook:
-        return next(book for book in self.books if book.book.id == book_id)
+        return next(book for book in self.books if book.id == book_id)
 
     def citation_url(self, cited: AnswerCitation) -> str:
         """The address of a citation: at the user's kiwix-serve, else by book and path."""
@@ -293,7 +293,7 @@ class Finder:
         return f"{start}/{quote(ref.path, errors='replace')}"
 
     def book_name(self, book_id: str) -> str:
-        return next((book.book.name for book in self.books if book.book.id == book_id), book_id)
+        return next((book.book.name for book in self.books if book.id == book_id), book_id)
 
     def close(self) -> None:
         for book in self._books or ():

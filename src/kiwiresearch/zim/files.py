@@ -1,4 +1,4 @@
-"""The files of a book: finding them, recognising what is not a ZIM file, and noticing changes while they are open."""
+"""The files of a book: finding them, recognizing what is not a ZIM file, and noticing changes while they are open."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ ENGLISH = '<span lang="en"'
 def a_reason(place: str, section: str, sentence: str, share: float, *, is_found: bool) -> Message:
     link = LinkOffer("Tin", "Tin", 1.0, 1, 0.5, place, section, "tin", sentence, is_new=True)
     ref = EntryRef(BookId("book"), "Tin")
-    return CrawlCandidate(ref, "Tin", 1, search_share=share, is_found=is_found, parent=HARD, best=link).reason()
+    return CrawlCandidate(ref, "Tin", 1, search_share=share, is_found=is_found, parent=HARD, best_link=link).reason()
 
 
 REASONS = sorted(

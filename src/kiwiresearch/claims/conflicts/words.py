@@ -65,7 +65,7 @@ class ComparisonWords:
     before_places: frozenset[str]
     """A place behind one of these is what a distance is measured from: `of`, in 'north of Rome'."""
     denials: frozenset[str]
-    """Words that deny: `never`."""
+    """Words that deny: `never`. `denies` in `claims/firewall.py` has its own list."""
     denying_prefixes: tuple[str, ...]
     """What turns a word into its opposite: `un`."""
     auxiliaries: frozenset[str]

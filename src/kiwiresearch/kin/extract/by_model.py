@@ -18,7 +18,7 @@ from kiwiresearch.kin.firewall import is_stated
 from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Sex
-from kiwiresearch.llm import Model, ask, extraction, parse_prompt
+from kiwiresearch.llm import Model, extraction_options, parse_prompt, structured_reply
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import printable
 
@@ -88,7 +88,7 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
         name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MAX_FINDINGS
     )
     try:
-        found = ask(model, messages, Findings, extraction(max_tokens=REPLY)).findings
+        found = structured_reply(model, messages, Findings, extraction_options(max_tokens=REPLY)).findings
     except ModelError as problem:
         return ModelReading(note=printable(problem.message))
     facts: list[ExtractedFact] = []

@@ -15,7 +15,15 @@ from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, che
 from kiwiresearch.kin.privacy import MAX_AGE, Mask, find_withheld
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, Snippet
 from kiwiresearch.kin.store import CaseStore
-from kiwiresearch.llm import CircuitBreakerModel, MaskedModel, Model, ask, extraction, model_label, prompt
+from kiwiresearch.llm import (
+    CircuitBreakerModel,
+    MaskedModel,
+    Model,
+    extraction_options,
+    model_label,
+    prompt,
+    structured_reply,
+)
 from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 1_200
@@ -52,7 +60,7 @@ def verify_by_model(
         existing_citations=_lines((extracted_fact.field, extracted_fact.snippet.words) for extracted_fact in facts),
     )
     try:
-        reply = ask(model, messages, VerifierOut, extraction(max_tokens=REPLY_TOKENS))
+        reply = structured_reply(model, messages, VerifierOut, extraction_options(max_tokens=REPLY_TOKENS))
     except ModelError as problem:
         return ModelReview(flags=(f"{model_label(model)} could not check the facts: {printable(problem.message)}",))
     confirmed, flags = [], list(map(printable, reply.hallucination_flags))

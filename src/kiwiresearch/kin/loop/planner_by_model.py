@@ -24,7 +24,7 @@ from kiwiresearch.kin.loop.planner import (
     Revisit,
     plan_by_rules,
 )
-from kiwiresearch.llm import ChatMessage, Model, ask, extraction, model_label, prompt
+from kiwiresearch.llm import ChatMessage, Model, extraction_options, model_label, prompt, structured_reply
 from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 900
@@ -96,7 +96,7 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
     searches = _keyed("S", given.past_searches)
     messages = _messages(given, queries, clues, searches)
     try:
-        found = ask(model, messages, PlannerOut, extraction(max_tokens=REPLY_TOKENS))
+        found = structured_reply(model, messages, PlannerOut, extraction_options(max_tokens=REPLY_TOKENS))
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
         return replace(rules, reasoning=f"{rules.reasoning} {model_label(model)} could not help with planning: {why}.")

@@ -15,7 +15,7 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import display_name, join_names
 from kiwiresearch.kin.report.summary import SummarySentence, summary
-from kiwiresearch.llm import Model, Prompt, ask, item_or_none, model_label, parse_prompt, write_up
+from kiwiresearch.llm import Model, Prompt, item_or_none, model_label, parse_prompt, structured_reply, write_up_options
 from kiwiresearch.text import fold, printable
 from kiwiresearch.text.dates import DateRange, dates_in
 
@@ -158,7 +158,7 @@ class Proposed(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class DroppedSentence:
+class RejectedSentence:
     """A sentence that was rejected, and why."""
 
     text: str
@@ -170,7 +170,7 @@ class WordedSummary:
     """A summary written by a model, as far as its sentences passed."""
 
     said: tuple[SummarySentence, ...]
-    dropped: tuple[DroppedSentence, ...] = ()
+    dropped: tuple[RejectedSentence, ...] = ()
     note: str = ""
     """Why the model did not help, if so."""
 
@@ -193,9 +193,9 @@ def write_summary(case: ReportInput, model: Model) -> WordedSummary:
     family = join_names([display_name(case.tree, seed) for seed in case.seeds]) or "nobody"
     facts = "\n".join(f"{key} {summary_sentence.text}" for key, summary_sentence in given.items())
     messages = summary_prompt().fill(family=family, facts=facts, most=MAX_SENTENCES)
-    options = write_up(TEMPERATURE, max_tokens=MAX_SENTENCES * PER_SENTENCE)
+    options = write_up_options(TEMPERATURE, max_tokens=MAX_SENTENCES * PER_SENTENCE)
     try:
-        proposed = ask(model, messages, Proposed, options).sentences
+        proposed = structured_reply(model, messages, Proposed, options).sentences
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
         return WordedSummary(
@@ -221,19 +221,19 @@ def _merge_sentences(
     given: dict[str, SummarySentence],
     proposed: Sequence[Sentence | None],
 ) -> WordedSummary:
-    dropped: list[DroppedSentence] = []
+    dropped: list[RejectedSentence] = []
     instead: dict[SummarySentence, SummarySentence] = {}
     covered: set[SummarySentence] = set()
     for sentence in proposed:
         if sentence is None:
-            dropped.append(DroppedSentence("", "wrong form"))
+            dropped.append(RejectedSentence("", "wrong form"))
             continue
         text = " ".join(printable(sentence.text).split())
         keys = tuple(dict.fromkeys(key.strip().strip("[]()") for key in sentence.keys))
         sources = [given[key] for key in keys if key in given]
         reason = _refusal(case, text, keys, sources, covered)
         if reason:
-            dropped.append(DroppedSentence(text[:120], reason))
+            dropped.append(RejectedSentence(text[:120], reason))
             continue
         rests_on = tuple(dict.fromkeys(fact for said in sources for fact in said.rests_on))
         people = tuple(dict.fromkeys(person for said in sources for person in said.people))

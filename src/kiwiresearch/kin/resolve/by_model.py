@@ -16,7 +16,7 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, MergeAction, MergeProposal
 from kiwiresearch.kin.resolve.resolver import MIN_SUPPORT
 from kiwiresearch.kin.tree import Person, PersonId, Tree
-from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
+from kiwiresearch.llm import Model, extraction_options, find_ungrounded_word, model_label, prompt, structured_reply
 from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 600
@@ -99,7 +99,7 @@ def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
             if feature.points < 0 and _names_no_relative(feature.feature)
         ),
     )
-    return ask(model, messages, Opinion, extraction(max_tokens=REPLY_TOKENS))
+    return structured_reply(model, messages, Opinion, extraction_options(max_tokens=REPLY_TOKENS))
 
 
 def apply_opinion(proposal: MergeProposal, opinion: Opinion, by: str) -> MergeProposal:

@@ -84,9 +84,9 @@ class BookSource:
         if locator.startswith(SCHEME):
             wanted, _, path = locator.removeprefix(SCHEME).partition("/")
         for book in self._books:
-            if wanted in ("", book.book.id) and book.resolve(path) is not None:
+            if wanted in ("", book.id) and book.resolve(path) is not None:
                 return self._fetched(book, open_page(book.archive, path))
-        archives = [book.archive for book in self._books if wanted in ("", book.book.id)]
+        archives = [book.archive for book in self._books if wanted in ("", book.id)]
         hidden = next(filter(None, (hidden_page_error(archive, path) for archive in archives)), None)
         raise hidden or PageNotFound(
             f"No book of this case has the page {locator!r}.", remedy="Add the book that has this page."
@@ -103,7 +103,7 @@ class BookSource:
         )
 
     def _pages_of(self, findings: SearchResult) -> list[tuple[OpenBook, str, str]]:
-        by_id = {book.book.id: book for book in self._books}
+        by_id = {book.id: book for book in self._books}
         return [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
 
     def _read(self, book: OpenBook, path: str) -> Fetched | None:
@@ -125,7 +125,7 @@ class BookSource:
             tier=self.tier,
             accessed_at=self._accessed_at,
             content_hash=digest,
-            origin_group="wikimedia" if is_wiki else f"book:{book.book.name or book.book.id}",
+            origin_group="wikimedia" if is_wiki else f"book:{book.book.name or book.id}",
             form="authored",
             user_contributed=is_wiki,
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from kiwiresearch.ask import (
+    MODERN_YEAR,
     Answer,
     AnswerBook,
     AnswerCitation,
@@ -42,7 +43,6 @@ MIN_SHARE_OF_PASSAGE = 0.55
 that were refused, half have one."""
 MIN_SHARE_OF_TITLE = 0.2
 MARK = re.compile(r"\[(\d{1,3})\]")
-YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 SPACE_IN_BRACKETS = re.compile(r"(?<=[(\[]) +| +(?=[)\]])")
 """Books often have it where a template or a link was left out: "( 1455 - 1485)"."""
 
@@ -217,7 +217,7 @@ def _worth_showing(
     with context.try_locked_finder(TIMEOUT_S) as finder:
         if finder is None:
             return (), (), None
-        books = {book.book.id: book for book in finder.books}
+        books = {book.id: book for book in finder.books}
 
         def share(ref: EntryRef, *texts: str) -> float:
             return _share_of_question(answer.asked, texts, books[ref.book]) if ref.book in books else 0.0
@@ -242,7 +242,7 @@ def _worth_showing(
 def _older_book(question: str, books: Sequence[Book], shown: Collection[str]) -> OlderBook | None:
     """The newest of the books that a refusal shows pages of, or else of all books."""
     dated = [book for book in books if book.date[:4].isdigit() and (book.id in shown or not shown)]
-    newest, years = max(dated, key=lambda book: book.date, default=None), YEAR.findall(question)
+    newest, years = max(dated, key=lambda book: book.date, default=None), MODERN_YEAR.findall(question)
     if newest is None or not years or max(years) <= newest.date[:4]:
         return None
     return OlderBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)

@@ -336,7 +336,7 @@ class BookPages:
         with self._context.locked_finder() as finder:
             statuses = book_statuses(self._context.workspace, self._context.shelf)
             try:
-                opened: Mapping[str, OpenBook] = {book.book.id: book for book in finder.books}
+                opened: Mapping[str, OpenBook] = {book.id: book for book in finder.books}
             except KiwiError:  # one book that cannot be opened must not hide the others
                 opened = {}
         listed = self._library.books()

@@ -186,7 +186,7 @@ class LeadPictures:
 
 def _archive(finder: Finder, ref: EntryRef) -> Archive:
     """The book of a page, as the policy shows it; the address may name any book."""
-    found = next((book for book in finder.books if book.book.id == ref.book), None)
+    found = next((book for book in finder.books if book.id == ref.book), None)
     if found is None:
         raise BookNotFound("The library does not have this book.")
     return found.archive

@@ -16,11 +16,11 @@ from kiwiresearch.atlas import (
     DAYS,
     SUBJECTS,
     Atlas,
+    PageKind,
     ResultWindow,
-    Subject,
-    book_subjects,
     events_on,
-    subject_pages,
+    page_kinds,
+    pages_of_kind,
 )
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import JobQueue
@@ -131,7 +131,7 @@ class ExplorePages:
         def rows(number: int) -> Any:
             window = ResultWindow(PAGES_A_PAGE, (number - 1) * PAGES_A_PAGE)
             return self._context.atlases.cached(
-                atlas, ("subject", name, number), lambda: subject_pages(atlas, name, window)
+                atlas, ("subject", name, number), lambda: pages_of_kind(atlas, name, window)
             )
 
         found = rows(n)
@@ -254,9 +254,9 @@ class ExplorePages:
         if not atlas.has_tables(*SUBJECTS.needs):
             return {}
         atlases.wait_for(atlas, SUBJECTS)
-        found: Sequence[Subject] = atlases.cached(atlas, ("subjects",), lambda: book_subjects(atlas))
+        found: Sequence[PageKind] = atlases.cached(atlas, ("subjects",), lambda: page_kinds(atlas))
 
-        def link(subject: Subject) -> NamedLink:
+        def link(subject: PageKind) -> NamedLink:
             address = list_address("/browse/subject", {"book": opened.book.id, "name": subject.name})
             return NamedLink(subject.name, address, subject.pages)
 

@@ -247,4 +247,4 @@ class FamilyPages:
     @cached_property
     def _languages(self) -> dict[str, str]:
         with self.context.locked_finder() as finder:
-            return {str(book.book.id): book.book.language for book in finder.books}
+            return {str(book.id): book.book.language for book in finder.books}

@@ -148,7 +148,7 @@ def _shelf(context: ServerContext) -> tuple[ShelfBook, ...]:
     with context.locked_finder() as finder:
         rows = book_statuses(context.workspace, context.shelf)
         try:
-            opened: Mapping[str, OpenBook] = {book.book.id: book for book in finder.books}
+            opened: Mapping[str, OpenBook] = {book.id: book for book in finder.books}
         except KiwiError:  # one book that cannot be opened must not hide the others
             opened = {}
         return tuple(_shelf_book(row, opened.get(row.listed.id)) for row in rows)

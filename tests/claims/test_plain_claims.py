@@ -1,4 +1,4 @@
-"""Statements: what a sentence of no type says, in its own words, and what it depends on."""
+"""Plain claims: what a sentence of no type says, in its own words, and what it depends on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.claims.claim_examples import CITY, PAINTER, below
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, claim_from_record, claim_record
 from kiwiresearch.claims.page_claims import claims_of_page
-from kiwiresearch.claims.statements import MAX_LIST_CHARS, SentenceFilter, all_sentences, no_sentences
+from kiwiresearch.claims.plain_claims import MAX_LIST_CHARS, SentenceFilter, all_sentences, no_sentences
 
 PARK = "Children play in the park near the river."
 MARKET = "The market of Norbury sells fish and bread."
@@ -27,7 +27,7 @@ def statements(
 
 
 def leaning(html: str, *, title: str = "Norbury", lead: str = CITY) -> list[tuple[str, str]]:
-    """Each statement with what it depends on."""
+    """Each plain claim with what it depends on."""
     return [(one.text, one.depends_on) for one in statements(html, title=title, lead=lead)]
 
 

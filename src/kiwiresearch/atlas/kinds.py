@@ -1,4 +1,4 @@
-"""Subjects of a book: what the first sentence of each page says that its thing is, such as a city or a poet."""
+"""Kinds of pages of a book, its "subjects" on screen: the first sentence of each page says that its thing is a city."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MAX_TRIES = 3
 """How many verbs are tried: the first may belong to an aside."""
 MAX_DEPTH = 3
 """How many nouns such as 'type of' are passed over."""
-LEAST_PAGES = 3
+MIN_PAGES = 3
 """A noun is a subject if this many pages are one."""
-LEAST_OTHER_PAGES = 5
+MIN_OTHER_PAGES = 5
 """The same for nouns that belong to no area, among which more are not kinds of things."""
 OTHER = "other"
 AREAS = ("places", "people", "nature", "culture", "history", "science", "society", OTHER)
@@ -69,7 +69,7 @@ def rules_for(language: str) -> DefinitionRules | None:
     )
 
 
-def subject_of(lead: str, rules: DefinitionRules) -> str:
+def kind_of(lead: str, rules: DefinitionRules) -> str:
     """The kind of thing that the first sentences of a page say it is; empty if they do not say it plainly."""
     text = lead[:MAX_LEAD_CHARS]
     for _ in range(3):  # asides within asides
@@ -135,7 +135,7 @@ def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
         folder,
         "subjects",
         f"""SELECT subject, area, path, title FROM named
-        QUALIFY count(*) OVER (PARTITION BY subject) >= if(area = '{OTHER}', {LEAST_OTHER_PAGES}, {LEAST_PAGES})
+        QUALIFY count(*) OVER (PARTITION BY subject) >= if(area = '{OTHER}', {MIN_OTHER_PAGES}, {MIN_PAGES})
         ORDER BY subject, lower(title), path""",
     )
 
@@ -146,7 +146,7 @@ def _named_pages(database: AtlasDatabase, language: str) -> Iterator[tuple[str, 
         return
     query = "SELECT path, title, lead FROM pages WHERE kind = 'article' ORDER BY entry"
     for path, title, lead in database.stream(query):
-        subject = subject_of(str(lead), rules)
+        subject = kind_of(str(lead), rules)
         if subject:
             yield subject, rules.areas.get(subject, OTHER), path, title
 
@@ -155,7 +155,7 @@ SUBJECTS = Recipe("subjects", ("subjects",), ("pages",), _make)
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PageKind:
     """A kind of thing, and how many pages are about one."""
 
     name: str
@@ -163,14 +163,14 @@ class Subject:
     pages: int
 
 
-def book_subjects(atlas: Atlas) -> tuple[Subject, ...]:
+def page_kinds(atlas: Atlas) -> tuple[PageKind, ...]:
     """All subjects of a book, the largest first."""
     with atlas.database(files=atlas.files(SUBJECTS)) as database:
         query = "SELECT subject AS name, area, count(*) AS pages FROM subjects GROUP BY ALL ORDER BY pages DESC, name"
-        return tuple(Subject(*row) for row in database.stream(query))
+        return tuple(PageKind(*row) for row in database.stream(query))
 
 
-def subject_pages(atlas: Atlas, subject: str, window: ResultWindow) -> ResultPage:
+def pages_of_kind(atlas: Atlas, subject: str, window: ResultWindow) -> ResultPage:
     """The pages about one kind of thing, by title."""
     with atlas.database(files=atlas.files(SUBJECTS)) as database:
         chosen = [("subject = ?", [subject])]

@@ -6,7 +6,7 @@ import pytest
 
 from kiwiresearch.atlas import ResultWindow
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.subjects import book_subjects, rules_for, subject_of, subject_pages
+from kiwiresearch.atlas.kinds import kind_of, page_kinds, pages_of_kind, rules_for
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_noun_of_the_first_sentence_is_the_subject(lead: str, subject: str) 
     """Only nouns that name a kind of thing count; where the sentence is not plain, there is none."""
     rules = rules_for("eng")
     assert rules is not None
-    assert subject_of(lead, rules) == subject
+    assert kind_of(lead, rules) == subject
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_noun_of_the_first_sentence_is_the_subject(lead: str, subject: str) 
 def test_french_and_spanish_name_the_noun_first(language: str, lead: str, subject: str) -> None:
     rules = rules_for(language)
     assert rules is not None
-    assert subject_of(lead, rules) == subject
+    assert kind_of(lead, rules) == subject
 
 
 def test_a_language_without_rules_has_no_subjects() -> None:
@@ -54,11 +54,11 @@ def test_a_language_without_rules_has_no_subjects() -> None:
 
 def test_pages_of_a_subject_are_listed_by_title(elm_atlas: Atlas) -> None:
     """A kind of thing is a subject when three pages are one."""
-    found = {one.name: one for one in book_subjects(elm_atlas)}
+    found = {one.name: one for one in page_kinds(elm_atlas)}
     assert all(one.pages >= 3 for one in found.values())
     for one in found.values():
-        rows = subject_pages(elm_atlas, one.name, ResultWindow(limit=100)).rows
+        rows = pages_of_kind(elm_atlas, one.name, ResultWindow(limit=100)).rows
         titles = [row["title"] for row in rows]
         assert len(titles) == one.pages
         assert titles == sorted(titles, key=str.lower)
-    assert subject_pages(elm_atlas, "' OR true --", ResultWindow()).total == 0
+    assert pages_of_kind(elm_atlas, "' OR true --", ResultWindow()).total == 0

@@ -1,4 +1,4 @@
-"""A page prepared for claims, and statements from its sentences that have no other type."""
+"""A page prepared for claims, and its plain claims: sentences of no other type, which JSON calls statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, DependsOn
 from kiwiresearch.claims.language import grammar_of
 from kiwiresearch.claims.sentence import (
     PageSentence,
-    SentenceMargin,
+    SentenceAnnotations,
     claim_score,
     claim_signals,
     has_name,
@@ -36,13 +36,13 @@ class ClaimPage:
         self.grammar = grammar_of(page.language)
         self.sentences = list(sentences_of(page))
         self.subjects = Subjects(page, self.grammar, self.sentences)
-        self.margin = SentenceMargin(page)
+        self.annotations = SentenceAnnotations(page)
         self.headings = [page.headings(index) for index in range(len(page.sections))]
         self._book_name = book_name
 
     def has_unnamed_person(self, text: str, words: SentenceWords) -> bool:
         """Whether a sentence has a 'he' or 'she' that neither it nor the page has named."""
-        return not self.subjects.theme.is_person and has_unnamed_person(text, words)
+        return not self.subjects.page_subject.is_person and has_unnamed_person(text, words)
 
     def claim(
         self,
@@ -61,7 +61,7 @@ class ClaimPage:
         """A claim in these words, from a sentence."""
         page = self.page
         section = page.sections[sentence.section]
-        links = self.margin.links(sentence.start, sentence.end)
+        links = self.annotations.links(sentence.start, sentence.end)
         names = tuple(dict.fromkeys(link.text for link in links if link.text))
         return Claim(
             text=text,
@@ -90,7 +90,7 @@ def _tags(subject: str, heading: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for word in words if word))[:MAX_TAGS]
 
 
-MAX_STATEMENT_CHARS = 420
+MAX_PLAIN_CHARS = 420
 MIN_ITEMS, MAX_LIST_CHARS = 2, 600
 EARLY_WORDS = 6
 """A pronoun among this many words after the first refers to the sentence before."""
@@ -108,7 +108,7 @@ def no_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
 
 
 class PlainClaims:
-    """Makes statements from the wanted sentences of a page, in their own words, pronouns included."""
+    """Makes plain claims from the wanted sentences of a page, in their own words, pronouns included."""
 
     def __init__(self, claim_page: ClaimPage, wanted: SentenceFilter) -> None:
         self._page = claim_page.page
@@ -118,27 +118,27 @@ class PlainClaims:
         self._grammar = claim_page.grammar
         self._wanted = wanted
 
-    def from_sentence(self, number: int, sentence: PageSentence) -> Claim | None:
-        """A sentence as a statement, read alone or after the previous one in its paragraph."""
+    def from_sentence(self, index: int, sentence: PageSentence) -> Claim | None:
+        """A sentence as a plain claim, read alone or after the previous one in its paragraph."""
         headings = self._claim_page.headings[sentence.section]
-        if not is_whole(sentence, MAX_STATEMENT_CHARS) or not self._wanted(sentence.text, headings):
+        if not is_whole(sentence, MAX_PLAIN_CHARS) or not self._wanted(sentence.text, headings):
             return None
         if self._grammar.points_elsewhere.search(sentence.text):
             return None
-        named, depends_on = self._subjects.of(number), self._dependence(number, sentence)
-        if depends_on == "previous" and not self._has_previous(number):
+        named, depends_on = self._subjects.of(index), self._dependence(index, sentence)
+        if depends_on == "previous" and not self._has_previous(index):
             return None
-        if sentence.kind == "item" and self._subjects.opening(number).verb < 0:
+        if sentence.kind == "item" and self._subjects.opening(index).verb < 0:
             return None
-        start = 0 if depends_on == "previous" else self._subjects.opening(number).start
-        name = self._subjects.theme.name if named is None else named.name
+        start = 0 if depends_on == "previous" else self._subjects.opening(index).start
+        name = self._subjects.page_subject.name if named is None else named.name
         cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
-        return self._to_statement(cut, name, depends_on)
+        return self._plain_claim(cut, name, depends_on)
 
-    def from_list(self, number: int) -> Iterator[Claim]:
-        """'The drugs are:' and the items below it as one statement, cut where it gets too long."""
-        sentence, items = self._sentences[number], list[PageSentence]()
-        for item in self._sentences[number + 1 :]:
+    def from_list(self, index: int) -> Iterator[Claim]:
+        """'The drugs are:' and the items below it as one plain claim, cut where it gets too long."""
+        sentence, items = self._sentences[index], list[PageSentence]()
+        for item in self._sentences[index + 1 :]:
             if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
                 break
             if item.end - sentence.start > MAX_LIST_CHARS:
@@ -146,28 +146,30 @@ class PlainClaims:
             items.append(item)
         is_wanted = self._wanted(sentence.text, self._claim_page.headings[sentence.section])
         # Its verb may be missing or far away, so only a pronoun at its start counts.
-        first_word = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
+        first_word = sentence.text[self._subjects.opening(index).subject :].partition(" ")[0].lower()
         depends_on: DependsOn = "previous" if first_word in self._grammar.genders else ""
         if (
             len(items) < MIN_ITEMS
             or not is_wanted
-            or (depends_on == "previous" and not self._has_previous(number))
+            or (depends_on == "previous" and not self._has_previous(index))
             or points_outside(sentence.text, SentenceWords.of(sentence.text), self._grammar)
         ):
             return
-        follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
+        follows = self._sentences[index + len(items) + 1 : index + len(items) + 2]
         is_cut = bool(follows) and follows[0].kind == "item" and follows[0].section == sentence.section
         text = f"{sentence.text} {'; '.join(item.text.rstrip(' .;,') for item in items)}{'; …' if is_cut else '.'}"
-        yield self._to_statement(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, depends_on)
+        yield self._plain_claim(
+            sentence._replace(text=text, end=items[-1].end), self._subjects.page_subject.name, depends_on
+        )
 
-    def _has_previous(self, number: int) -> bool:
+    def _has_previous(self, index: int) -> bool:
         """Whether a sentence has one before it in its paragraph."""
-        return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
+        return index > 0 and self._sentences[index - 1].block == self._sentences[index].block
 
-    def _dependence(self, number: int, sentence: PageSentence) -> DependsOn:
+    def _dependence(self, index: int, sentence: PageSentence) -> DependsOn:
         """The context a sentence needs, if it cannot be understood alone."""
-        named, words = self._subjects.of(number), SentenceWords.of(sentence.text)
-        opening = self._subjects.opening(number)
+        named, words = self._subjects.of(index), SentenceWords.of(sentence.text)
+        opening = self._subjects.opening(index)
         if (
             (opening.start == 0 and self._starts_with_connective(sentence.text))
             or self._grammar.adds.match(sentence.text) is not None
@@ -178,12 +180,12 @@ class PlainClaims:
             return "previous"
         if named is None:
             # A sentence that opens a paragraph needs nothing before it but the subject of the page.
-            return "previous" if self._has_previous(number) or self._points_back(sentence.text) else "subject"
+            return "previous" if self._has_previous(index) or self._points_back(sentence.text) else "subject"
         if named.end <= named.start:
             return "previous" if self._grammar.pronoun_second.match(sentence.text) else ""
-        is_theme = named.name == self._subjects.theme.name and named.found is None
+        is_page_subject = named.name == self._subjects.page_subject.name and named.name_span is None
         is_noun = sentence.text[named.start : named.end].lower() not in self._grammar.genders  # 'the disease'
-        return "subject" if is_theme and (self._subjects.theme.is_person or is_noun) else "previous"
+        return "subject" if is_page_subject and (self._subjects.page_subject.is_person or is_noun) else "previous"
 
     def _points_back(self, text: str) -> bool:
         """Whether a sentence starts with a pronoun, or with a word that refers to something outside it."""
@@ -203,12 +205,12 @@ class PlainClaims:
             words not in self._grammar.kept_connectives or words in self._grammar.ordering_connectives
         )
 
-    def _to_statement(self, sentence: PageSentence, subject: str, depends_on: DependsOn) -> Claim:
+    def _plain_claim(self, sentence: PageSentence, subject: str, depends_on: DependsOn) -> Claim:
         text = tidy_sentence(" ".join(sentence.text.split()))
         text = text[:1].upper() + text[1:]
         figures = figures_of(text, SentenceWords.of(text), self._page.language, self._grammar)
         hedges = hedges_in(text, self._page.language)
-        signals = claim_signals(self._page, sentence, self._claim_page.margin)
+        signals = claim_signals(self._page, sentence, self._claim_page.annotations)
         score = claim_score(signals, hedges, length=len(text), has_name=has_name(text))
         quotes = (quote_at(self._page, sentence.start, sentence.end),)
         return self._claim_page.claim(
