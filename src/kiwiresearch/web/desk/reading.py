@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from kiwiresearch.claims import Claim, ClaimType, claims_of_page
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
-from kiwiresearch.export import worksheet_of_page
+from kiwiresearch.export import make_page_worksheet
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.runs import RunPage
 from kiwiresearch.web.addresses import local_address, page_address, safe_return_address
@@ -170,7 +170,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         return pages.show(
             request,
             "worksheet.html",
-            worksheet=worksheet_of_page(claims_of_page(found, place.book.book.name), place.book.book),
+            worksheet=make_page_worksheet(claims_of_page(found, place.book.book.name), place.book.book),
             title=found.title,
             address=page_address(found.ref),
             files=[(form, f"/worksheet?{urlencode(query | {'format': form}, errors='replace')}") for form in FILES],

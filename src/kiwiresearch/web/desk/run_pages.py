@@ -29,7 +29,7 @@ from kiwiresearch.brief import (
 )
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.export import FORMATS, grouped_formats, has_browser, run_worksheet
+from kiwiresearch.export import FORMATS, grouped_formats, has_browser, make_run_worksheet, read_findings
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.text.dates import DateRange
@@ -257,7 +257,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         notes = len(run.notes.notes)
         missing = {} if has_browser(context.workspace.settings.browser) else {"pdf": "exports.needs_browser"}
         try:
-            worksheet = run_worksheet(run)
+            worksheet = make_run_worksheet(read_findings(run))
         except NothingFound:
             worksheet = None
             missing |= {name: "exports.too_short" for name, form in FORMATS.items() if form.content == "worksheet"}
