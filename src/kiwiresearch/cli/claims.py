@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
+from kiwiresearch.cli.options import (
+    BookOption,
+    JsonOption,
+    emit,
+    open_books,
+    print_json,
+    require_title,
+    say,
+    user_workspace,
+)
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
@@ -60,8 +69,7 @@ def _of_page(title: str, book: list[str] | None) -> PageClaims:
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.workspace import find_page
 
-    if not title.strip():
-        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Hattusa'.")
+    require_title(title, "Hattusa")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, NoModel, Privacy, opened_case, person_or_seed, privacy_mode, shown_person
-from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
+from kiwiresearch.cli.options import (
+    BookOption,
+    JsonOption,
+    emit,
+    open_books,
+    print_json,
+    require_title,
+    say,
+    user_workspace,
+)
 from kiwiresearch.errors import BadUsage, BookError, CannotWrite, NothingFound
 
 if TYPE_CHECKING:
@@ -295,14 +304,14 @@ def extract(
             "Enter either the title of a page or --batch FILE.",
             remedy="Example: kiwiresearch kin extract 'Charles Darwin'",
         )
-    if title is not None and not title.strip():
-        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Charles Darwin'.")
+    if title is not None:
+        require_title(title, "Charles Darwin")
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=True) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=True) as finder:
         if batch:
-            from kiwiresearch.cli.batch import each_named
+            from kiwiresearch.cli.batch import print_each
 
-            code = each_named(
+            code = print_each(
                 batch,
                 "path",
                 ("path", "title"),

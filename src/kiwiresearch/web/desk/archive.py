@@ -55,7 +55,7 @@ class ArchivePages:
                 removed_item for removed_item in self._removed.items("deleted") if self._may(request, removed_item)
             ],
             days=KEEP_DAYS,
-            may_empty=self._access.is_owner(request),
+            may_empty=self._access.may_manage(request),
             is_purged=purged,
         )
 
@@ -70,7 +70,7 @@ class ArchivePages:
                 return redirect("/archive?purged=1")
             self._removed.restore(kind, work_id)
             return redirect(f"{LISTS[kind]}?restored={kind}.{quoted(work_id)}#set-aside")
-        if kind == "run" and self._has_users and not self._access.is_owner(request):
+        if kind == "run" and self._has_users and not self._access.may_manage(request):
             job = self._jobs.get(work_id)
             self._require(request, kind, job.user, job.asked_at)
         else:
@@ -92,7 +92,7 @@ class ArchivePages:
 
     def _may(self, request: Request, item: RemovedItem) -> bool:
         is_theirs = item.kind == "run" and self._has_users and current_visitor().may_change(item.user, item.made)
-        return is_theirs or self._access.is_owner(request)
+        return is_theirs or self._access.may_manage(request)
 
     def _require(self, request: Request, kind: WorkKind, user: str, made: str) -> None:
         """Owners may do everything, users may change and restore what is theirs."""

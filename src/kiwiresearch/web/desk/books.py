@@ -26,6 +26,7 @@ from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
 from kiwiresearch.web.problems import Problem, Refused, problem_of
 from kiwiresearch.workspace import (
     AtlasEstimate,
+    BookState,
     BookStatus,
     BookTask,
     Upload,
@@ -56,7 +57,7 @@ class LibraryBook:
     key: str
     listed: ListedBook
     book: Book | None = None
-    check: str = ""
+    check: BookState | Literal[""] = ""
     problem: Problem | None = None
     host: str = ""
     titles: int = 0
@@ -101,7 +102,7 @@ class LibraryBook:
     @property
     def is_file(self) -> bool:
         """Whether its file is on this machine, so that it can be checked and indexed here."""
-        return not (self.listed.source.is_served or self.listed.source.is_on_peer)
+        return self.listed.source.is_local
 
 
 def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
@@ -301,7 +302,7 @@ class BookPages:
         removed: str = "",
         is_deleted: bool = False,
     ) -> Response:
-        is_owner = self._access.is_owner(request)
+        is_owner = self._access.may_manage(request)
         books = self._books(is_owner=is_owner)
         values: dict[str, Any] = {
             "books": books,

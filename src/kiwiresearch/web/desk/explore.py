@@ -265,14 +265,14 @@ class ExplorePages:
 
     def _show(self, request: Request, template: str, opened: OpenBook | None, tab: str, **values: Any) -> Response:
         listed = next((book for book in self._context.shelf.books if opened and book.id == opened.book.id), None)
-        is_file = listed is not None and not (listed.source.is_served or listed.source.is_on_peer)
+        is_file = listed is not None and listed.source.is_local
         return self._pages.show(
             request,
             template,
             book=opened.book if opened else None,
             books=self._context.shelf.books,
             tab=tab,
-            atlas_key=book_key(listed) if listed and is_file and self._access.is_owner(request) else "",
+            atlas_key=book_key(listed) if listed and is_file and self._access.may_manage(request) else "",
             tasks=self._context.book_tasks.of(listed) if listed else (),
             **values,
         )

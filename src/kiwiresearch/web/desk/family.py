@@ -144,7 +144,7 @@ def _page(
         settings=_settings(pages, limits or {}),
         problem=problem,
         choices=choices or [],
-        owner=pages.families.access.is_owner(request),
+        owner=pages.families.access.may_see_living(request),
         largest=MAX_FILE_BYTES,
     )
 

@@ -28,7 +28,7 @@ from kiwiresearch.web.desk.family_frame import (
 )
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
-from kiwiresearch.web.family_files import AuditHead, proof_record
+from kiwiresearch.web.family_files import AuditHead, verification_record
 from kiwiresearch.web.guard import allow
 from kiwiresearch.web.job_requests import start_job
 
@@ -162,7 +162,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
     @routes.get("/family/{case}/audit")
     def audit(request: Request, case: CaseId, check: CheckSwitch = "", head: AuditHead = "") -> Response:
-        proof = proof_record(pages.families, request, case, head.strip()) if check else None
+        proof = verification_record(pages.families, request, case, head.strip()) if check else None
         return pages.show(request, "family_audit.html", case, "audit", proof=proof, head=head)
 
 

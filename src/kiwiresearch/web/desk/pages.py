@@ -205,7 +205,7 @@ class Pages:
                 place=request.url.path,
                 part_of=values.pop("part_of", request.url.path),
                 theme=self.theme_for(request),
-                may_manage=self._access.is_owner(request),
+                may_manage=self._access.may_manage(request),
                 removed_notice=removed_notice_in(request),
                 policy=self._context.workspace.settings.policy,
                 cover_address=self.covers.address,

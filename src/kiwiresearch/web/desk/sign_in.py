@@ -92,7 +92,7 @@ class SignInPages:
 
     def page(self, request: Request, *, off: bool = False) -> Response:
         """The form; `off` if sign-in was just turned off."""
-        if not self._access.is_owner(request):
+        if not self._access.may_manage(request):
             self._accounts.require_users(request)  # there are none, as for programs
         return self._show(request, is_off=off)
 

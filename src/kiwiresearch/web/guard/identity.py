@@ -272,8 +272,10 @@ class OwnerAccess:
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve
 
-    def is_owner(self, request: Request) -> bool:
-        """Users by their role; else holders of a token that is for owners; else who is on this machine.
+    def may_manage(self, request: Request) -> bool:
+        """Whether a request comes from an owner.
+
+        Users are known by their role, else by a token that is for owners, else by being on this machine.
 
         Behind a proxy all requests may seem to come from this machine, so there nobody is known to be the owner.
         """
@@ -287,7 +289,7 @@ class OwnerAccess:
         return request.client is not None and is_loopback(request.client.host)
 
     def require_owner(self, request: Request) -> None:
-        if not self.is_owner(request):
+        if not self.may_manage(request):
             raise Refused(403, "Only an owner can change books and settings.", MANAGE_REMEDY)
 
 
@@ -297,7 +299,8 @@ class FamilyAccess:
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve
 
-    def is_owner(self, request: Request) -> bool:
+    def may_see_living(self, request: Request) -> bool:
+        """Whether this is an owner, who sees people who may be living, on a server that allows it."""
         if not self._serve.family_owner:
             return False
         if self._serve.users:
@@ -308,12 +311,12 @@ class FamilyAccess:
 
     def privacy_mode(self, request: Request, wanted: PrivacyMode | None = None) -> PrivacyMode:
         """The privacy mode of a reply: the one requested, if it shows no more than allowed."""
-        allowed: PrivacyMode = "owner" if self.is_owner(request) else "public"
+        allowed: PrivacyMode = "owner" if self.may_see_living(request) else "public"
         if wanted is not None and PRIVACY_MODES.index(wanted) < PRIVACY_MODES.index(allowed):
             raise Refused(403, "Only an owner can see this.", OWNER_REMEDY)
         return wanted or allowed
 
     def require_owner(self, request: Request) -> None:
         """Refuse what only the owner may do: it could reveal a living person, or use the network."""
-        if not self.is_owner(request):
+        if not self.may_see_living(request):
             raise Refused(403, "Only an owner can do this.", OWNER_REMEDY)

@@ -22,6 +22,7 @@ from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import PREFIX, ROLES, Store, UserRow
 from kiwiresearch.web.guard.identity import (
     CURRENT_VISITOR,
+    TOKEN_NEEDED,
     Visitor,
     cookie_in,
     is_public,
@@ -35,7 +36,7 @@ from kiwiresearch.web.guard.identity import (
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
 from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
-from kiwiresearch.web.problems import Problem, problem_of, refuse
+from kiwiresearch.web.problems import problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
 
 TRIES_A_MINUTE = 10
@@ -192,15 +193,6 @@ class UserAuthenticator:
             self._users.note_use(token_id, at=self._now())
 
 
-LOGIN_NEEDED = Problem(
-    401,
-    "Token needed",
-    "You need a token to use this server.",
-    "Send it as 'Authorization: Bearer TOKEN', or open /login in a browser.",
-    (("WWW-Authenticate", "Bearer"),),
-)
-
-
 class UserCheck(HttpLayer):
     """Lets users in, each counted by name; others may use only the public paths, such as the login page."""
 
@@ -220,7 +212,7 @@ class UserCheck(HttpLayer):
         if wait_s := self._wait(known, scope):
             await refuse(too_often(math.ceil(wait_s), "your limit under [limits]"), scope, receive, send)
         elif known is None and not (is_public(scope) or is_sign_in_link(scope)):
-            await redirect_to_login(LOGIN_NEEDED, scope, receive, send)
+            await redirect_to_login(TOKEN_NEEDED, scope, receive, send)
         elif known is not None and "reading_key" not in scope["state"] and opens_book(scope):
             await RedirectResponse(with_reading_key(scope, known.reading_key), status_code=303)(scope, receive, send)
         else:
