@@ -133,14 +133,14 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check a run against its books. Compares every file, quote, number, date and name; exit code 1 if one is wrong."""
-    from kiwiresearch.cli.answer_output import proof
+    from kiwiresearch.cli.answer_output import verification
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
 
     folder = folder_of(run)
     with shelf_for(folder, user_workspace(), book or []) as shelf:
         found = prove(folder, shelf)
-    emit(found.record(), lambda: proof(found), as_json=json)
+    emit(found.record(), lambda: verification(found), as_json=json)
     if not found.holds:
         raise typer.Exit(1)
 

@@ -89,10 +89,10 @@ def living(
     if status and not why.strip():
         raise BadUsage("--set needs a reason.", remedy="Add a reason, for example: --why 'the family told me'")
     with opened_case(case, writing=bool(status)) as found:
-        one = found.person(person, by_name=not json)
+        person_id = found.person(person, by_name=not json)
         if status:
-            set_living(found, one, status, why.strip())
-        row = living_record(found, one)
+            set_living(found, person_id, status, why.strip())
+        row = living_record(found, person_id)
         public_why = found.mask("public").text(row.why) if json else row.why
     emit(
         {"living": row.living, "why": public_why, "by_user": row.by_user},

@@ -48,9 +48,9 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
             )
             return
         tree = found.tree(mode)
-        one = shown_person(found, person, tree)
-        seed = next((seed for seed in found.seeds() if seed in tree.persons and seed != one), None)
-        row = person_record(tree, one, KinshipFinder(tree).kinship(seed, one).words if seed else "")
+        person_id = shown_person(found, person, tree)
+        seed = next((seed for seed in found.seeds() if seed in tree.persons and seed != person_id), None)
+        row = person_record(tree, person_id, KinshipFinder(tree).kinship(seed, person_id).words if seed else "")
         emit(row, lambda: kin_output.person(row, tree.persons[seed].name if seed else ""), as_json=json)
 
 
@@ -88,11 +88,11 @@ def evidence(
     mode = privacy_mode(privacy, as_json=json)
     with opened_case(case) as found:
         shown = found.tree(mode)
-        one = shown_person(found, person, shown)
-        rows = evidence_records(found, one, wanted, mode)
+        person_id = shown_person(found, person, shown)
+        rows = evidence_records(found, person_id, wanted, mode)
         emit(
-            {"id": one, "name": shown.persons[one].name, "assertions": rows},
-            lambda: kin_output.evidence(shown.persons[one].name, rows),
+            {"id": person_id, "name": shown.persons[person_id].name, "assertions": rows},
+            lambda: kin_output.evidence(shown.persons[person_id].name, rows),
             as_json=json,
         )
 
@@ -238,17 +238,10 @@ def _output_file(out: str) -> Path | None:
 
 
 def _write(target: Path, text: str) -> None:
-    import secrets
+    from kiwiresearch.system import write_atomically
 
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            # As bytes: GEDCOM and CSV prescribe their own line ends.
-            part.write_bytes(text.encode("utf-8", "replace"))
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as problem:
         raise CannotWrite(
             f"{str(target)!r} cannot be written: {problem.strerror}.", remedy="Choose another file with --out."
@@ -268,15 +261,15 @@ def verify(
 
     try:
         with opened_case(case, books=book or []) as found:
-            proof = verify_case(found, head)
+            verification = verify_case(found, head)
     except BookError as problem:
         if book:
             raise
         say(f"Verifying without the books: {problem}")
         with opened_case(case) as found:
-            proof = verify_case(found, head)
-    emit(proof.record(), lambda: kin_output.proof(proof), as_json=json)
-    if not proof.holds:
+            verification = verify_case(found, head)
+    emit(verification.record(), lambda: kin_output.verification(verification), as_json=json)
+    if not verification.holds:
         raise typer.Exit(1)
 
 

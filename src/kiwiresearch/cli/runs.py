@@ -109,7 +109,7 @@ def research(
                 remedy=f"To continue, run the same command with --resume --out {shlex.quote(str(folder))}. "
                 "To write the brief from the pages read so far, use --finish instead of --resume.",
             ) from None
-        display.done(done)
+        display.finish(done)
 
 
 def _folder(out: str | None, work: Research, *, resume: bool) -> Path:

@@ -332,9 +332,9 @@ def _add_living(routes: APIRouter, families: Families) -> None:
         """Set whether a person is living. This overrides every rule. Only the owner can."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
-            one = visible_person(found.store.tree(), person)
-            set_living(found, one, body.status, body.why)
-            return living_record(found, one)
+            person_id = visible_person(found.store.tree(), person)
+            set_living(found, person_id, body.status, body.why)
+            return living_record(found, person_id)
 
 
 def _add_plugins(routes: APIRouter, families: Families) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from kiwiresearch.jobs import KEEP_DAYS, JobQueue, RemovedItem, WorkKind
 from kiwiresearch.web.addresses import quoted
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow, current_visitor, require_own
 
@@ -20,7 +20,7 @@ LISTS: dict[WorkKind, str] = {"run": "/research", "family": "/family"}
 DAY_S = 24 * 3600
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page, and the forms of lists that archive, delete and restore."""
     routes = RoleRouter("researcher", include_in_schema=False)
     shown = ArchivePages(context, jobs, pages)
@@ -34,7 +34,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 class ArchivePages:
     """The page and its actions: for owners, and for researchers with their own research."""
 
-    def __init__(self, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> None:
         self._jobs = jobs
         self._removed = jobs.removed
         self._pages = pages

@@ -20,7 +20,7 @@ from kiwiresearch.version import __version__
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.form_file import uploaded_file
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.family_files import PART_TIMEOUT_S, drain_body, next_part
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
 from kiwiresearch.web.problems import Problem, Refused, problem_of
@@ -105,7 +105,7 @@ class LibraryBook:
         return self.listed.source.is_local
 
 
-def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, _jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The list, the covers, and the owner's forms."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = BookPages(context, pages)
@@ -128,14 +128,14 @@ def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
 
 def _after_adding(books: Sequence[ListedBook]) -> Response:
     """The list of books, which names the one that was added."""
-    one = {"book": book_key(books[0])} if len(books) == 1 else {}
-    return redirect(f"/books?{urlencode({'added': len(books)} | one)}")
+    only_book = {"book": book_key(books[0])} if len(books) == 1 else {}
+    return redirect(f"/books?{urlencode({'added': len(books)} | only_book)}")
 
 
 class BookPages:
     """The page and the actions of its forms; all but the list are for the owner."""
 
-    def __init__(self, context: ServerContext, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, pages: PageRenderer) -> None:
         self._context = context
         self._pages = pages
         self._library = context.library

@@ -31,7 +31,7 @@ from kiwiresearch.web.desk.page_view import (
     read_target,
     section_place,
 )
-from kiwiresearch.web.desk.pages import POLICY, Pages, redirect
+from kiwiresearch.web.desk.pages import POLICY, PageRenderer, redirect
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
@@ -119,7 +119,7 @@ OfType = Annotated[ClaimType | None, Query(alias="type")]
 Start = Annotated[int, Query(ge=0, le=MAX_CLAIMS)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page at /page/BOOK/PATH."""
     routes = RoleRouter("reader", include_in_schema=False)
     view = ReadingPages(context, run_views(context, jobs), pages)
@@ -188,7 +188,7 @@ def text_size(request: Request) -> str:
 class ReadingPages:
     """Shows pages of books, or a remedy if the page does not exist."""
 
-    def __init__(self, context: ServerContext, runs: RunViews, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, runs: RunViews, pages: PageRenderer) -> None:
         self._context = context
         self._runs = runs
         self._pages = pages

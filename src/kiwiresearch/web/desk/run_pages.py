@@ -36,7 +36,7 @@ from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.numbers import date_of_figure
 from kiwiresearch.web.desk.page_view import PageQuery, claim_span, frame_address
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
 from kiwiresearch.web.exports import download_response
@@ -229,7 +229,7 @@ PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Op
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The brief at the address of the run, its pictures, the list of its pages, and its exports."""
     routes = RoleRouter("reader", include_in_schema=False)
     frames = run_views(context, jobs)

@@ -19,7 +19,7 @@ from kiwiresearch.web.guard.identity import (
     TokenCheck,
     current_visitor,
     require_role,
-    set_login_cookie,
+    set_sign_in_cookie,
 )
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
@@ -66,7 +66,7 @@ class Accounts:
         assert self.store is not None
         assert self.authenticator is not None
         if found := self.store.users.password_of(current_visitor().name):
-            set_login_cookie(answer, request, self.authenticator.cookie_of(found.id))
+            set_sign_in_cookie(answer, request, self.authenticator.cookie_of(found.id))
 
     def require_audit(self) -> Audit:
         """The audit; 404 if the server has none."""
