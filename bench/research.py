@@ -41,7 +41,7 @@ def a_run(file: Path, topic: str, pages: int, out: Path, *, fast: bool = True) -
     """The whole job on one book, with its files written into `out`; `fast` is by rules only, without vectors."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(out.parent / "home")})
     task = ResearchTask(topic, settings=CrawlSettings(max_pages=pages, fast=fast))
-    with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         Research(finder, task).run(out)
 
 

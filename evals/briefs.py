@@ -101,7 +101,7 @@ def desk_with(file: Path) -> Iterator[tuple[Finder, Path]]:
     """A finder over one book, and a folder for runs; all is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         desk = open_workspace({"KIWIRESEARCH_HOME": str(Path(folder) / "home")})
-        with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+        with shelf_of(desk, [str(file)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
             yield finder, Path(folder)
 
 

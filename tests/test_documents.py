@@ -146,7 +146,7 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
     text = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8").partition("## The record of an answer")[2]
     text = text.partition("\n## ")[0]
     desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_ASK_READER": "false"})
-    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         answer = Asker(finder, desk.settings.ask).ask("When was Einstein born?")
         record = plain(answers.answer_record(answer, finder.citation_url))
     lists = ("lines", "citations", "passages", "looked", "books")

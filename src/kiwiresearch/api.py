@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 class OpenShelf(Shelf):
     """A shelf for programs: its books, and a search over them."""
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_all: bool) -> None:
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_every_book: bool) -> None:
         super().__init__(shelf.books, workspace.opener, is_sample=shelf.is_sample)
         self._workspace = workspace
         self._settings = workspace.settings
-        self._finder = Finder(workspace, self, search_all=search_all)
+        self._finder = Finder(workspace, self, search_every_book=search_every_book)
 
     def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> SearchResult:
         """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
@@ -121,7 +121,7 @@ def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
     """The shelf of a program: the named files, folders or addresses, or else the user's own shelf."""
     workspace = open_workspace()
     if not paths:
-        return OpenShelf(workspace, shelf_of(workspace), search_all=False)
+        return OpenShelf(workspace, shelf_of(workspace), search_every_book=False)
     rows = [row for path in paths for row in workspace.opener.look_up(str(path))]
     shelf = Shelf([listed_book(book, source) for book, source in rows], workspace.opener)
-    return OpenShelf(workspace, shelf, search_all=True)
+    return OpenShelf(workspace, shelf, search_every_book=True)

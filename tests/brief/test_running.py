@@ -57,4 +57,4 @@ def test_a_run_is_cited_once() -> None:
     citing = BriefCitations(replace(bronze_age(), claims={**bronze_age().claims, **make.claims}))
     proof = citing.proof_of_run(output)
     assert [one.words for one in proof.quotations] == ["It is high.", "It is steep."]
-    assert (proof.cites, proof.more, proof.sureness) == (citing.proof(output[0].claims).cites, 0, "")
+    assert (proof.cites, proof.more, proof.certainty) == (citing.proof(output[0].claims).cites, 0, "")

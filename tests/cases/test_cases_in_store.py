@@ -114,7 +114,7 @@ def all_cases(home: Path, url: str) -> Iterator[CaseRegistry]:
 
 @contextlib.contextmanager
 def finding(desk: Workspace, book: Path) -> Iterator[Finder]:
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         yield finder
 
 

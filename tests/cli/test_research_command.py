@@ -202,7 +202,7 @@ def test_resume_finds_the_run_of_another_day(kiwi: RunCommand, road: Path, home:
             raise KeyboardInterrupt
 
     desk = open_workspace()
-    with shelf_of(desk, [str(road)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(road)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         work = Research(finder, ResearchTask("salt road", settings=CrawlSettings(fast=True)))
         with pytest.raises(KeyboardInterrupt):
             work.run(yesterday, stop)

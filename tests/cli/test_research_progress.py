@@ -121,7 +121,7 @@ def watched(prepared_home: Path, sample_zim: Path, out: Path, look: Look) -> Non
             look(progress, screen.getvalue())
 
         desk = open_workspace({"KIWIRESEARCH_HOME": str(prepared_home)})
-        with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+        with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
             Research(finder, ResearchTask("Sunset", settings=CrawlSettings(max_pages=8, fast=True))).run(out, report)
 
 

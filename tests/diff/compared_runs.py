@@ -38,7 +38,7 @@ def snapshot(file: Path, date: str, edits: dict[str, str] | None = None) -> Path
 def run_over(book: Path, out: Path, topic: str = "Salt road", **settings: int) -> Path:
     """A finished run over one book."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(out.parent / "home")})
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         task = ResearchTask(topic, settings=CrawlSettings(fast=True, **settings))  # type: ignore[arg-type]
         return Research(finder, task).run(out).folder
 

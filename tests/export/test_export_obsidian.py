@@ -17,7 +17,7 @@ from tests.brief.briefs import BOOK, bronze_age, of_words
 from tests.export.exported_runs import a_read_run, noted
 
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.export.exporter import RECORD, export, write_folder
+from kiwiresearch.export.exporter import EXPORT_RECORD, export, write_folder
 from kiwiresearch.export.obsidian import escaped_words, front_matter, tag
 from kiwiresearch.export.packing import ExportedFile, unique_file_names
 
@@ -102,7 +102,7 @@ def test_an_export_of_an_older_version_is_distinguished_from_the_users_text(tmp_
     run, folder = a_read_run(tmp_path / "run"), tmp_path / "vault"
     noted(run, next(iter(bronze_age().claims.values())))
     export(run, "obsidian", folder)
-    (folder / RECORD).unlink()
+    (folder / EXPORT_RECORD).unlink()
     (run / "notes.jsonl").unlink()
     with pytest.raises(CannotWrite, match="or come from an older version") as caught:
         export(run, "obsidian", folder)
@@ -127,7 +127,7 @@ def test_a_record_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     (folder / "out").symlink_to(tmp_path)
     known = f"sha256:{sha256(b'x').hexdigest()}"
     named = name.format(other=str(other).removeprefix("/"))
-    (folder / RECORD).write_text(json.dumps({"files": {named: [known]}}))
+    (folder / EXPORT_RECORD).write_text(json.dumps({"files": {named: [known]}}))
     export(run, "obsidian", folder)
     assert other.read_text() == "x"
 
@@ -137,7 +137,7 @@ def test_a_damaged_record_does_no_harm(tmp_path: Path, record: str) -> None:
     """A record of earlier exports that makes no sense is as good as none."""
     folder = tmp_path / "vault"
     folder.mkdir()
-    (folder / RECORD).write_text(record)
+    (folder / EXPORT_RECORD).write_text(record)
     export(a_read_run(tmp_path / "run"), "obsidian", folder)
     export(tmp_path / "run", "obsidian", folder)
     assert "Index" in vault(folder)

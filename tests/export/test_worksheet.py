@@ -24,7 +24,7 @@ from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, f
 from kiwiresearch.export.findings import read_findings
 from kiwiresearch.export.questions import ENGLISH_RULES, GAP, GAP_RULES, QuestionKind, WorksheetQuestion
 from kiwiresearch.export.worksheet import Worksheet, make_worksheet
-from kiwiresearch.export.worksheet_files import page_worksheet, worksheet_markdown, worksheet_page
+from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
 from kiwiresearch.runs.run import Run
 from kiwiresearch.workspace import find_page, open_workspace, shelf_of
 
@@ -291,7 +291,7 @@ def test_a_worksheet_has_8_to_15_questions_and_asks_nothing_twice(worksheet: Wor
 def test_every_answer_is_in_a_claim_of_the_run_that_nothing_hedges(run: Path, worksheet: Worksheet) -> None:
     """With its quote on the answer sheet, and its page and section."""
     claims = {claim.id: claim for page in Run.load(run).pages for claim in page.claims}
-    sheet = worksheet_page(worksheet).partition('id="answers"')[2]
+    sheet = worksheet_html(worksheet).partition('id="answers"')[2]
     plain = re.sub(r"<[^>]+>", "", sheet).replace("&quot;", '"').replace("&#x27;", "'").replace("&amp;", "&")
     for one in worksheet.questions:
         claim = claims[one.claim.id]
@@ -335,7 +335,7 @@ def test_a_single_page_gives_a_worksheet(tmp_path: Path) -> None:
     with shelf_of(workspace, ["sample"]) as shelf:
         found = find_page(shelf, "Late Bronze Age collapse")
         read = claims_of_page(found.page, found.book.name)
-        made = {form: page_worksheet(read, form, found.book) for form in ("html", "docx", "markdown")}
+        made = {form: page_worksheet_file(read, form, found.book) for form in ("html", "docx", "markdown")}
         again = make_worksheet(facts_of_page(read, found.book.title))
     assert [file.name for file in made.values()] == ["worksheet.html", "worksheet.docx", "worksheet.md"]
     assert made["markdown"].content.startswith(b"# Worksheet: Late Bronze Age collapse\n")
@@ -356,7 +356,7 @@ def test_words_of_a_book_become_no_markup() -> None:
     made = Worksheet(
         "<i>x</i>", "eng", ("<u>",), tuple(WorksheetQuestion("date", one.text, "BC", one) for one in claims), None, None
     )
-    page, text = worksheet_page(made), worksheet_markdown(made)
+    page, text = worksheet_html(made), worksheet_markdown(made)
     assert not re.search(r"<(?:b|i|u)>", page)
     assert "\\[others\\](http\\://" in text
     assert "<b>" not in text.replace("\\<", "")

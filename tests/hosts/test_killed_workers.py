@@ -99,7 +99,7 @@ def test_many_jobs_with_workers_killed_all_along(
     with contextlib.closing(
         JobQueue(desk, shelf_of(desk).books, now=str, limits=QueueLimits(running=0, queued=JOBS))
     ) as jobs:
-        with shelf_of(desk) as shelf, Finder(desk, shelf, search_all=True) as finder:
+        with shelf_of(desk) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
             case = jobs.cases.start(CaseSettings(seeds=(PERSON,)), finder)
         asked = [jobs.start(request, user=f"user {number % 4}").id for number, request in enumerate(job_requests(case))]
         assert len(set(asked)) == JOBS

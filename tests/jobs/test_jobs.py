@@ -294,7 +294,7 @@ def test_a_server_leaves_jobs_for_books_it_does_not_have(
     other = shelf_of(desk, [str(a_book({"Rome": "<p>Rome is a city.</p>"}))]).books
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         whole, named = jobs.start(ResearchRequest("Rome")), jobs.start(research_request())
-        some = JobQueue(desk, other, now=str, has_part_of_shelf=True)
+        some = JobQueue(desk, other, now=str, is_partial_shelf=True)
         own = some.start(ResearchRequest("Rome"))
         assert (wait_for_end(some, own.id).state, some.has_work()) == ("done", False)
         some.close()

@@ -508,7 +508,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
     alone = JobSpec(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0"), **BY_WORDS}).settings,
-                  order.books, order.search_all, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
+                  order.books, order.search_every_book, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
 

@@ -20,7 +20,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterato
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": home, "KIWIRESEARCH_ASK_READER": "false"})
     with (
         shelf_of(desk, [str(sample_zim)]) as shelf,
-        open_context(desk, shelf, search_all=True, now=lambda: "") as parts,
+        open_context(desk, shelf, is_partial_shelf=True, now=lambda: "") as parts,
     ):
         yield parts
 

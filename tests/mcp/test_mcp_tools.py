@@ -40,7 +40,10 @@ def refused(tools: Toolbox, name: str, **arguments: Any) -> str:
 @contextlib.contextmanager
 def toolbox_of(book: Path, home: Path) -> Iterator[Toolbox]:
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_ASK_READER": "false"})
-    with shelf_of(desk, [str(book)]) as shelf, open_context(desk, shelf, search_all=True, now=lambda: "") as parts:
+    with (
+        shelf_of(desk, [str(book)]) as shelf,
+        open_context(desk, shelf, is_partial_shelf=True, now=lambda: "") as parts,
+    ):
         yield Toolbox(parts)
 
 

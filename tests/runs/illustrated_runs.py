@@ -50,5 +50,5 @@ def an_illustrated_run(place: Path) -> Path:
 def a_run_over(book: str, place: Path) -> Path:
     """A run over a book of that place or address."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
-    with shelf_of(desk, [book]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [book]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         return Research(finder, ResearchTask("Salt road", settings=CrawlSettings(fast=True))).run(place / "run").folder

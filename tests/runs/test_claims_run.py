@@ -31,7 +31,7 @@ PAGES = 6
 @contextmanager
 def research(place: Path, book: Path) -> Iterator[Research]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         yield Research(finder, ResearchTask(TOPIC, settings=CrawlSettings(fast=True, max_pages=PAGES)))
 
 
@@ -130,7 +130,7 @@ def test_pages_linked_in_vain_are_gaps_of_the_book(place: Path, tmp_path: Path, 
     page = '<p>Salt is a mineral that people dig.</p><h2>Use</h2><p>Salt goes to <a href="Varn">Varn</a>.</p>'
     book = a_book({"Salt": page, "Salt_mine": page, "Salt_road": page})
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         folder = Research(finder, ResearchTask("salt", settings=CrawlSettings(fast=True))).run(tmp_path / "run").folder
     gaps = json.loads((folder / "brief.json").read_text(encoding="utf-8"))["gaps"]
     assert [gap["text"] for gap in gaps if "Varn (3)" in gap["text"] and gap["kind"] == "missing page"]

@@ -22,7 +22,7 @@ from kiwiresearch.workspace.workspace import open_workspace
 def test_an_unchanged_run_passes(topic: str, sample_zim: Path, tmp_path: Path) -> None:
     """What the program wrote about a topic passes verification."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
-    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         settings = CrawlSettings(fast=True, max_pages=25)
         run = Research(finder, ResearchTask(topic, settings=settings)).run(tmp_path / "run").folder
         assert failure_texts(verify_run(run, shelf)) == []

@@ -29,7 +29,7 @@ TOPIC = "causes of the Bronze Age collapse"
 @contextmanager
 def research(home: Path, task: ResearchTask, *books: Path) -> Iterator[Research]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
-    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         yield Research(finder, task)
 
 

@@ -41,7 +41,7 @@ def corpus(folder: Path) -> list[dict[str, Any]]:
 @contextmanager
 def finder_at(home: Path, *books: object) -> Iterator[tuple[Finder, Shelf]]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
-    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         yield finder, shelf
 
 

@@ -26,10 +26,13 @@ FAST = CrawlSettings(fast=True, max_pages=4)
 
 @contextmanager
 def research(
-    environment: dict[str, str], task: ResearchTask, *books: object, search_all: bool = True
+    environment: dict[str, str], task: ResearchTask, *books: object, search_every_book: bool = True
 ) -> Iterator[Research]:
     desk = open_workspace(environment)
-    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_all=search_all) as finder:
+    with (
+        shelf_of(desk, [str(book) for book in books]) as shelf,
+        Finder(desk, shelf, search_every_book=search_every_book) as finder,
+    ):
         yield Research(finder, task)
 
 
@@ -39,7 +42,7 @@ def test_how_many_books_are_searched_is_in_the_fingerprint(home: Path, tmp_path:
     found = []
     for number in "12":
         env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_SEARCH_BOOKS": number}
-        with research(env, ResearchTask("salt", settings=FAST), *books, search_all=False) as work:
+        with research(env, ResearchTask("salt", settings=FAST), *books, search_every_book=False) as work:
             folder = work.run(tmp_path / number).folder
             found.append((work.fingerprint, (folder / "corpus.jsonl").read_bytes()))
     assert found[0][1] != found[1][1]
@@ -120,7 +123,7 @@ def test_a_run_goes_on_when_a_title_index_has_come(home: Path, tmp_path: Path, s
     """A large book gets its title index beside the work: a run that began without it is still the same run."""
     environment = {"KIWIRESEARCH_HOME": str(home)}
     desk = open_workspace(environment)
-    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         (book,) = finder.books
         titles, book.titles = book.titles, None
         work = Research(finder, ResearchTask("Sunset", settings=FAST))

@@ -43,7 +43,7 @@ def prepared_home(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) ->
 @contextmanager
 def work(folder: Path, book: Path) -> Iterator[Research]:
     desk = open_workspace({"KIWIRESEARCH_HOME": str(folder / "home")})
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         yield Research(finder, ResearchTask(TOPIC, settings=CrawlSettings(fast=True, max_pages=60)))
 
 

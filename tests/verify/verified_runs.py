@@ -62,7 +62,7 @@ def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> P
     """A run over the book, both in a folder."""
     book = a_road_book(place / "road.zim")
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
-    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         return (
             Research(finder, ResearchTask(topic, settings=CrawlSettings(fast=True), aspect=aspect))
             .run(place / "run")

@@ -223,7 +223,7 @@ def test_the_owner_is_recognized_by_token_or_machine(
     if is_stranger is not None:
         scope["state"]["is_stranger"] = is_stranger
     access = FamilyAccess(serve)
-    assert access.is_owner(Request(scope)) is is_owner
+    assert access.may_see_living(Request(scope)) is is_owner
     if not is_owner:
         with pytest.raises(Refused):
             access.privacy_mode(Request(scope), "owner")

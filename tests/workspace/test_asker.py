@@ -43,7 +43,7 @@ QUESTIONS = (
 @contextmanager
 def a_finder(folder: Path, *books: Path, **environment: str) -> Iterator[Finder]:
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(folder), **environment})
-    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_all=True) as finder:
+    with shelf_of(desk, [str(book) for book in books]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         yield finder
 
 

@@ -13,7 +13,7 @@ from kiwiresearch.mcp.arguments import SectionArguments
 from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.mcp.tools import section_text
 from kiwiresearch.web.book_pages import books_named
-from kiwiresearch.workspace.policy import open_books_named
+from kiwiresearch.workspace.policy import books_matching
 from kiwiresearch.zim.shelf import ListedBook
 from kiwiresearch.zim.sources import Source
 
@@ -44,13 +44,13 @@ SERVED = ListedBook(BookId("id-3"), "", "Other", Source("http://host:8080", "oth
 def test_a_book_goes_by_its_names_and_by_no_place(wanted: str, found: set[str]) -> None:
     """UUID, name, title, and what its file or server calls it, in any case; no path and no address."""
     books = (FILE, NEWER, SERVED)
-    assert {book.id for book in open_books_named(books, wanted, lambda book: book)} == found
+    assert {book.id for book in books_matching(books, wanted, lambda book: book)} == found
 
 
 def test_a_data_sheet_has_the_same_names() -> None:
     """What is open goes by the names that it has on the shelf."""
     archive = MemoryArchive({"A": "<p>a</p>"}, title="In memory")
-    assert open_books_named([archive], "in memory", lambda one: one.book) == (archive,)
+    assert books_matching([archive], "in memory", lambda one: one.book) == (archive,)
 
 
 def test_tools_and_routes_take_the_names_that_jobs_take(tmp_path: Path, sample_zim: Path) -> None:

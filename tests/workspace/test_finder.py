@@ -34,10 +34,10 @@ def open_finder(settings: dict[str, str]) -> Iterator[Callable[..., Finder]]:
     """Opens a finder over some files."""
     opened: list[tuple[Finder, Shelf]] = []
 
-    def start(*files: Path, search_all: bool = False, **more: str) -> Finder:
+    def start(*files: Path, search_every_book: bool = False, **more: str) -> Finder:
         desk: Workspace = open_workspace({**settings, **more})
         shelf = shelf_of(desk, [str(file) for file in files])
-        finder = Finder(desk, shelf, search_all=search_all)
+        finder = Finder(desk, shelf, search_every_book=search_every_book)
         opened.append((finder, shelf))
         return finder
 
@@ -78,7 +78,7 @@ def test_the_setting_says_how_many_books_are_searched(a_book: BookMaker, open_fi
     files = [a_book({f"Moon_{n}": "<p>The moon.</p>"}, name=f"{n}.zim", Name=f"book{n}") for n in range(3)]
     assert len(open_finder(*files).find("moon").books) == 2
     assert len(open_finder(*files, KIWIRESEARCH_SEARCH_BOOKS="1").find("moon").books) == 1
-    assert len(open_finder(*files, search_all=True).find("moon").books) == 3
+    assert len(open_finder(*files, search_every_book=True).find("moon").books) == 3
 
 
 def test_the_record_names_the_books(a_book: BookMaker, open_finder: OpenFinder) -> None:

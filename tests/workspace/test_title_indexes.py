@@ -50,7 +50,7 @@ def test_a_large_book_is_indexed_beside_the_work(
     archive: LibzimArchive, indexes: TitleIndexes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search goes on without the index, and a later one has it (R247)."""
-    monkeypatch.setattr(models, "MAX_BUILT_AT_ONCE", 1)
+    monkeypatch.setattr(models, "MAX_ENTRIES_TO_INDEX_NOW", 1)
     assert indexes.open(archive) is None
     child = RUNNING.pop()
     assert child.wait(60) == 0
@@ -66,7 +66,7 @@ def test_a_part_of_a_large_book_is_used_meanwhile(
 ) -> None:
     """What there is already serves, and the rest is fetched beside the work (R248)."""
     indexes.build(archive, limit=2)
-    monkeypatch.setattr(models, "MAX_BUILT_AT_ONCE", 1)
+    monkeypatch.setattr(models, "MAX_ENTRIES_TO_INDEX_NOW", 1)
     index = indexes.open(archive)
     assert index
     assert (index.rows, index.complete) == (2, False)
@@ -82,7 +82,7 @@ def test_no_second_process_is_started(
     archive: LibzimArchive, indexes: TitleIndexes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a build is under way, another search neither waits for it nor starts one more."""
-    monkeypatch.setattr(models, "MAX_BUILT_AT_ONCE", 1)
+    monkeypatch.setattr(models, "MAX_ENTRIES_TO_INDEX_NOW", 1)
     file = indexes.file(archive)
     held = FileLock(file.with_name(f"{file.name}.lock"))
     assert held.acquire()
@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_written_costs_the_index_only(
     archive: LibzimArchive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     """If a file is in the folder's place there is no index, and no error (R247)."""
-    monkeypatch.setattr(models, "MAX_BUILT_AT_ONCE", at_once)
+    monkeypatch.setattr(models, "MAX_ENTRIES_TO_INDEX_NOW", at_once)
     place = tmp_path / "in the way"
     place.write_text("no folder")
     assert TitleIndexes(place).open(archive) is None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.workspace.output_folders import MAX_FOLDER_NAME_CHARS, checked_focus, checked_topic, folder_name
+from kiwiresearch.workspace.topics import MAX_FOLDER_NAME_CHARS, checked_focus, checked_topic, folder_name
 
 
 @pytest.mark.parametrize(

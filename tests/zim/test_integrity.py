@@ -15,7 +15,7 @@ from kiwiresearch.errors import BookDamaged, KiwiError, NotABook
 from kiwiresearch.system import FileLock
 from kiwiresearch.zim import integrity
 from kiwiresearch.zim.files import parts_of
-from kiwiresearch.zim.integrity import FileCheck, FileChecks, State, probe
+from kiwiresearch.zim.integrity import FileCheck, FileChecks, FileState, probe
 from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 
@@ -164,7 +164,7 @@ def nothing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     [("sound", "sound", ""), ("flipped", "damaged", "its bytes do not match its checksum")],
 )
 def test_large_files_are_checked_in_the_background(
-    request: pytest.FixtureRequest, verdicts: FileChecks, kind: str, state: State, reason: str
+    request: pytest.FixtureRequest, verdicts: FileChecks, kind: str, state: FileState, reason: str
 ) -> None:
     """A large file is used at once, the user is informed, and a separate process writes the verdict."""
     file: Path = request.getfixturevalue(kind)

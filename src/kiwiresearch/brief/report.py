@@ -198,7 +198,7 @@ class _ReportWriter:
         """One item for each group, starting with what it is about."""
         entries = tuple(self._entry(group) for group in groups if group.statements)
         if entries:
-            yield SentenceList(entries, role="terms")
+            yield SentenceList(entries, css_class="terms")
 
     def _entry(self, group: StatementGroup) -> Sentences:
         first, *rest = group.statements
@@ -218,7 +218,7 @@ class _ReportWriter:
         lines = (line_of(Span(moment.when, strong=True), ": ", moment.statement.text) for moment in moments)
         entries = tuple((self._proven(moment.statement, line),) for moment, line in zip(moments, lines, strict=True))
         if entries:
-            yield SentenceList(entries, role="moments", anchor="moment")
+            yield SentenceList(entries, css_class="moments", anchor="moment")
 
     def _disputes(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
         for dispute in disputes:
@@ -233,7 +233,7 @@ class _ReportWriter:
             yield self._side_by_side(dispute)
         else:
             views = tuple(self._view(_letter(index), view) for index, view in enumerate(dispute.views))
-            yield SentenceList(views, role="views")
+            yield SentenceList(views, css_class="views")
 
     def _one_sided(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
         """Views that no page opposes."""
@@ -241,7 +241,7 @@ class _ReportWriter:
         if views:
             yield Heading(line_of(ONE_SIDED_HEADING), 3)
             yield Paragraph(line_of(Span(ONE_SIDED_NOTE, emphasis=True)))
-            yield SentenceList(tuple(self._view(about, view) for about, view in views), role="views")
+            yield SentenceList(tuple(self._view(about, view) for about, view in views), css_class="views")
 
     def _view(self, name: str, view: DisputeView) -> Sentences:
         holder = f" ({view.holder})" if view.holder else ""

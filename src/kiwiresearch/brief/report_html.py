@@ -12,7 +12,7 @@ from kiwiresearch.brief.brief import Brief, Images, data_url
 from kiwiresearch.brief.graph_picture import graph_picture
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.timeline_picture import timeline_picture
-from kiwiresearch.document import Block, Heading, Picture, html_page
+from kiwiresearch.document import Block, Diagram, Heading, html_page
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """The page loads nothing."""
@@ -46,7 +46,7 @@ def _with_pictures(blocks: Sequence[Block], brief: Brief) -> Iterator[Block]:
         anchor = block.anchor if isinstance(block, Heading) else ""
         if anchor == "timeline" and (svg := timeline_picture(brief.timeline)):
             caption = "Select a label to go to its entry below. Bars show periods, or dates known only roughly."
-            yield Picture(svg, "Timeline", caption)
+            yield Diagram(svg, "Timeline", caption)
         if anchor == "gathering" and (svg := graph_picture(brief.sources)):
             caption = "Select a name to open its page. The bold line is the link that first led to it."
-            yield Picture(svg, "How the pages are linked", caption)
+            yield Diagram(svg, "How the pages are linked", caption)

@@ -376,8 +376,8 @@ def _marks(labels: Sequence[str], marks: Sequence[TimelineMark]) -> Iterator[str
         yield svg_text(mark.text_x, y + 4, mark.text, "name", mark.anchor) + "</a>"
 
 
-def _box(role: str, x: float, y: float, width: float, height: float) -> str:
+def _box(css_class: str, x: float, y: float, width: float, height: float) -> str:
     return (
-        f'<rect class="{role}" x="{svg_number(x)}" y="{svg_number(y - height / 2)}" '
+        f'<rect class="{css_class}" x="{svg_number(x)}" y="{svg_number(y - height / 2)}" '
         f'width="{svg_number(width)}" height="{svg_number(height)}" rx="3"/>'
     )

@@ -173,7 +173,7 @@ def contradiction_list(found: Sequence[RunContradiction]) -> None:
             line(f"   • {printable(side.text)} ({printable(side.place)})")
 
 
-def proof(found: Verification) -> None:
+def verification(found: Verification) -> None:
     """Print each failure on a line, then what was verified."""
     shown: Counter[str] = Counter()
     for failure in found.failures:

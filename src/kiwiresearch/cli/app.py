@@ -21,6 +21,7 @@ from kiwiresearch.cli.options import (
     open_books,
     print_json,
     report_missing,
+    require_title,
     user_workspace,
 )
 from kiwiresearch.cli.server import hosts
@@ -88,7 +89,7 @@ def ask(
     chosen = next(known for known in ASK_MODES if known == mode)
     options = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=bool(book)) as finder:
         asker = Asker(finder, workspace.settings.ask)
         if batch:
             from kiwiresearch.cli.batch import each_question
@@ -162,8 +163,7 @@ def page(
     from kiwiresearch.page import page_record
     from kiwiresearch.workspace import find_page, sections_named
 
-    if not title.strip():
-        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Sunset'.")
+    require_title(title, "Sunset")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
@@ -212,7 +212,7 @@ def search(
         )
     options = SearchOptions(limit=limit, fast=fast, focus=focus)
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=bool(book)) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_query
 

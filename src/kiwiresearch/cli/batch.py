@@ -12,9 +12,10 @@ from kiwiresearch.ask import AskOptions
 from kiwiresearch.claims import claims_of_text
 from kiwiresearch.claims.conflicts import compare_texts
 from kiwiresearch.cli.options import print_json
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.search import SearchOptions
-from kiwiresearch.workspace import Asker, Finder, answer_row, query_in_row, search_record
+from kiwiresearch.workspace import AnsweredRow, Asker, Finder, answer_row, query_in_row, search_record
 
 QUERY_KEYS = ("query", "question", "claim")
 
@@ -22,24 +23,34 @@ QUERY_KEYS = ("query", "question", "claim")
 def each_query(source: str, finder: Finder, options: SearchOptions) -> int:
     """Search for the query in each row."""
     finder.check(options)
-    return each_named(
+    return print_each(
         source, "query", QUERY_KEYS, lambda query: search_record(finder.find(query, options), finder), {"hits": []}
     )
 
 
-def each_named(
+def print_each(
     source: str, name: str, keys: tuple[str, ...], result: Callable[[str], object], empty: Mapping[str, object]
 ) -> int:
-    """Print the result for the page that each row names; a bad row gives `empty` with an error, and exit code 1."""
+    """Print the result for the words of each row; a bad row gives `empty` with an error, and exit code 1."""
+
+    def answer(number: int, line: str) -> AnsweredRow:
+        words = ""
+        try:
+            words = query_in_row(line, number, keys)
+            return AnsweredRow(plain(result(words)))
+        except KiwiError as problem:
+            return AnsweredRow({name: words, **empty, "error": str(problem)}, failed=True)
+
+    return _print_rows(source, answer)
+
+
+def _print_rows(source: str, answer: Callable[[int, str], AnsweredRow]) -> int:
+    """Print a JSON line for each row; the exit code is 1 if one failed."""
     failed = False
     for number, line in rows_of(source):
-        named = ""
-        try:
-            named = query_in_row(line, number, keys)
-            print_json(result(named))
-        except KiwiError as problem:
-            failed = True
-            print_json({name: named, **empty, "error": str(problem)})
+        row = answer(number, line)
+        print_json(row.record)
+        failed = failed or row.failed
     return int(failed)
 
 
@@ -61,13 +72,9 @@ def rows_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def each_question(source: str, asker: Asker, finder: Finder, options: AskOptions) -> int:
-    """Answer each row; bad rows are handled as in `each_named`."""
-    failed = False
-    for number, line in rows_of(source):
-        row = answer_row(line, number, asker, finder.citation_url, replace(options, turns=()))
-        print_json(row.record)
-        failed = failed or row.failed
-    return int(failed)
+    """Answer each row; bad rows are handled as in `print_each`."""
+    single = replace(options, turns=())
+    return _print_rows(source, lambda number, line: answer_row(line, number, asker, finder.citation_url, single))
 
 
 MAX_BYTES = 2**24
@@ -109,7 +116,7 @@ def _standard_input() -> bytes:
 
 
 def each_text(source: str, wanted: str) -> int:
-    """Print the claims of each row's text; bad rows are handled as in `each_named`."""
+    """Print the claims of each row's text; bad rows are handled as in `print_each`."""
 
     def claims(row: _Row) -> object:
         return claims_of_text(row.words("text"), row.title()).of_type(wanted).record()
@@ -118,7 +125,7 @@ def each_text(source: str, wanted: str) -> int:
 
 
 def each_pair(source: str) -> int:
-    """Print whether the texts of each row contradict each other; bad rows are handled as in `each_named`."""
+    """Print whether the texts of each row contradict each other; bad rows are handled as in `print_each`."""
     empty = {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
 
     def comparison(row: _Row) -> object:
@@ -129,14 +136,13 @@ def each_pair(source: str) -> int:
 
 
 def _each_row(source: str, result: Callable[[_Row], object], empty: Mapping[str, object]) -> int:
-    failed = False
-    for number, line in rows_of(source):
+    def answer(number: int, line: str) -> AnsweredRow:
         try:
-            print_json(result(_Row.read(line, number)))
+            return AnsweredRow(plain(result(_Row.read(line, number))))
         except KiwiError as problem:
-            failed = True
-            print_json({**empty, "error": str(problem)})
-    return int(failed)
+            return AnsweredRow({**empty, "error": str(problem)}, failed=True)
+
+    return _print_rows(source, answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
+from kiwiresearch.cli.options import (
+    BookOption,
+    JsonOption,
+    emit,
+    open_books,
+    print_json,
+    require_title,
+    say,
+    user_workspace,
+)
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
@@ -60,8 +69,7 @@ def _of_page(title: str, book: list[str] | None) -> PageClaims:
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.workspace import find_page
 
-    if not title.strip():
-        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Hattusa'.")
+    require_title(title, "Hattusa")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
@@ -125,14 +133,14 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check a run against its books. Compares every file, quote, number, date and name; exit code 1 if one is wrong."""
-    from kiwiresearch.cli.answer_output import proof
+    from kiwiresearch.cli.answer_output import verification
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
 
     folder = folder_of(run)
     with shelf_for(folder, user_workspace(), book or []) as shelf:
         found = prove(folder, shelf)
-    emit(found.record(), lambda: proof(found), as_json=json)
+    emit(found.record(), lambda: verification(found), as_json=json)
     if not found.holds:
         raise typer.Exit(1)
 

@@ -265,7 +265,7 @@ def cancel(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> 
 
 
 @jobs.command("again")
-def requeue(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
+def resume(job_id: JobId, *, store: StoreUrl = "", json: JsonOption = False) -> None:
     """Queue a stopped or failed job again. It continues where it stopped."""
     with _open_jobs(store) as found:
         print_job(found.resume(job_id), as_json=json)

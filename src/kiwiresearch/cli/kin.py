@@ -72,7 +72,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
             shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))
             from kiwiresearch.workspace import Finder
 
-            case.finder = stack.enter_context(Finder(workspace, shelf, search_all=True))
+            case.finder = stack.enter_context(Finder(workspace, shelf, search_every_book=True))
         yield case
 
 

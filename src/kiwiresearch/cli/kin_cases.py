@@ -81,7 +81,7 @@ def start(
         "years_after_death": years_after_death,
     }
     settings = _settings(seeds, workspace.settings.kin, chosen)
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=True) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=True) as finder:
         settings = replace(settings, books=tuple(listed_book.id for listed_book in shelf.books) if book else ())
         try:
             with (

@@ -171,8 +171,8 @@ def conflicts(rows: Sequence[NamedConflict]) -> None:
         state = SETTLED[row.resolution_status]
         line(f"{one_line(row.name)}, {field_noun(row.field)}: {state}")
         for ranked in row.evidence_ranking:
-            one = row.competing_claims[ranked.claim_index]
-            line(f"  {ranked.rank}. {one_line(one.value)}: {one_line(ranked.reason)}")
+            claim = row.competing_claims[ranked.claim_index]
+            line(f"  {ranked.rank}. {one_line(claim.value)}: {one_line(ranked.reason)}")
         line(f"  {one_line(row.analysis)}")
         for action in row.next_actions:
             line(f"  → {one_line(action)}")
@@ -291,7 +291,7 @@ def imported(done: Imported, merged: int) -> None:
         unbroken_line("To search your books for them: kiwiresearch kin run")
 
 
-def proof(found: CaseVerification) -> None:
+def verification(found: CaseVerification) -> None:
     for failure in found.failures[:MAX_SHOWN]:
         unbroken_line(f"✗ {one_line(failure)}")
     if len(found.failures) > MAX_SHOWN:
@@ -305,8 +305,8 @@ def proof(found: CaseVerification) -> None:
 
 def _proved(what: str, count: int) -> str:
     many = {"audit rows": "log entries"}.get(what, what)
-    one = {"people": "person", "log entries": "log entry"}.get(many, many.removesuffix("s"))
-    return count_of(count, one, many)
+    singular = {"people": "person", "log entries": "log entry"}.get(many, many.removesuffix("s"))
+    return count_of(count, singular, many)
 
 
 def extracted(row: PersonPageRecord) -> None:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, NoModel, Privacy, opened_case, person_or_seed, privacy_mode, shown_person
-from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
+from kiwiresearch.cli.options import (
+    BookOption,
+    JsonOption,
+    emit,
+    open_books,
+    print_json,
+    require_title,
+    say,
+    user_workspace,
+)
 from kiwiresearch.errors import BadUsage, BookError, CannotWrite, NothingFound
 
 if TYPE_CHECKING:
@@ -39,9 +48,9 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
             )
             return
         tree = found.tree(mode)
-        one = shown_person(found, person, tree)
-        seed = next((seed for seed in found.seeds() if seed in tree.persons and seed != one), None)
-        row = person_record(tree, one, KinshipFinder(tree).kinship(seed, one).words if seed else "")
+        person_id = shown_person(found, person, tree)
+        seed = next((seed for seed in found.seeds() if seed in tree.persons and seed != person_id), None)
+        row = person_record(tree, person_id, KinshipFinder(tree).kinship(seed, person_id).words if seed else "")
         emit(row, lambda: kin_output.person(row, tree.persons[seed].name if seed else ""), as_json=json)
 
 
@@ -79,11 +88,11 @@ def evidence(
     mode = privacy_mode(privacy, as_json=json)
     with opened_case(case) as found:
         shown = found.tree(mode)
-        one = shown_person(found, person, shown)
-        rows = evidence_records(found, one, wanted, mode)
+        person_id = shown_person(found, person, shown)
+        rows = evidence_records(found, person_id, wanted, mode)
         emit(
-            {"id": one, "name": shown.persons[one].name, "assertions": rows},
-            lambda: kin_output.evidence(shown.persons[one].name, rows),
+            {"id": person_id, "name": shown.persons[person_id].name, "assertions": rows},
+            lambda: kin_output.evidence(shown.persons[person_id].name, rows),
             as_json=json,
         )
 
@@ -229,17 +238,10 @@ def _output_file(out: str) -> Path | None:
 
 
 def _write(target: Path, text: str) -> None:
-    import secrets
+    from kiwiresearch.system import write_atomically
 
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            # As bytes: GEDCOM and CSV prescribe their own line ends.
-            part.write_bytes(text.encode("utf-8", "replace"))
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_atomically(target, text.encode("utf-8", "replace"))
     except OSError as problem:
         raise CannotWrite(
             f"{str(target)!r} cannot be written: {problem.strerror}.", remedy="Choose another file with --out."
@@ -259,15 +261,15 @@ def verify(
 
     try:
         with opened_case(case, books=book or []) as found:
-            proof = verify_case(found, head)
+            verification = verify_case(found, head)
     except BookError as problem:
         if book:
             raise
         say(f"Verifying without the books: {problem}")
         with opened_case(case) as found:
-            proof = verify_case(found, head)
-    emit(proof.record(), lambda: kin_output.proof(proof), as_json=json)
-    if not proof.holds:
+            verification = verify_case(found, head)
+    emit(verification.record(), lambda: kin_output.verification(verification), as_json=json)
+    if not verification.holds:
         raise typer.Exit(1)
 
 
@@ -295,14 +297,14 @@ def extract(
             "Enter either the title of a page or --batch FILE.",
             remedy="Example: kiwiresearch kin extract 'Charles Darwin'",
         )
-    if title is not None and not title.strip():
-        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Charles Darwin'.")
+    if title is not None:
+        require_title(title, "Charles Darwin")
     workspace = user_workspace()
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=True) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=True) as finder:
         if batch:
-            from kiwiresearch.cli.batch import each_named
+            from kiwiresearch.cli.batch import print_each
 
-            code = each_named(
+            code = print_each(
                 batch,
                 "path",
                 ("path", "title"),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kiwiresearch.errors import BadUsage
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -42,6 +44,12 @@ def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = Fals
     if not wanted and (notice := hidden_books_notice(workspace.shelf_file.books(), workspace.settings.policy)):
         say(notice)
     return shelf
+
+
+def require_title(title: str, example: str) -> None:
+    """Raise BadUsage for an empty title of a page."""
+    if not title.strip():
+        raise BadUsage("The title is empty.", remedy=f"Enter the title of a page, for example {example!r}.")
 
 
 def report_missing(missing: Sequence[MissingBooks]) -> None:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from kiwiresearch.page import PageDoc, PageSignals, Section
 from kiwiresearch.text import count_of
-from kiwiresearch.workspace import CHECK_WORDS, BookStatus, Diagnosis
+from kiwiresearch.workspace import CHECK_WORDS, BookState, BookStatus, Diagnosis
 from kiwiresearch.zim import Book, ListedBook, Source
 
 if TYPE_CHECKING:
@@ -187,7 +187,9 @@ def books(rows: Sequence[BookStatus]) -> None:
     console = _console()
     for row in rows:
         if row.book is None:
-            console.print(Text(safe(row.listed.title), style="bold").append(f"  {CHECK_WORDS['broken']}", style="red"))
+            console.print(
+                Text(safe(row.listed.title), style="bold").append(f"  {CHECK_WORDS['unopenable']}", style="red")
+            )
             console.print(Text(safe(f"  {row.problem}"), style="red"))
             continue
         book = row.book
@@ -219,7 +221,7 @@ def book(row: BookStatus) -> None:
         ("Articles", f"{book.articles:,}"), ("Entries", f"{book.entries:,}"), ("Media", f"{book.media:,}"),
         ("Size", f"{book.size_bytes:,} bytes"), ("Indexes", ", ".join(indexes) or "none"),
         ("Main page", book.main_page), ("Paths", "old (A/…)" if book.old_namespaces else "new"),
-        ("Tags", "; ".join(book.tags)), ("Check", CHECK_WORDS.get(row.check, row.check)),
+        ("Tags", "; ".join(book.tags)), ("Check", CHECK_WORDS[row.check]),
     )  # fmt: skip
     table = Table(title=Text(safe(book.title)), show_header=False, title_justify="left")
     table.add_column(style="bold")
@@ -242,7 +244,7 @@ def added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> 
         line("Nothing to add: your library already has these books.")
 
 
-def checked(book: ListedBook, state: str, reason: str) -> None:
+def checked(book: ListedBook, state: BookState, reason: str) -> None:
     """The outcome of one check."""
     if state == "sound":
         line(f"{book.title}: {CHECK_WORDS[state]}.")

@@ -82,7 +82,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-LATEST = 6
+MAX_RECENT_PAGES = 6
 
 
 class Display(Protocol):
@@ -90,7 +90,7 @@ class Display(Protocol):
 
     def tell(self, progress: RunProgress) -> None: ...
 
-    def done(self, outcome: RunOutcome) -> None: ...
+    def finish(self, outcome: RunOutcome) -> None: ...
 
 
 @contextmanager
@@ -134,7 +134,7 @@ class LineDisplay:
                 return f"Finished reading: {step.why}."
         return ""
 
-    def done(self, outcome: RunOutcome) -> None:
+    def finish(self, outcome: RunOutcome) -> None:
         """Print what was made, and where it is."""
         if outcome.how == "was finished":
             output.line(
@@ -162,7 +162,7 @@ class LiveDisplay(LineDisplay):
 
     def tell(self, progress: RunProgress) -> None:
         if isinstance(progress.step, VisitStep):
-            self._latest = [*self._latest, self._line(progress)][-LATEST:]
+            self._latest = [*self._latest, self._line(progress)][-MAX_RECENT_PAGES:]
         self._live.update(self._drawn(progress))
 
     def _drawn(self, progress: RunProgress) -> Text:
@@ -184,19 +184,19 @@ class EventDisplay:
     """A JSON line on standard output for each step."""
 
     def __init__(self) -> None:
-        self._is_read = True
+        self._has_reader = True
 
     def tell(self, progress: RunProgress) -> None:
         event = step_event(progress)
-        if event and self._is_read:
+        if event and self._has_reader:
             try:
                 print_json(event)
                 sys.stdout.flush()
             except ReaderLeft:  # the run continues: its files are still wanted
-                self._is_read = False
+                self._has_reader = False
 
-    def done(self, outcome: RunOutcome) -> None:
-        if not self._is_read:
+    def finish(self, outcome: RunOutcome) -> None:
+        if not self._has_reader:
             return
         facts = {"topic": outcome.topic, "pages": outcome.pages, "how": outcome.how, "kept": outcome.resumed_pages}
         print_json({"event": "done", "run": str(outcome.folder)} | facts)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, print_json, report_missing, say, user_workspace
+from kiwiresearch.cli.options import (
+    BookOption,
+    JsonOption,
+    open_books,
+    print_json,
+    report_missing,
+    require_title,
+    say,
+    user_workspace,
+)
 from kiwiresearch.errors import BadUsage, Interrupted
 from kiwiresearch.export import formats_help
 
@@ -83,7 +92,7 @@ def research(
     task = research_task(request, settings, option_name=_option_name, fast=fast)
     if critic and not workspace.settings.model_url.strip():
         say("--critic has no effect: no language model is set, so every sentence is taken from a page.")
-    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_all=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, search_every_book=bool(book)) as finder:
         report_missing(finder.missing)
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume or finish)
@@ -100,7 +109,7 @@ def research(
                 remedy=f"To continue, run the same command with --resume --out {shlex.quote(str(folder))}. "
                 "To write the brief from the pages read so far, use --finish instead of --resume.",
             ) from None
-        display.done(done)
+        display.finish(done)
 
 
 def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
@@ -160,19 +169,18 @@ def worksheet(
     """Make a worksheet from one page: questions for a class, and an answer sheet that quotes the page."""
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.cli import output
-    from kiwiresearch.export import WORKSHEET_ENDINGS, page_worksheet, safe_name
+    from kiwiresearch.export import WORKSHEET_ENDINGS, page_worksheet_file, safe_name
     from kiwiresearch.runs import reporting_file_errors
     from kiwiresearch.system import write_atomically
     from kiwiresearch.workspace import find_page
 
     if form not in WORKSHEET_ENDINGS:
         raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Use one of: {', '.join(WORKSHEET_ENDINGS)}.")
-    if not title.strip():
-        raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Hattusa'.")
+    require_title(title, "Hattusa")
     with open_books(user_workspace(), book or []) as shelf:
         found = find_page(shelf, title)
         read = claims_of_page(found.page, found.book.name)
-        file = page_worksheet(read, form, found.book)
+        file = page_worksheet_file(read, form, found.book)
     place = Path(out) if out is not None else Path(f"{safe_name(found.page.title)}-{file.name}")
     with reporting_file_errors(place, "Free up disk space, or choose another place with --out."):
         write_atomically(place, file.content)

@@ -65,7 +65,7 @@ def serve(
             threading.Thread(target=_open_browser, args=(url,), daemon=True).start()
 
     shelf = open_books(workspace, book or [])
-    raise typer.Exit(server.serve(workspace, shelf, search_all=bool(book), mounts=_mcp, listening=listening))
+    raise typer.Exit(server.serve(workspace, shelf, is_partial_shelf=bool(book), mounts=_mcp, listening=listening))
 
 
 def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
@@ -115,7 +115,7 @@ def mcp(book: BookOption = None) -> None:
     workspace = user_workspace()
     with (
         open_books(workspace, book or []) as shelf,
-        open_context(workspace, shelf, search_all=bool(book), now=utc_now) as parts,
+        open_context(workspace, shelf, is_partial_shelf=bool(book), now=utc_now) as parts,
     ):
         serve(Toolbox(parts))
 
@@ -156,7 +156,7 @@ def worker(
             workspace,
             shelf.current_books,
             now=utc_now,
-            has_part_of_shelf=bool(book),
+            is_partial_shelf=bool(book),
             limits=QueueLimits(running=at_once),
             kinds=chosen,
             say=say,

@@ -15,6 +15,7 @@ from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk import Engine, WrittenFolder
+    from kiwiresearch.workspace import BookState
     from kiwiresearch.zim import Book, ListedBook, Source
 
 books = typer.Typer(help="Manage the books in your library.", no_args_is_help=True, rich_markup_mode=None)
@@ -119,7 +120,7 @@ def books_check(
     from kiwiresearch.cli import output
 
     workspace = user_workspace()
-    rows: list[tuple[ListedBook, str, str]] = []
+    rows: list[tuple[ListedBook, BookState, str]] = []
     for book in open_books(workspace, name or [], trusting=True).books:
         state, reason = workspace.check(book)
         rows.append((book, state, reason))

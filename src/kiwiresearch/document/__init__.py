@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CitedParagraph,
         CitedSentences,
         CollapsedList,
+        Diagram,
         Document,
         FactEntry,
         FactList,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         Line,
         LineList,
         Paragraph,
-        Picture,
         PlainTable,
         Proof,
         Quotation,
@@ -53,6 +53,6 @@ if TYPE_CHECKING:
         svg_picture,
         svg_text,
     )
-    from kiwiresearch.document.word import WordFile, WordPicture, word_parts
+    from kiwiresearch.document.word import NUMBERED_SOURCES, WordParts, WordPicture, word_parts
 else:
     __getattr__ = lazy_exports(__name__)

@@ -14,6 +14,7 @@ from kiwiresearch.document.model import (
     Block,
     CitedParagraph,
     CollapsedList,
+    Diagram,
     Document,
     FactEntry,
     FactList,
@@ -22,7 +23,6 @@ from kiwiresearch.document.model import (
     Line,
     LineList,
     Paragraph,
-    Picture,
     PlainTable,
     Proof,
     Quotation,
@@ -111,9 +111,9 @@ def _block(block: Block) -> Iterator[str]:
             anchor += ' class="new-page"' if block.new_page else ""
             yield f"<h{block.level}{anchor}>{_line(block.line)}</h{block.level}>"
         case Paragraph():
-            yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
+            yield f"<p{_class(block.css_class)}>{_line(block.line)}</p>"
         case CitedParagraph():
-            yield f'<div class="running">{_running(block)}</div>'
+            yield f'<div class="running">{_cited_paragraph(block)}</div>'
         case CollapsedList():
             yield f"<details><summary>{escaped(block.label)}</summary>"
             yield from _block(block.items)
@@ -135,13 +135,13 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<figcaption>{_line(block.caption)}</figcaption></figure>"
         case AnswerSpace():
             yield f'<div class="space" aria-hidden="true">{"<p></p>" * block.lines}</div>'
-        case Picture():
+        case Diagram():
             yield f"<figure>\n{_wide(block.label)}"
             yield f"{block.svg}\n</div>\n<figcaption>{escaped(block.caption)}</figcaption>\n</figure>"
 
 
 def _list(tag: str, block: LineList | SentenceList, items: Iterator[str]) -> Iterator[str]:
-    yield f"<{tag}{_class(block.role)}>"
+    yield f"<{tag}{_class(block.css_class)}>"
     for number, item in enumerate(items, start=1):
         anchor = f' id="{block.anchor}-{number}"' if block.anchor else ""
         yield f"<li{anchor}>{item}</li>"
@@ -161,12 +161,12 @@ def _plain_table(block: PlainTable) -> Iterator[str]:
 
 def _table(block: Table) -> Iterator[str]:
     yield _wide(block.label)
-    yield f"<table{_class(block.role)}>"
+    yield f"<table{_class(block.css_class)}>"
     # A screen reader should not announce an empty header.
     head = (f'<th scope="col">{escaped(cell)}</th>' if cell else "<td></td>" for cell in block.header)
     yield f"<thead><tr>{''.join(head)}</tr></thead>"
     yield "<tbody>"
-    names = [f' data-head="{escape(name)}"' if block.names_cells else "" for name in block.header[1:]]
+    names = [f' data-head="{escape(name)}"' if block.labels_cells else "" for name in block.header[1:]]
     for first, *rest in block.rows:
         cells = "".join(f"<td{name}>{_text(cell)}</td>" for name, cell in zip(names, rest, strict=True))
         yield f'<tr><th scope="row">{_text(first)}</th>{cells}</tr>'
@@ -180,12 +180,12 @@ def _wide(label: str) -> str:
     return f'<div class="wide" role="region" tabindex="0" aria-label="{escape(printable(label))}">'
 
 
-def _class(role: str) -> str:
-    return f' class="{role}"' if role else ""
+def _class(css_class: str) -> str:
+    return f' class="{css_class}"' if css_class else ""
 
 
-def _role(sureness: str) -> str:
-    return sureness.replace(" ", "-") if sureness.replace(" ", "").isalpha() else ""
+def _certainty_class(certainty: str) -> str:
+    return certainty.replace(" ", "-") if certainty.replace(" ", "").isalpha() else ""
 
 
 def _text(text: Sentences) -> str:
@@ -194,14 +194,18 @@ def _text(text: Sentences) -> str:
     return "".join(f'<div class="said">{_sentence(sentence)}</div>' for sentence in text)
 
 
-def _running(paragraph: CitedParagraph) -> str:
+def _cited_paragraph(paragraph: CitedParagraph) -> str:
     """The sentences, with a proof that unfolds at the end of each group."""
     parts: list[str] = []
-    for run in paragraph.groups:
-        for sentence in run.sentences:
-            doubt = f" <em{_class(_role(sentence.doubt))}>({escaped(sentence.doubt)})</em>" if sentence.doubt else ""
+    for group in paragraph.groups:
+        for sentence in group.sentences:
+            doubt = (
+                f" <em{_class(_certainty_class(sentence.doubt))}>({escaped(sentence.doubt)})</em>"
+                if sentence.doubt
+                else ""
+            )
             parts.append(f"<span>{_line(sentence.line)}</span>{doubt}")
-        parts.append(_proof(run.proof))
+        parts.append(_proof(group.proof))
     return " ".join(parts)
 
 
@@ -217,9 +221,9 @@ def _proof(proof: Proof) -> str:
     shown = f'<span class="cites">{" ".join(cites)}</span>'
     if not proof.quotations:
         return shown
-    label = escaped(proof.sureness) or "quotes"
+    label = escaped(proof.certainty) or "quotes"
     unfolded = "".join(map(_cited_quotation, proof.quotations))
-    return f"{shown} <details><summary{_class(_role(proof.sureness))}>{label}</summary>{unfolded}</details>"
+    return f"{shown} <details><summary{_class(_certainty_class(proof.certainty))}>{label}</summary>{unfolded}</details>"
 
 
 def _cited_quotation(quotation: Quotation) -> str:
@@ -228,8 +232,8 @@ def _cited_quotation(quotation: Quotation) -> str:
     if quotation.before or quotation.after:
         marked = f"<mark>{escaped(quotation.words)}</mark>"
         quote = f"“{escaped(quotation.before)}{marked}{escaped(quotation.after)}”"
-    role = _class("around" if quotation.before or quotation.after else "")
-    quotes = f"<p{role}>{quote}</p>" + "".join(f"<p>“{escaped(other)}”</p>" for other in quotation.others)
+    css_class = _class("around" if quotation.before or quotation.after else "")
+    quotes = f"<p{css_class}>{quote}</p>" + "".join(f"<p>“{escaped(other)}”</p>" for other in quotation.others)
     notes = "".join(f"<p>{escaped(note)}</p>" for note in quotation.notes)
     return f'<blockquote>{quotes}{_footer(quotation)}</blockquote><div class="notes">{notes}</div>'
 
@@ -254,7 +258,7 @@ def _quotation_of_fact(quotation: Quotation) -> str:
 
 
 def _footer(quotation: Quotation) -> str:
-    return f"<footer>{_line(quotation.cite)}</footer>"
+    return f"<footer>{_line(quotation.source)}</footer>"
 
 
 def _line(line: Line) -> str:

@@ -12,6 +12,7 @@ from kiwiresearch.document.model import (
     Block,
     CitedParagraph,
     CollapsedList,
+    Diagram,
     Document,
     FactEntry,
     FactList,
@@ -20,7 +21,6 @@ from kiwiresearch.document.model import (
     Line,
     LineList,
     Paragraph,
-    Picture,
     PlainTable,
     Proof,
     Quotation,
@@ -69,7 +69,7 @@ class _MarkdownWriter:
             case Paragraph():
                 yield self._line(block.line)
             case CitedParagraph():
-                yield self._running(block)
+                yield self._cited_paragraph(block)
             case CollapsedList():
                 yield f"{self.words(block.label)}\n"
                 yield from self.block(block.items)
@@ -89,7 +89,7 @@ class _MarkdownWriter:
                 yield f"![{self.words(block.alt)}]({_address(block.address)}) {self._line(block.caption)}"
             case AnswerSpace():
                 yield "\n\n".join([WRITING_LINE] * block.lines)
-            case Picture():
+            case Diagram():
                 for branch in block.branches:
                     yield f"{'  ' * min(branch.depth, MAX_DEPTH)}- {self._line(branch.line)}"
 
@@ -105,14 +105,14 @@ class _MarkdownWriter:
     def _text(self, text: Sentences) -> str:
         return " ".join(part for part in map(self._sentence, text) if part)
 
-    def _running(self, paragraph: CitedParagraph) -> str:
+    def _cited_paragraph(self, paragraph: CitedParagraph) -> str:
         """The sentences with their doubts, and a proof at the end of each group."""
         parts: list[str] = []
-        for run in paragraph.groups:
-            for sentence in run.sentences:
+        for group in paragraph.groups:
+            for sentence in group.sentences:
                 doubt = f" *({self.words(sentence.doubt)})*" if sentence.doubt else ""
                 parts.append(self._line(sentence.line) + doubt)
-            parts.append(f"({self._proof(run.proof)})")
+            parts.append(f"({self._proof(group.proof)})")
         return " ".join(part for part in parts if part)
 
     def _sentence(self, sentence: Sentence) -> str:
@@ -124,8 +124,8 @@ class _MarkdownWriter:
         parts = [self._span(Span(cite.words, cite.url)) for cite in proof.cites]
         if proof.more:
             parts.append(more_pages(proof.more))
-        if proof.sureness:
-            parts.append(f"*{self.words(proof.sureness)}*")
+        if proof.certainty:
+            parts.append(f"*{self.words(proof.certainty)}*")
         return "; ".join(parts)
 
     def _fact(self, entry: FactEntry) -> Iterator[str]:
@@ -137,7 +137,7 @@ class _MarkdownWriter:
     def _quotation(self, quotation: Quotation) -> str:
         said = f"“{self.words(quotation.words)}” " if quotation.words.strip() else ""
         notes = f" ({'; '.join(map(self.words, quotation.notes))})" if quotation.notes else ""
-        return f"{said}— {self._line(quotation.cite)}{notes}"
+        return f"{said}— {self._line(quotation.source)}{notes}"
 
     def _line(self, line: Line) -> str:
         return "".join(map(self._span, line))

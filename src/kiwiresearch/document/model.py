@@ -46,7 +46,7 @@ class Quotation:
     """Words of a source, their place, and notes on them."""
 
     words: str
-    cite: Line
+    source: Line
     notes: tuple[str, ...] = ()
     before: str = ""
     """The words right before the quoted ones, if they are shown; `after` likewise."""
@@ -62,7 +62,7 @@ class Proof:
     cites: tuple[Cite, ...]
     more: int
     """How many more pages say the same."""
-    sureness: str
+    certainty: str
     quotations: tuple[Quotation, ...]
 
 
@@ -91,10 +91,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Plain text; its role is the class of its HTML element."""
+    """Plain text; `css_class` is the class of its HTML element."""
 
     line: Line
-    role: str = ""
+    css_class: str = ""
 
 
 class CitedSentences(NamedTuple):
@@ -116,7 +116,7 @@ class LineList:
     """A list; with an anchor, each line can be linked to by its number, such as 'source-3'."""
 
     lines: tuple[Line, ...]
-    role: str = ""
+    css_class: str = ""
     anchor: str = ""
     numbered: bool = False
 
@@ -126,7 +126,7 @@ class SentenceList:
     """A list of sentences with their proofs; with an anchor, each entry can be linked to by its number."""
 
     entries: tuple[Sentences, ...]
-    role: str = ""
+    css_class: str = ""
     anchor: str = ""
 
 
@@ -165,8 +165,8 @@ class Table:
     rows: tuple[tuple[Sentences, ...], ...]
     label: str
     """A description for screen readers."""
-    role: str = ""
-    names_cells: bool = False
+    css_class: str = ""
+    labels_cells: bool = False
     """Whether cells carry the heading of their column, for layouts that show rows as cards."""
 
 
@@ -196,7 +196,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Diagram:
     """A picture in HTML, and in Markdown the nested list that says the same, if there is one."""
 
     svg: str
@@ -223,7 +223,7 @@ Block = (
     | Table
     | CollapsedList
     | Image
-    | Picture
+    | Diagram
     | AnswerSpace
 )
 

@@ -94,13 +94,14 @@ def is_rtl(text: str) -> bool:
     )
 
 
-def svg_text(x: float, y: float, text: str, role: str, anchor: str = "start") -> str:
-    return f'<text class="{role}" x="{svg_number(x)}" y="{svg_number(y)}" text-anchor="{anchor}">{escaped(text)}</text>'
+def svg_text(x: float, y: float, text: str, css_class: str, anchor: str = "start") -> str:
+    place = f'x="{svg_number(x)}" y="{svg_number(y)}" text-anchor="{anchor}"'
+    return f'<text class="{css_class}" {place}>{escaped(text)}</text>'
 
 
-def svg_line(x1: float, y1: float, x2: float, y2: float, role: str) -> str:
+def svg_line(x1: float, y1: float, x2: float, y2: float, css_class: str) -> str:
     start = f'x1="{svg_number(x1)}" y1="{svg_number(y1)}"'
-    return f'<line class="{role}" {start} x2="{svg_number(x2)}" y2="{svg_number(y2)}"/>'
+    return f'<line class="{css_class}" {start} x2="{svg_number(x2)}" y2="{svg_number(y2)}"/>'
 
 
 def svg_picture(

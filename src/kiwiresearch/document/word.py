@@ -15,6 +15,7 @@ from kiwiresearch.document.model import (
     Cite,
     CitedParagraph,
     CollapsedList,
+    Diagram,
     Document,
     FactEntry,
     FactList,
@@ -23,7 +24,6 @@ from kiwiresearch.document.model import (
     Line,
     LineList,
     Paragraph,
-    Picture,
     PlainTable,
     Proof,
     Quotation,
@@ -69,7 +69,7 @@ class WordPicture(NamedTuple):
     size: PictureSize
 
 
-class WordFile(NamedTuple):
+class WordParts(NamedTuple):
     """What a package needs to know of the text: its XML, its footnotes, its links and its lists."""
 
     body: str
@@ -88,7 +88,7 @@ def word_parts(
     targets: Mapping[str, str] = NO_TARGETS,
     *,
     with_contents: bool = True,
-) -> WordFile:
+) -> WordParts:
     """The parts of a Word file. Images are shown if `pictures` has their address.
 
     A citation links to the list entry that `targets` names for its address, so that it leads to the bibliography.
@@ -108,11 +108,11 @@ class _WordWriter:
     bookmarks: int = 0
     headings: int = 0
 
-    def write(self, document: Document, *, with_contents: bool) -> WordFile:
+    def write(self, document: Document, *, with_contents: bool) -> WordParts:
         body = "".join(part for block in document.blocks for part in self._block(block))
         title = paragraph(run(document.title), "Title", document.title)
         contents = _contents(document.blocks) if with_contents else ""
-        return WordFile(
+        return WordParts(
             title + contents + body,
             "".join(self.footnotes),
             tuple(self.links),
@@ -126,9 +126,9 @@ class _WordWriter:
             case Heading():
                 yield self._heading(block)
             case Paragraph():
-                yield self._words(block.line, "Note" if block.role == "note" else "")
+                yield self._words(block.line, "Note" if block.css_class == "note" else "")
             case CitedParagraph():
-                yield self._running(block)
+                yield self._cited_paragraph(block)
             case CollapsedList():
                 yield self._words(line_of(Span(block.label, emphasis=True)))
                 yield from self._block(block.items)
@@ -148,7 +148,7 @@ class _WordWriter:
                 yield from self._table(block.header, block.rows, block.label)
             case Image():
                 yield from self._image(block)
-            case Picture():
+            case Diagram():
                 yield from map(self._branch, block.branches)
             case AnswerSpace():
                 yield '<w:p><w:pPr><w:pStyle w:val="AnswerLine"/></w:pPr></w:p>' * block.lines
@@ -182,7 +182,7 @@ class _WordWriter:
         self.bookmarks += 1
         return bookmark(self.bookmarks, name, runs)
 
-    def _running(self, block: CitedParagraph) -> str:
+    def _cited_paragraph(self, block: CitedParagraph) -> str:
         """The sentences with their doubts, and a footnote at the end of each group."""
         runs, words = [], []
         for group in block.groups:
@@ -225,8 +225,8 @@ class _WordWriter:
         parts = [self._cite(cite, links) for cite in proof.cites]
         if proof.more:
             parts.append(run(more_pages(proof.more)))
-        if proof.sureness:
-            parts.append(run(proof.sureness, italic=True))
+        if proof.certainty:
+            parts.append(run(proof.certainty, italic=True))
         return run("; ").join(parts)
 
     def _cite(self, cite: Cite, links: list[str]) -> str:
@@ -288,7 +288,7 @@ class _WordWriter:
 def _quoted(quotation: Quotation) -> Line:
     said = f"“{quotation.words}” " if quotation.words.strip() else ""
     notes = f" ({'; '.join(quotation.notes)})" if quotation.notes else ""
-    return line_of(said, "— ", *quotation.cite, notes)
+    return line_of(said, "— ", *quotation.source, notes)
 
 
 CONTENTS = "Contents"

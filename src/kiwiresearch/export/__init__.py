@@ -8,9 +8,15 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.export.exporter import export, make_files
+    from kiwiresearch.export.findings import read_findings
     from kiwiresearch.export.formats import FORMATS, formats_help, grouped_formats
     from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
     from kiwiresearch.export.pdf import has_browser
-    from kiwiresearch.export.worksheet_files import WORKSHEET_ENDINGS, page_worksheet, run_worksheet, worksheet_of_page
+    from kiwiresearch.export.worksheet_files import (
+        WORKSHEET_ENDINGS,
+        make_page_worksheet,
+        make_run_worksheet,
+        page_worksheet_file,
+    )
 else:
     __getattr__ = lazy_exports(__name__)

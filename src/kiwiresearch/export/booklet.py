@@ -27,7 +27,7 @@ from kiwiresearch.export.brief_files import (
 from kiwiresearch.export.citations import CitedSource, cited_sources
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.runs import Note, RunPage
-from kiwiresearch.text import one_line, three_letter_code, two_letter_code
+from kiwiresearch.text import one_line, short_language_code
 
 
 @cache
@@ -40,11 +40,6 @@ NO_CLAIMS = "<p>No claims were found on this page.</p>"
 WEB = ("http://", "https://")
 
 NotesOn = Mapping[str, Sequence[Note]]
-
-
-def language_of(code: str) -> str:
-    """The code of a language for the attribute `lang`; empty if it is unknown."""
-    return two_letter_code(three_letter_code(code))
 
 
 def section_names(page: RunPage) -> dict[str, str]:
@@ -88,7 +83,7 @@ SAFE = ":/?#[]@!$&'()*+,;=%~"
 
 def _claims(page: RunPage, notes: NotesOn) -> Iterator[str]:
     names = section_names(page)
-    lang = language_of(page.book.language)
+    lang = short_language_code(page.book.language)
     spoken = f' lang="{escape(lang)}" dir="auto"' if lang else ' dir="auto"'
     used: set[str] = set()
     seen: set[str] = set()
@@ -150,7 +145,7 @@ def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
 
     document = brief_document(with_inner_links(findings.brief), findings.picture_names)
     body = html_links(blocks_in_html(document.blocks), address)
-    language = language_of(document.language) or "en"
+    language = short_language_code(document.language) or "en"
     yield BookletPage(
         BRIEF,
         title_line(findings.topic),

@@ -66,7 +66,7 @@ def note_blocks(findings: RunFindings, *, inside: bool = False) -> tuple[Block, 
         return ()
     places = _places(findings, inside=inside)
     notes = tuple(note_paragraph(note, places.get((note.target.kind, note.target.id), "")) for note in findings.notes)
-    return Heading(line_of(HEADING), 2, "notes"), SentenceList(notes, role="remarks")
+    return Heading(line_of(HEADING), 2, "notes"), SentenceList(notes, css_class="remarks")
 
 
 def note_paragraph(note: Note, place: str = "") -> Sentences:

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kiwiresearch.brief import brief_document
-from kiwiresearch.document import Block, CollapsedList, Line, LineList
+from kiwiresearch.document import NUMBERED_SOURCES, Block, CollapsedList, Line, LineList
 from kiwiresearch.export.brief_files import inner_address, note_blocks, with_inner_links
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.word_package import WordProperties, word_file
 
-CITED = "source"
-OTHERS = "other"
+OTHER_SOURCES = "other"
 
 
 def brief_in_word(findings: RunFindings) -> bytes:
@@ -32,10 +31,10 @@ def _linked(blocks: Sequence[Block], addresses: Mapping[str, str], targets: dict
     """The blocks with anchors at the entries of the bibliography, which alone link to the pages themselves."""
     for block in blocks:
         if isinstance(block, LineList) and block.numbered:
-            yield _bibliography(block, CITED, addresses, targets)
+            yield _bibliography(block, NUMBERED_SOURCES, addresses, targets)
         elif isinstance(block, CollapsedList):
             # A caption may cite a page that no sentence does.
-            yield replace(block, items=_bibliography(block.items, OTHERS, addresses, targets))
+            yield replace(block, items=_bibliography(block.items, OTHER_SOURCES, addresses, targets))
         else:
             yield block
 

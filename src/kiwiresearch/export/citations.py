@@ -13,7 +13,7 @@ from kiwiresearch.document import SCHEMES, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import book_title
-from kiwiresearch.text import printable, three_letter_code, two_letter_code
+from kiwiresearch.text import printable, short_language_code
 
 MAX_KEY = 40
 
@@ -76,7 +76,7 @@ def _cited(
         title=_line(title),
         book_title=_line(book_title),
         date=_line(book.date),
-        language=two_letter_code(three_letter_code(book.language)),
+        language=short_language_code(book.language),
         url=safe_address(url) if url.startswith(SCHEMES) else "",
         uuid=_line(str(book.id)),
         path=_line(path),

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
 from kiwiresearch.claims import Claim
-from kiwiresearch.export.facts import NOT_IN_CLASS, OPENERS, POINTERS, FactSheet, is_clear
+from kiwiresearch.export.facts import OPENERS, POINTERS, UNSUITABLE_FOR_CLASS, FactSheet, is_clear
 from kiwiresearch.export.questions import CLAUSES, DEFINITION, TAIL, YEAR, share_roots
 from kiwiresearch.text import words_in
 
@@ -149,7 +149,7 @@ def _event(claim: Claim) -> DatedEvent | None:
         plain = TAIL.sub("", before.rstrip()).rstrip(" ,") + "."
     else:
         return None
-    if "(" in plain or not plain[0].isalpha() or NOT_IN_CLASS.search(plain):
+    if "(" in plain or not plain[0].isalpha() or UNSUITABLE_FOR_CLASS.search(plain):
         return None
     if not 25 <= len(plain) <= MAX_EVENT or OPENERS.match(plain) or not is_clear(claim) or POINTERS.search(plain):
         return None

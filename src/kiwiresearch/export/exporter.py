@@ -19,7 +19,7 @@ from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, pag
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.export.pdf import brief_in_pdf
-from kiwiresearch.export.worksheet_files import run_worksheet_docx, run_worksheet_markdown, run_worksheet_page
+from kiwiresearch.export.worksheet_files import make_run_worksheet, worksheet_docx, worksheet_html, worksheet_markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import BRIEF, CLAIMS, GRAPH, MANIFEST, Run, RunGraph, reporting_file_errors, xml_safe
 from kiwiresearch.system import write_atomically
@@ -35,9 +35,9 @@ FINDINGS_WRITERS: Mapping[str, Callable[[RunFindings], str | bytes]] = {
     "ris": ris,
     "csl-json": csl,
     "claims-csv": claim_table,
-    "worksheet": run_worksheet_page,
-    "worksheet-docx": run_worksheet_docx,
-    "worksheet-markdown": run_worksheet_markdown,
+    "worksheet": lambda findings: worksheet_html(make_run_worksheet(findings)),
+    "worksheet-docx": lambda findings: worksheet_docx(make_run_worksheet(findings), findings.date),
+    "worksheet-markdown": lambda findings: worksheet_markdown(make_run_worksheet(findings)),
 }
 PRINTED_WRITERS: Mapping[str, Callable[[RunFindings, str], bytes]] = {"pdf": brief_in_pdf}
 """Writers that need a browser; its program is empty if no setting names one."""
@@ -74,7 +74,7 @@ def make_files(folder: Path, format_name: str, *, browser: str = "") -> tuple[Ex
     )
 
 
-NAME_IT = "Give the folder of a finished run."
+FINISHED_RUN_REMEDY = "Give the folder of a finished run."
 
 
 def _check_folder(run: Path, needed: Sequence[str]) -> None:
@@ -85,11 +85,11 @@ def _check_folder(run: Path, needed: Sequence[str]) -> None:
     except OSError as problem:
         raise RunNotFound(f"The folder {str(run)!r} cannot be opened: {problem.strerror}.") from problem
     if not exists:
-        raise RunNotFound(f"The folder {str(run)!r} was not found.", remedy=NAME_IT)
+        raise RunNotFound(f"The folder {str(run)!r} was not found.", remedy=FINISHED_RUN_REMEDY)
     if not is_folder:
-        raise RunNotFound(f"{str(run)!r} is not a folder.", remedy=NAME_IT)
+        raise RunNotFound(f"{str(run)!r} is not a folder.", remedy=FINISHED_RUN_REMEDY)
     if not found:
-        raise RunNotFound(f"The folder {str(run)!r} does not contain a run.", remedy=NAME_IT)
+        raise RunNotFound(f"The folder {str(run)!r} does not contain a run.", remedy=FINISHED_RUN_REMEDY)
     if MANIFEST not in found:
         raise RunNotFound(
             f"The run in {str(run)!r} is not finished: it has no {MANIFEST!r}.",
@@ -102,7 +102,7 @@ def _check_folder(run: Path, needed: Sequence[str]) -> None:
             )
 
 
-RECORD = ".kiwiresearch-export.json"
+EXPORT_RECORD = ".kiwiresearch-export.json"
 MAX_BYTES = 2**24
 
 Hashes = Mapping[str, frozenset[str]]
@@ -172,7 +172,7 @@ def _hash(content: bytes) -> str:
 
 def _read_record(folder: Path) -> Hashes:
     """The record of an earlier export; empty if it is missing or not ours."""
-    record = folder / RECORD
+    record = folder / EXPORT_RECORD
     try:
         if record.is_symlink() or record.stat().st_size > MAX_BYTES:
             return {}
@@ -191,11 +191,11 @@ def _is_within(folder: Path, name: str) -> bool:
 
 
 def _write_record(folder: Path, hashes: Hashes) -> None:
-    rows = {name: sorted(some) for name, some in hashes.items()}
-    write_atomically(folder / RECORD, canonical_json({"files": rows}, indent=2) + "\n")
+    rows = {name: sorted(file_hashes) for name, file_hashes in hashes.items()}
+    write_atomically(folder / EXPORT_RECORD, canonical_json({"files": rows}, indent=2) + "\n")
 
 
-FOLDER = "export"
+EXPORT_FOLDER = "export"
 OUT_REMEDY = "Free up space, or choose another place with --out."
 
 
@@ -215,11 +215,11 @@ def export(run: Path, format_name: str, out: Path | None = None, *, browser: str
         )
         places = [out]
     elif form.is_folder:
-        folder = out or run / FOLDER / format_name
+        folder = out or run / EXPORT_FOLDER / format_name
         with reporting_file_errors(folder, OUT_REMEDY):
             return write_folder(folder, files)
     else:
-        places = [(out or run / FOLDER) / file.name for file in files]
+        places = [(out or run / EXPORT_FOLDER) / file.name for file in files]
     for place, file in zip(places, files, strict=True):
         with reporting_file_errors(place, OUT_REMEDY):
             write_atomically(place, file.content)
@@ -228,10 +228,10 @@ def export(run: Path, format_name: str, out: Path | None = None, *, browser: str
 
 def _is_one_file(form: ExportFormat, out: Path | None) -> bool:
     """Whether `out` names a file; BadUsage if one file cannot hold everything."""
-    ending = out.suffix.lower() if out is not None else ""
-    if form.is_several and ending == Path(form.files[0]).suffix:
+    suffix = out.suffix.lower() if out is not None else ""
+    if form.has_several_files and suffix == Path(form.files[0]).suffix:
         what = "many files" if form.is_folder else f"{len(form.files)}: {' and '.join(form.files)}"
         raise BadUsage(
             f"{str(out)!r} is one file, but {form.name!r} creates {what}.", remedy="Choose a folder instead."
         )
-    return ending == form.ending
+    return suffix == form.suffix

@@ -15,7 +15,8 @@ from kiwiresearch.zim import EntryRef
 
 MIN_CHARS = 35
 MAX_CHARS = 230
-LONG = 160
+LONG_CHARS = 160
+"""A longer sentence is a less good fact."""
 LIFE_POINTS = 5
 MAX_FACTS = 150
 """More than a worksheet needs; all facts of a long page would take seconds to compare."""
@@ -26,7 +27,7 @@ OPENERS = re.compile(
     r"Written|Originally|No|Rather|Therein|Eventually|Soon|Following|Initially)\b"
 )
 """Beginnings of sentences that go on from another one, or say little by themselves."""
-NOT_IN_CLASS = re.compile(
+UNSUITABLE_FOR_CLASS = re.compile(
     r"\b(?:sexual(?! (?:reproduction|selection))\w*|sex (?:with|life|work)|sodomy|rap(?:e|ed|ist)|porn\w*|"
     r"prostitut\w*|suicides?|heroin|cocaine|narcotics?)\b",
     re.IGNORECASE,
@@ -64,20 +65,22 @@ SIDE_SECTION = re.compile(
     re.IGNORECASE,
 )
 """Headings of sections that are not about the topic itself."""
-UNKNOWN = re.compile(r"\b(?:they|them|theirs|he|she|him|his|her)\b|^\W*(?:\w+ ){0,2}their\b", re.IGNORECASE)
+UNNAMED_PERSON = re.compile(r"\b(?:they|them|theirs|he|she|him|his|her)\b|^\W*(?:\w+ ){0,2}their\b", re.IGNORECASE)
 """Words for somebody whom another sentence may have named; further on, 'their' is mostly the subject's own."""
-OTHERS = re.compile(r"\b(?:they|them|their|theirs)\b", re.IGNORECASE)
+PLURAL_PRONOUN = re.compile(r"\b(?:they|them|their|theirs)\b", re.IGNORECASE)
 PERSON = (
     r"(?!(?:In|On|At|By|From|Under|After|Before|The|An?|During|Around|Since|Until|For|With|As|While|When) )"
     r"[A-Z][\w.'’-]+(?:(?: (?:van|von|der|den|de|da|di|of|the|bin|ibn|al))* [A-Z][\w.'’-]*){1,3}"
 )
-"""Two to four capitalised words; whether they name a person is for the verb to say."""
+"""Two to four capitalised words, which may name a person: only their verb shows whether they do."""
 NAMED_FIRST = re.compile(rf"(?:In [^,]{{3,25}},? )?{PERSON}\b")
 PRONOUN = re.compile(r"\b(?:he|she|it|him|his|her|its)\b", re.IGNORECASE)
 PERSONAL = re.compile(r"(?:.{0,40}\b)?(?:He|She|His|Her|he|she|his|her)\b")
 LIFE = re.compile(r"(?P<name>.+) — (?P<what>Born|Died): ")
 """A row of an infobox about a person."""
 PAIRS = (("(", ")"), ("“", "”"))
+MAX_SHARED = 0.65
+"""Two facts that share this part of the words of the shorter one say the same."""
 
 
 class WorksheetFact(NamedTuple):
@@ -107,7 +110,7 @@ class FactSheet:
     language: str
     books: tuple[str, ...]
     """The titles and dates of the books."""
-    words: str
+    all_text: str
     """The text of all claims, to see how a word is usually spelled."""
 
     @property
@@ -217,7 +220,7 @@ def _fact(claim: Claim, topic: str, *, is_main: bool, is_cited: bool = False) ->
     about = claim.page_title if needs_name else ""
     has_topic = names_some(f"{about} {claim.text}", topic)
     points = 3 * has_topic + 2 * (not claim.section) + 2 * is_cited
-    points -= (len(claim.text) > LONG) + ("(" in claim.text) + (claim.text.startswith("The ") and not has_topic)
+    points -= (len(claim.text) > LONG_CHARS) + ("(" in claim.text) + (claim.text.startswith("The ") and not has_topic)
     return WorksheetFact(claim, about, is_main, points)
 
 
@@ -260,7 +263,7 @@ def is_usable(claim: Claim) -> bool:
         and (text[0].isupper() or text[0].isdigit())
         and not OPENERS.match(text)
         and not BARE_START.match(text)
-        and not NOT_IN_CLASS.search(text)
+        and not UNSUITABLE_FOR_CLASS.search(text)
         and not POINTERS.search(text)
         and not FRAGMENT.match(text)
         and not STUDY.match(text)
@@ -275,11 +278,14 @@ def is_usable(claim: Claim) -> bool:
 
 
 def is_clear(claim: Claim) -> bool:
-    """Whether it is clear of whom a sentence speaks: it names them first, or its subject is printed in front."""
+    """Whether a sentence, read alone, says who its pronouns are.
+
+    'He' is the name it begins with, or the subject that is printed in front; 'they' may always be others.
+    """
     text = claim.text
     if claim.depends_on == "subject":
-        return not OTHERS.search(text)
-    return not UNKNOWN.search(text) or (NAMED_FIRST.match(text) is not None and not OTHERS.search(text))
+        return not PLURAL_PRONOUN.search(text)
+    return not UNNAMED_PERSON.search(text) or (NAMED_FIRST.match(text) is not None and not PLURAL_PRONOUN.search(text))
 
 
 def place_of(claim: Claim) -> tuple[EntryRef, int]:
@@ -292,6 +298,6 @@ def distinct(facts: Iterable[WorksheetFact]) -> Iterator[WorksheetFact]:
     seen: list[frozenset[str]] = []
     for fact in facts:
         words = frozenset(words_in(fact.text.lower()))
-        if all(len(words & other) * 2 < min(len(words), len(other)) * 1.3 for other in seen):
+        if all(len(words & other) < min(len(words), len(other)) * MAX_SHARED for other in seen):
             seen.append(words)
             yield fact

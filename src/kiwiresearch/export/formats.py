@@ -29,7 +29,7 @@ class ExportFormat:
     """The names of its files; only the first if the others depend on the run."""
     media_type: str
     """The type of its file, or of the zip of its files."""
-    readers: str
+    programs: str
     """The programs that it is for, as shown to users."""
     group: ExportGroup
     place_in_group: int
@@ -42,13 +42,13 @@ class ExportFormat:
         return self.content in ("brief", "claims")
 
     @property
-    def is_several(self) -> bool:
+    def has_several_files(self) -> bool:
         return self.is_folder or len(self.files) > 1
 
     @property
-    def ending(self) -> str:
+    def suffix(self) -> str:
         """The suffix of the file that a user downloads; several files come as a zip."""
-        return ZIP if self.is_several else PurePosixPath(self.files[0]).suffix
+        return ZIP if self.has_several_files else PurePosixPath(self.files[0]).suffix
 
 
 _XML, _ZIPPED, _CSV = "application/xml", "application/zip", "text/csv; charset=utf-8"
@@ -131,12 +131,12 @@ def grouped_formats() -> Mapping[ExportGroup, list[ExportFormat]]:
 def formats_help() -> str:
     """All names in one sentence, grouped by content."""
     *first, last = (
-        list(some) for _, some in groupby(FORMATS.values(), key=lambda export_format: export_format.content)
+        list(formats) for _, formats in groupby(FORMATS.values(), key=lambda export_format: export_format.content)
     )
     *names, final = [export_format.name for export_format in last]
     return "; ".join(
         [
-            *(", ".join(export_format.name for export_format in some) for some in first),
+            *(", ".join(export_format.name for export_format in formats) for formats in first),
             f"{', '.join(names)} or {final}.",
         ]
     )

@@ -200,8 +200,8 @@ NUMBER = re.compile(r"\d[\d,.]*\d|\d|[A-Za-z]+(?:-(?:one|two|three|four|five|six
 LIST_FOLLOWS = re.compile(r"[:;(]|\bincluding\b|\bnamely\b|\bboth\b|—|–")
 MAX_COUNTED = 12
 """Up to this, a sentence may name all that it counts."""
-MAX_EASY = 60
-"""In a longer sentence 'two' is guessed, and not what the sentence is about."""
+MAX_CHARS_FOR_TWO = 60
+"""Only a sentence up to this length asks for 'one' or 'two': in a longer one, such a gap is easy to guess."""
 NOT_NUMBERS = ("one", "a", "an", "the", "half", "quarter", "dozen", "single", "double", "several", "many")
 
 
@@ -224,7 +224,7 @@ def number_gap(fact: WorksheetFact, _sheet: FactSheet) -> WorksheetQuestion | No
         rest = text[found.end() :]
         is_name = any(word[0].isupper() for word in quantity.counted_words.split())
         counts_list = quantity.high <= MAX_COUNTED and not quantity.unit and LIST_FOLLOWS.search(rest)
-        is_easy = quantity.high <= 2 and not quantity.unit and len(text) > MAX_EASY
+        is_easy = quantity.high <= 2 and not quantity.unit and len(text) > MAX_CHARS_FOR_TWO
         if re.search(r"[(<>≥≤~±$€£][^)]*$", text[: found.start()]) or is_easy:
             continue
         if is_name or counts_list or found.start() == 0 or rest[:1] in ("-", "‑") or _repeats(found[0], text):
@@ -364,7 +364,7 @@ def _uses(words: str) -> Mapping[str, int]:
 
 def _key_terms(text: str, sheet: FactSheet) -> Iterator[str]:
     """Technical nouns of a sentence that the pages use again and again: 'the asthenosphere'."""
-    uses = _uses(sheet.words)
+    uses = _uses(sheet.all_text)
     for found in reversed(list(TERM.finditer(text))):
         if uses.get(found[0], 0) >= MIN_TERM_USES and not ORDINARY.search(found[0]):
             yield found[0]
@@ -477,7 +477,7 @@ def _spelled(term: str, sheet: FactSheet) -> str | None:
     if ARTICLE.match(term):
         return f"{term[0].lower()}{term[1:]}"
     low = f"{term[0].lower()}{term[1:]}"
-    return low if re.search(rf"(?<![\w-]){re.escape(low)}(?![\w-])", sheet.words) else None
+    return low if re.search(rf"(?<![\w-]){re.escape(low)}(?![\w-])", sheet.all_text) else None
 
 
 def _dates_within(claim: Claim, start: int, end: int) -> bool:

@@ -9,10 +9,10 @@ from html import escape
 from importlib.resources import files
 from types import MappingProxyType
 
-from kiwiresearch.document import Document, WordFile, WordPicture, escaped, is_rtl, picture_size, word_parts
+from kiwiresearch.document import Document, WordParts, WordPicture, escaped, is_rtl, picture_size, word_parts
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.runs import xml_safe
-from kiwiresearch.text import printable, three_letter_code, two_letter_code
+from kiwiresearch.text import printable, short_language_code
 
 XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006"
@@ -86,7 +86,7 @@ def word_file(
     return zip_files(found)
 
 
-def _parts(document: Document, properties: WordProperties, text: WordFile) -> Iterable[tuple[str, str]]:
+def _parts(document: Document, properties: WordProperties, text: WordParts) -> Iterable[tuple[str, str]]:
     yield "[Content_Types].xml", _content_types(text.pictures)
     yield (
         "_rels/.rels",
@@ -158,7 +158,7 @@ def _core(document: Document, properties: WordProperties) -> str:
 
 
 def _code(language: str) -> str:
-    return escape(printable(two_letter_code(three_letter_code(language)) or "en"))
+    return escape(printable(short_language_code(language) or "en"))
 
 
 def _language(language: str) -> str:

@@ -13,18 +13,20 @@ from kiwiresearch.export.facts import FactSheet, WorksheetFact, distinct, place_
 from kiwiresearch.export.questions import ENGLISH_RULES, GAP_RULES, QuestionKind, Rule, WorksheetQuestion
 from kiwiresearch.zim import EntryRef
 
-WANTED: Mapping[QuestionKind, int] = MappingProxyType(
+MAX_PER_KIND: Mapping[QuestionKind, int] = MappingProxyType(
     {"what": 3, "who": 2, "when": 2, "count": 2, "why": 2, "number": 2, "date": 2, "truth": 2, "name": 4}
 )
 """How many questions of each kind there are at most, while there are others."""
-MORE: tuple[QuestionKind, ...] = ("name", "truth", "date", "number")
+FILLER_KINDS: tuple[QuestionKind, ...] = ("name", "truth", "date", "number")
 """The kinds that fill up a short worksheet."""
-MOST_MORE = 3
+MAX_FILLERS_PER_KIND = 3
 MIN_QUESTIONS = 3
-ENOUGH = 8
+"""With fewer there is no worksheet."""
+MIN_LENGTH = 8
+"""The length up to which pages beside the topic fill it up; its own pages do so up to GOOD_LENGTH."""
 GOOD_LENGTH = 10
 MAX_QUESTIONS = 14
-MAX_OF_SECTION = 3
+MAX_PER_SECTION = 3
 """How many questions one section gives, so that a worksheet covers a page."""
 
 
@@ -96,19 +98,21 @@ def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) 
     taken: list[WorksheetQuestion] = []
     main, beside = ([fact for fact in facts if fact.is_main == is_main] for is_main in (True, False))
     best = [fact for fact in main if fact.points > 0]
-    for kind in WANTED:
+    for kind in MAX_PER_KIND:
         if kind in rules:
-            taken += _of_kind(rules[kind], sheet, best, taken, WANTED[kind])
+            taken += _of_kind(rules[kind], sheet, best, taken, MAX_PER_KIND[kind])
     if "what" in rules and all(question.kind != "what" for question in taken[1:]):
         taken += _of_kind(rules["what"], sheet, beside, taken, 1)
     # Pages beside the topic only help out where its own have too little.
-    for some, length in ((main, GOOD_LENGTH), (facts, ENOUGH)):
-        for kind in WANTED if some is main else MORE:
+    for candidates, length in ((main, GOOD_LENGTH), (facts, MIN_LENGTH)):
+        for kind in MAX_PER_KIND if candidates is main else FILLER_KINDS:
             if kind not in rules:
                 continue
-            taken += _of_kind(rules[kind], sheet, some, taken, min(min(length, room) - len(taken), MOST_MORE))
+            taken += _of_kind(
+                rules[kind], sheet, candidates, taken, min(min(length, room) - len(taken), MAX_FILLERS_PER_KIND)
+            )
     # Words are the easiest to do without.
-    order = list(WANTED)
+    order = list(MAX_PER_KIND)
     kept = sorted(taken, key=lambda question: order.index(question.kind))[:room]
     places = {fact.claim.id: index for index, fact in enumerate(sheet.facts)}
     return sorted(kept, key=lambda question: (order.index(question.kind), places[question.claim.id]))
@@ -134,7 +138,7 @@ def _of_kind(
         if count <= 0:
             return
         section = (fact.claim.ref, fact.claim.section)
-        if fact.claim.id in asked or (fact.claim.section and sections[section] >= MAX_OF_SECTION):
+        if fact.claim.id in asked or (fact.claim.section and sections[section] >= MAX_PER_SECTION):
             continue
         question = rule(fact, sheet)
         if question and question.is_true is not None and question.is_true == last_truth:

@@ -29,13 +29,13 @@ from kiwiresearch.document import (
 )
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.export.facts import facts_of_page, facts_of_run
-from kiwiresearch.export.findings import DATE, NO_DATE, RunFindings, read_findings
+from kiwiresearch.export.findings import DATE, NO_DATE, RunFindings
 from kiwiresearch.export.packing import ExportedFile
 from kiwiresearch.export.questions import GAP, WorksheetQuestion
 from kiwiresearch.export.word_package import WordProperties, word_file
 from kiwiresearch.export.worksheet import Worksheet, make_worksheet
-from kiwiresearch.runs import Run, xml_safe
-from kiwiresearch.text import three_letter_code, two_letter_code
+from kiwiresearch.runs import xml_safe
+from kiwiresearch.text import short_language_code
 from kiwiresearch.zim import Book
 
 LINES = MappingProxyType({"what": 3, "why": 2, "when": 1, "who": 1, "count": 1})
@@ -167,7 +167,7 @@ def _ordering(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven
     yield Heading(line_of("Put the events in order"), 2)
     asked = f"Number the events from 1 (the earliest) to {len(exercise.events)} (the latest)."
     yield Paragraph(line_of(Span(f"{number}. ", strong=True), asked), "question")
-    yield LineList(tuple(line_of(f"{SHORT_GAP} {event.text}") for event in exercise.printed), role="events")
+    yield LineList(tuple(line_of(f"{SHORT_GAP} {event.text}") for event in exercise.printed), css_class="events")
     order = [str(exercise.events.index(event) + 1) for event in exercise.printed]
     dates = ", ".join(f"{place} ({exercise.events[int(place) - 1].when})" for place in order)
     answers.append(Proven(number, f"From top to bottom: {dates}", tuple(event.claim for event in exercise.events)))
@@ -195,10 +195,10 @@ def _answer(proven: Proven) -> FactEntry:
     return FactEntry(line, "", "", quotations, is_open=True)
 
 
-def worksheet_page(worksheet: Worksheet) -> str:
+def worksheet_html(worksheet: Worksheet) -> str:
     """The worksheet as a page that loads nothing; on paper, the answers begin on a new sheet."""
     document = worksheet_document(worksheet)
-    code = two_letter_code(three_letter_code(document.language)) or "en"
+    code = short_language_code(document.language) or "en"
     return PAGE.format(
         language=escape(code),
         policy=POLICY,
@@ -217,37 +217,25 @@ def worksheet_docx(worksheet: Worksheet, date: str = NO_DATE) -> bytes:
     return word_file(document, WordProperties(document.title, worksheet.topic, date), with_contents=False)
 
 
-def run_worksheet(run: Run) -> Worksheet:
+def make_run_worksheet(findings: RunFindings) -> Worksheet:
     """The worksheet of a finished run; NothingFound if its pages have too few facts."""
-    return make_worksheet(facts_of_run(read_findings(run)))
-
-
-def run_worksheet_page(findings: RunFindings) -> str:
-    return worksheet_page(make_worksheet(facts_of_run(findings)))
-
-
-def run_worksheet_markdown(findings: RunFindings) -> str:
-    return worksheet_markdown(make_worksheet(facts_of_run(findings)))
-
-
-def run_worksheet_docx(findings: RunFindings) -> bytes:
-    return worksheet_docx(make_worksheet(facts_of_run(findings)), findings.date)
+    return make_worksheet(facts_of_run(findings))
 
 
 WORKSHEET_ENDINGS: Mapping[str, str] = MappingProxyType({"html": ".html", "docx": ".docx", "markdown": ".md"})
 
 
-def worksheet_of_page(found: PageClaims, book: Book) -> Worksheet:
+def make_page_worksheet(found: PageClaims, book: Book) -> Worksheet:
     title = book.title or book.name
     return make_worksheet(facts_of_page(found, f"{title} ({book.date})" if book.date else title))
 
 
-def page_worksheet(found: PageClaims, form: str, book: Book) -> ExportedFile:
+def page_worksheet_file(found: PageClaims, form: str, book: Book) -> ExportedFile:
     """The worksheet of one page, as a file named 'worksheet' in one of the WORKSHEET_ENDINGS."""
-    worksheet = worksheet_of_page(found, book)
+    worksheet = make_page_worksheet(found, book)
     name = f"worksheet{WORKSHEET_ENDINGS[form]}"
     if form == "docx":
         date = book.date if DATE.fullmatch(book.date) else NO_DATE
         return ExportedFile(name, worksheet_docx(worksheet, date))
-    text = worksheet_page(worksheet) if form == "html" else worksheet_markdown(worksheet)
+    text = worksheet_html(worksheet) if form == "html" else worksheet_markdown(worksheet)
     return ExportedFile(name, xml_safe(text).encode())

@@ -25,8 +25,8 @@ from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.workspace import (
     LimitSettings,
     Workspace,
+    books_matching,
     bulk_folder,
-    open_books_named,
     runs_folder,
     store_folder,
     user_limits,
@@ -58,17 +58,17 @@ class JobBooks:
         here: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         missing: Callable[[], Sequence[MissingBooks]],
         *,
-        has_part_of_shelf: bool,
+        is_partial_shelf: bool,
     ) -> None:
         self._here: Callable[[], Sequence[ListedBook]] = here if callable(here) else lambda: here
         self._missing = missing
-        self._has_part_of_shelf = has_part_of_shelf
+        self._is_partial_shelf = is_partial_shelf
 
     def books_for(self, request: JobRequest) -> tuple[ListedBook, ...]:
         """The books of a request; names match only books on this shelf, never other files."""
         here, chosen = tuple(self._here()), list[ListedBook]()
         for name in request.books:
-            found = open_books_named(here, name, lambda book: book)
+            found = books_matching(here, name, lambda book: book)
             if not found:
                 raise unknown_book(name, here)
             chosen += found
@@ -81,8 +81,8 @@ class JobBooks:
         """
         chosen = self.books_for(request)
         record: JsonDict = plain(request)
-        if (by_id or self._has_part_of_shelf) and not isinstance(request, FamilyRequest):  # a case stores its own books
-            record |= {"on": [book.id for book in chosen], "all_books": self._searches_all(request)}
+        if (by_id or self._is_partial_shelf) and not isinstance(request, FamilyRequest):  # a case stores its own books
+            record |= {"on": [book.id for book in chosen], "all_books": self._searches_every_book(request)}
             if not request.books and (missing := self._missing()):
                 record["missing"] = plain(missing)
         return record
@@ -99,18 +99,18 @@ class JobBooks:
             ids = [str(book_id) for book_id in record["on"]]
             return tuple(here[book_id] for book_id in ids) if set(ids) <= set(here) else None
         is_whole_shelf = not request.books and not isinstance(request, FamilyRequest)
-        if is_whole_shelf and self._has_part_of_shelf:  # a process with only part of the shelf leaves it to others
+        if is_whole_shelf and self._is_partial_shelf:  # a process with only part of the shelf leaves it to others
             return None
-        if not all(open_books_named(here.values(), name, lambda book: book) for name in request.books):
+        if not all(books_matching(here.values(), name, lambda book: book) for name in request.books):
             return None
         return self.books_for(request)
 
     def searches_all(self, record: Mapping[str, Any], request: JobRequest) -> bool:
         """Whether each book is searched in full."""
-        return bool(record.get("all_books", self._searches_all(request)))
+        return bool(record.get("all_books", self._searches_every_book(request)))
 
-    def _searches_all(self, request: JobRequest) -> bool:
-        return bool(request.books) or self._has_part_of_shelf
+    def _searches_every_book(self, request: JobRequest) -> bool:
+        return bool(request.books) or self._is_partial_shelf
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def _do_request(
         return _import_file(case, request.upload, on_event)
     with (
         Shelf(case_books(case, spec.books), workspace.opener) as shelf,
-        Finder(workspace, shelf, search_all=True) as finder,
+        Finder(workspace, shelf, search_every_book=True) as finder,
     ):
         case.finder, case.with_model = finder, request.model
         return _take_steps(case, request.steps, on_event)

@@ -45,7 +45,7 @@ class JobSpec:
     folders: Folders
     settings: Settings
     books: tuple[ListedBook, ...]
-    search_all: bool
+    search_every_book: bool
     """Whether each book is searched in full, as if the user had named them."""
     request: JobRequest
     folder: Path
@@ -65,7 +65,7 @@ class JobSpec:
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
             "settings": {key: setting_value(self.settings, key) for key in defaults()},
             "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
-            "search_all": self.search_all,
+            "search_every_book": self.search_every_book,
             "request": plain(self.request),
             "folder": str(self.folder),
             "job": self.job,
@@ -106,7 +106,7 @@ def spec_from_line(line: bytes) -> JobSpec:
         books=tuple(
             ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
         ),
-        search_all=row["search_all"],
+        search_every_book=row["search_every_book"],
         request=request_from_record(row["request"]),
         folder=Path(row["folder"]),
         job=row["job"],

@@ -42,7 +42,6 @@ from kiwiresearch.runs import STEPS, Runs, StoredRuns, discard_empty_run, journa
 from kiwiresearch.system import write_pieces_atomically
 from kiwiresearch.workspace import (
     ANSWERS,
-    LIST_HINT,
     Workspace,
     bulk_folder,
     is_job_id,
@@ -67,6 +66,7 @@ def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
 
 
 MAX_QUEUED = 100
+LIST_JOBS_HINT = "To list all jobs, use 'kiwiresearch jobs list' or 'GET /api/research'."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,14 @@ class JobQueue:
         books: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         *,
         now: Callable[[], str],
-        has_part_of_shelf: bool = False,
+        is_partial_shelf: bool = False,
         missing: Callable[[], Sequence[MissingBooks]] = tuple,
         limits: QueueLimits | None = None,
         kinds: Collection[str] = JOB_KINDS,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self._workspace = workspace
-        self._books = JobBooks(books, missing, has_part_of_shelf=has_part_of_shelf)
+        self._books = JobBooks(books, missing, is_partial_shelf=is_partial_shelf)
         self._now = now
         self._limits = limits or QueueLimits()
         self.folder: Path = runs_folder(workspace)
@@ -177,7 +177,7 @@ class JobQueue:
             row = None if job_id in self.removed.ids("run", "deleted") else self.store.jobs.get(job_id)
             job = self._with_progress(job_from_row(row)) if row is not None else None
         if job is None:
-            raise RunNotFound(f"No job has the ID {job_id[:200]!r}.", remedy=LIST_HINT)
+            raise RunNotFound(f"No job has the ID {job_id[:200]!r}.", remedy=LIST_JOBS_HINT)
         return job
 
     def can_do(self, job_id: str) -> bool:

@@ -132,7 +132,7 @@ def open_finder(spec: JobSpec, on_event: EventListener) -> Iterator[Finder]:
     workspace.opener.say = lambda text: on_event(event="note", text=spec.without_paths(text))
     with (
         Shelf(spec.books, workspace.opener) as shelf,
-        Finder(workspace, shelf, search_all=spec.search_all) as finder,
+        Finder(workspace, shelf, search_every_book=spec.search_every_book) as finder,
     ):
         yield finder
 

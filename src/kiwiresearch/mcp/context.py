@@ -16,7 +16,7 @@ from kiwiresearch.jobs import Job, JobQueue, JobRequest
 from kiwiresearch.workspace import Asker, Finder, Workspace
 from kiwiresearch.zim import EntryRef, Shelf
 
-Reading = Callable[[], AbstractContextManager[Finder]]
+LockedFinder = Callable[[], AbstractContextManager[Finder]]
 """Locks the finder for one thread, since books and their indexes are read by one at a time."""
 
 
@@ -25,7 +25,7 @@ class ToolContext:
     """The parts that tools share, of a server or of a process of their own."""
 
     asker: Asker
-    locked_finder: Reading
+    locked_finder: LockedFinder
     link: CitationLink
     address: PageAddress
     jobs: Callable[[], JobQueue] | None = None
@@ -37,23 +37,25 @@ class ToolContext:
 
 @contextlib.contextmanager
 def open_context(
-    workspace: Workspace, shelf: Shelf, *, search_all: bool, now: Callable[[], str]
+    workspace: Workspace, shelf: Shelf, *, is_partial_shelf: bool, now: Callable[[], str]
 ) -> Iterator[ToolContext]:
     """The context of a separate process; the queue is opened when research is first requested."""
     lock = threading.RLock()
     with contextlib.ExitStack() as stack:
-        finder = stack.enter_context(Finder(workspace, shelf, search_all=search_all))
+        finder = stack.enter_context(Finder(workspace, shelf, search_every_book=is_partial_shelf))
 
         @contextlib.contextmanager
-        def reading() -> Iterator[Finder]:
-            with lock:
+        def locked_finder() -> Iterator[Finder]:
+            with lock:  # no tool locks it twice, so the books stay the same while a tool uses them
                 finder.refresh()
                 yield finder
 
         @functools.cache
         def opened_jobs() -> JobQueue:
             books = shelf.current_books
-            jobs = JobQueue(workspace, books, now=now, has_part_of_shelf=search_all, missing=shelf.currently_missing)
+            jobs = JobQueue(
+                workspace, books, now=now, is_partial_shelf=is_partial_shelf, missing=shelf.currently_missing
+            )
             stack.callback(jobs.close)
             return jobs
 
@@ -61,7 +63,7 @@ def open_context(
             with lock:  # two calls at once must not open it twice
                 return opened_jobs()
 
-        yield ToolContext(Asker(finder, workspace.settings.ask, lock), reading, link, address, jobs)
+        yield ToolContext(Asker(finder, workspace.settings.ask, lock), locked_finder, link, address, jobs)
 
 
 def link(cited: AnswerCitation) -> str:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from kiwiresearch.ask import Answer, AskOptions, markdown_of
 from kiwiresearch.claims import Claim, claims_of_page
-from kiwiresearch.errors import BadUsage, BookNotFound, NotAllowed, PageNotFound, RunDamaged, RunError
+from kiwiresearch.errors import BadUsage, BookNotFound, NotAllowed, RunDamaged, RunError
 from kiwiresearch.evidence import FACTS_BOX, INTRODUCTION, citation_words
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue, ResearchRequest
 from kiwiresearch.llm import fenced
@@ -31,7 +31,7 @@ from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.page import PageDoc, Section, open_page
 from kiwiresearch.runs import REPORT
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult
-from kiwiresearch.workspace import Finder, locate_page, open_books_named
+from kiwiresearch.workspace import Finder, books_matching, locate_page, sections_named
 from kiwiresearch.zim import Book
 
 MAX_TEXT = 8_000
@@ -87,7 +87,7 @@ def _read_page(context: ToolContext, wanted: PageArguments) -> OpenedPage:
 
 
 def _books(finder: Finder, name: str) -> Sequence[OpenBook]:
-    found = open_books_named(finder.books, name, lambda open_book: open_book.book) if name else finder.books
+    found = books_matching(finder.books, name, lambda open_book: open_book.book) if name else finder.books
     if not found:
         raise BookNotFound(f"No book is named {name!r}.", remedy="The tool 'books' lists all books.")
     return found
@@ -102,12 +102,7 @@ def _chosen_text(page: PageDoc, section: str) -> tuple[str, str, str]:
         return page.lead, INTRODUCTION, ""
     if folded == FACTS_BOX and page.infoboxes:
         return "\n\n".join(page.text[box.start : box.end] for box in page.infoboxes), FACTS_BOX, ""
-    found = page.below(section)
-    if not found:
-        names = ", ".join(repr(item.heading) for item in page.sections[1:][:MAX_CONTENTS]) or "only the introduction"
-        raise PageNotFound(
-            f"The page {page.title!r} has no section named {section!r}.", remedy=f"Its sections: {names}."
-        )
+    found = sections_named(page, section)
     return page.text[found[0].heading_start : found[-1].end].strip(), found[0].heading, found[0].anchor
 
 

@@ -26,26 +26,29 @@ PERCENT = re.compile(r"[ \u00a0](?=%)")
 class Locale:
     """How one language writes numbers, sizes and dates."""
 
-    thousands: str
-    point: str
+    thousands_mark: str
+    decimal_mark: str
     months: tuple[str, ...]
     sizes: tuple[str, ...]
-    of_month: Callable[[int, str], str]
+    join_day_month: Callable[[int, str], str]
     """Joins a day and its month."""
-    of_year: Callable[[str, str], str]
+    join_month_year: Callable[[str, str], str]
     """Joins a month, or a day of one, and its year."""
-    one: Callable[[float], bool]
+    is_singular: Callable[[float], bool]
     colon: str = ":"
     """The colon after a name, with the space that the language puts before it."""
+    space_before_percent: str = NARROW_SPACE
+    groups_four_digits: bool = False
+    """Whether a count of four digits has a mark for thousands."""
 
     def is_one(self, value: object) -> bool:
         """Whether a count takes the singular."""
-        return isinstance(value, (int, float)) and self.one(value)
+        return isinstance(value, (int, float)) and self.is_singular(value)
 
     def with_hard_spaces(self, sentence: str) -> str:
         """A sentence in which no line ends before a mark that the language separates by a space."""
-        if self.point == ",":
-            sentence = PERCENT.sub(NARROW_SPACE, sentence)
+        if self.space_before_percent:
+            sentence = PERCENT.sub(self.space_before_percent, sentence)
         if self.colon == ":":
             return sentence
         return WIDE_MARK.sub(HARD_SPACE, NARROW_MARK.sub(NARROW_SPACE, sentence))
@@ -56,15 +59,15 @@ class Locale:
 
     def count(self, value: float) -> str:
         """A count, which is not a year: English separates the first thousand as well."""
-        return self._grouped(value, KILO if self.thousands == "," else 10 * KILO)
+        return self._grouped(value, KILO if self.groups_four_digits else 10 * KILO)
 
     def _grouped(self, value: float, separated_from: int) -> str:
         text = f"{value:,}" if abs(value) >= separated_from else f"{value}"
-        return text.replace(",", "\0").replace(".", self.point).replace("\0", self.thousands)
+        return text.replace(",", "\0").replace(".", self.decimal_mark).replace("\0", self.thousands_mark)
 
     def share(self, value: float, digits: int = 0) -> str:
         """A share of one in percent."""
-        return f"{f'{value:.{digits}%}'[:-1].replace('.', self.point)}{NARROW_SPACE if self.point == ',' else ''}%"
+        return f"{f'{value:.{digits}%}'[:-1].replace('.', self.decimal_mark)}{self.space_before_percent}%"
 
     def size(self, count: int) -> str:
         """A number of bytes for people."""
@@ -72,15 +75,15 @@ class Locale:
         while amount >= KILO and unit < len(self.sizes) - 1:
             amount, unit = amount / KILO, unit + 1
         shown = f"{amount:.1f}".removesuffix(".0") if amount < 10 and unit else f"{amount:.0f}"
-        return f"{shown.replace('.', self.point)}{HARD_SPACE}{self.sizes[unit]}"
+        return f"{shown.replace('.', self.decimal_mark)}{HARD_SPACE}{self.sizes[unit]}"
 
     def month(self, month: str, year: str) -> str:
         """A month of a year, or without one."""
-        return self.of_year(month, year) if year else month
+        return self.join_month_year(month, year) if year else month
 
     def day(self, day: int, month: str, year: str) -> str:
         """A day, with or without a year; no line ends between day and month."""
-        return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
+        return self.month(self.join_day_month(day, month).replace(" ", HARD_SPACE), year)
 
     def date(self, text: str) -> str:
         """A date of a book or a job (2024-05-01T10:00) for people; other text is returned unchanged."""
@@ -116,6 +119,8 @@ ENGLISH = Locale(
     lambda day, month: f"{day} {month}",
     lambda month, year: f"{month} {year}",
     lambda value: value == 1,
+    space_before_percent="",
+    groups_four_digits=True,
 )  # fmt: skip
 FRENCH = Locale(
     NARROW_SPACE,
@@ -197,6 +202,7 @@ def catalogue_in(language: str) -> Catalogue:
     entries: dict[str, Entry] = {}
     for file in sorted(folder.iterdir(), key=lambda item: item.name):
         area = file.name.removesuffix(".toml")
+        # The spaces are replaced in the whole file, which is TOML all the same: only its sentences have such marks.
         entries.update(_flat(area, tomllib.loads(LOCALES[language].with_hard_spaces(file.read_text(encoding="utf-8")))))
     return Catalogue(language, LOCALES[language], MappingProxyType(entries))
 

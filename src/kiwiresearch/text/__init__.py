@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         phrase_pattern,
         roots,
         share_root,
+        short_language_code,
         spellings,
         stemmer,
         three_letter_code,

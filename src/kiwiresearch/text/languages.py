@@ -144,6 +144,11 @@ def two_letter_code(code: str) -> str:
     return next((short for short, long in _codes().items() if long == code and len(short) == 2), code)
 
 
+def short_language_code(code: str) -> str:
+    """The code for web pages and files of a language that is written in any way: 'en' of 'EN_us'; '' for junk."""
+    return two_letter_code(three_letter_code(code))
+
+
 def has_words(language: str) -> bool:
     """Whether a language, given by its ISO 639-3 code, has a table of words."""
     return (DATA / f"{language}.toml").is_file()

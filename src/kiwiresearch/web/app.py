@@ -36,7 +36,7 @@ from kiwiresearch.web import (
     worksheets,
 )
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk import Pages
+from kiwiresearch.web.desk import PageRenderer
 from kiwiresearch.web.desk import routers as desk_routers
 from kiwiresearch.web.guard import (
     Accounts,
@@ -175,7 +175,7 @@ def _build(
     )
     has_users = accounts.authenticator is not None and accounts.audit_log is not None
     app.state.role_check = role_check(accounts.audit_log) if has_users and accounts.audit_log else None
-    pages = Pages(context)
+    pages = PageRenderer(context)
     for router in _routers(context, jobs, accounts, pages, renew):
         app.router.routes.extend(router.routes)
     for path, mounted in mounts.items():
@@ -188,7 +188,7 @@ def _build(
 
 
 def _routers(
-    context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: Pages, renew: Callable[[], None]
+    context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: PageRenderer, renew: Callable[[], None]
 ) -> Iterator[APIRouter]:
     """All routes, in the order in which the OpenAPI lists them and paths are matched."""
     for part in (health, answers, search, openai):

@@ -16,7 +16,7 @@ from kiwiresearch.errors import BadUsage, BookNotFound, PageHidden, PageNotFound
 from kiwiresearch.page import PageDoc, open_page, regular_markup
 from kiwiresearch.search import OpenBook
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.workspace import Finder, RecentCache, locate_page, open_books_named
+from kiwiresearch.workspace import Finder, RecentCache, books_matching, locate_page
 from kiwiresearch.zim import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef, Target, resolve_href
 
 
@@ -35,7 +35,7 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
     """The books with this name, title or UUID; all if none is named."""
     if not wanted.strip():
         return finder.books
-    found = open_books_named(finder.books, wanted, lambda open_book: open_book.book)
+    found = books_matching(finder.books, wanted, lambda open_book: open_book.book)
     if not found:
         if away := finder.unreachable_book_error(wanted):
             raise away

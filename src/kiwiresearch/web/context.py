@@ -205,15 +205,17 @@ def _stamp(file: Path) -> FileStamp | None:
 class ServerContext:
     """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, by one thread at a time."""
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_all: bool = False, public_url: str = "") -> None:
+    def __init__(
+        self, workspace: Workspace, shelf: Shelf, *, is_partial_shelf: bool = False, public_url: str = ""
+    ) -> None:
         self.workspace = workspace
         self.shelf = shelf
-        self.search_all = search_all
+        self.is_partial_shelf = is_partial_shelf
         self.public_url = public_url.rstrip("/")
         """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers start with it."""
         self.pending_settings: set[str] = set()
         """Saved settings that count from the next start."""
-        self._finder = Finder(workspace, shelf, search_all=search_all)
+        self._finder = Finder(workspace, shelf, search_every_book=is_partial_shelf)
         self._finder_lock = threading.RLock()
         self._depth = 0
         self.atlases = Atlases(workspace, shelf)

@@ -31,7 +31,7 @@ HEADERS = {
 WHOLE_RUN = "brief"
 
 FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
-EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.ending)]
+EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.suffix)]
 EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind.partition(";")[0]: {} for kind in EXPORT_TYPES}, "description": "The file."}
 }
@@ -72,7 +72,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
         return FormatsReply(
             run_id,
             tuple(
-                FormatReply(form.name, form.ending, form.readers, form.with_notes, f"{place}/{form.name}")
+                FormatReply(form.name, form.suffix, form.programs, form.with_notes, f"{place}/{form.name}")
                 for form in FORMATS.values()
             ),
         )

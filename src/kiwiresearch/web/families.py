@@ -99,7 +99,7 @@ class Families:
 
     def seed_names(self, request: Request, case: str) -> str:
         """The people a case was started with, for its owner; empty for others."""
-        if not self.access.is_owner(request):
+        if not self.access.may_see_living(request):
             return ""
         with contextlib.suppress(KiwiError), self.cases.reading(case) as found:
             return ", ".join(found.store.person(seed).name for seed in found.seeds())
@@ -123,7 +123,7 @@ class Families:
     def _case_record(
         self, request: Request, case: str, mode: PrivacyMode, known: CaseSummary, problem: str = ""
     ) -> models.CaseReply:
-        owner = self.access.is_owner(request)
+        owner = self.access.may_see_living(request)
         return extend(models.CaseReply, known, id=case, privacy=mode, owner=owner, problem=problem, url=case_url(case))
 
 
@@ -332,9 +332,9 @@ def _add_living(routes: APIRouter, families: Families) -> None:
         """Set whether a person is living. This overrides every rule. Only the owner can."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
-            one = visible_person(found.store.tree(), person)
-            set_living(found, one, body.status, body.why)
-            return living_record(found, one)
+            person_id = visible_person(found.store.tree(), person)
+            set_living(found, person_id, body.status, body.why)
+            return living_record(found, person_id)
 
 
 def _add_plugins(routes: APIRouter, families: Families) -> None:

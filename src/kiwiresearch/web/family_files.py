@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 import secrets
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
@@ -32,6 +31,7 @@ from kiwiresearch.web.job_requests import JobReply, accepted, start_job
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
+from kiwiresearch.workspace import bare_file_name
 
 PART_TIMEOUT_S = 30.0
 """How long a client may take for the next part of a file."""
@@ -103,7 +103,7 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/verify")
     def verify(request: Request, case: CaseId, head: AuditHead = "") -> VerificationRecord:
         """Verify a case: its log, every quote, its texts against the books, and its GEDCOM files."""
-        return proof_record(families, request, case, head)
+        return verification_record(families, request, case, head)
 
 
 def export_response(
@@ -120,11 +120,11 @@ def export_response(
     return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
 
 
-def proof_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:
+def verification_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:
     """The verification of a case, without the names of people whom the sender of the request may not see."""
     with families.open_case(request, case, None) as (found, mode):
         with families.context.locked_finder() as finder:
-            found.finder = finder
+            found.finder = finder  # verify_case locks it again while it reads books
         proof = verify_case(found, head, families.context.locked_finder).record()
         mask = found.mask(mode)
     return replace(proof, failures=tuple(map(mask.text, proof.failures)), notes=tuple(map(mask.text, proof.notes)))
@@ -156,7 +156,9 @@ async def receive_upload(
             await run_in_threadpool(families.cases.require_free, case)
         with _upload_file(families.cases.root) as part:
             digest = await _save_upload(parts, part)
-            return await run_in_threadpool(_queue_import, families, case, Path(part.name), digest, _file_name(name))
+            return await run_in_threadpool(
+                _queue_import, families, case, Path(part.name), digest, bare_file_name(name)[:80] or "family.ged"
+            )
     except (Refused, KiwiError):
         await drain_body(parts)
         raise
@@ -231,12 +233,6 @@ def _check_kind(head: bytes) -> None:
     plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if not plain.startswith(FILE_SIGNATURES):
         raise BadUsage("This is not a GEDCOM file: it does not start with a HEAD record.", remedy=EXPORT_AGAIN)
-
-
-def _file_name(name: str) -> str:
-    """A safe file name, whatever was sent."""
-    bare = re.sub(r"[^\w.() -]+", "-", name.replace("\\", "/").rpartition("/")[2]).strip(" .-")[:80]
-    return bare or "family.ged"
 
 
 def _queue_import(families: Families, case: str, part: Path, digest: str, name: str) -> Job:

@@ -52,7 +52,7 @@ class StartBody(Body):
     budget: (
         Annotated[StrictInt, _bounds("budget"), Field(description="The maximum number of pages to read.")] | None
     ) = None
-    max_steps: Annotated[StrictInt, _bounds("max_iterations")] | None = None
+    max_steps: Annotated[StrictInt, _bounds("max_iterations")] | None = None  # as users know it
 
     def settings(self, scope: CaseScope) -> CaseSettings:
         wanted = {"generations": self.generations, "budget": self.budget, "max_iterations": self.max_steps}

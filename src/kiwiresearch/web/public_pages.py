@@ -1,4 +1,4 @@
-"""Pages shown before or instead of others: the login form, that of a sign-in link, and errors in any language."""
+"""Pages shown before or instead of others: the sign-in form, that of a sign-in link, and errors in any language."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kiwiresearch.errors import LimitReached
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import catalogue_for
-from kiwiresearch.web.desk import POLICY, Pages, problem_key, redirect
+from kiwiresearch.web.desk import POLICY, PageRenderer, problem_key, redirect
 from kiwiresearch.web.guard import (
     COOKIE,
     FRAMES,
-    LOGIN,
+    SIGN_IN_PATH,
     RoleRouter,
     UserAuthenticator,
     allow,
@@ -33,7 +33,7 @@ from kiwiresearch.web.guard import (
     is_for_people,
     is_from_own_page,
     is_opened,
-    set_login_cookie,
+    set_sign_in_cookie,
 )
 from kiwiresearch.web.problems import Problem, ProblemRenderer, RequestFault, log
 from kiwiresearch.web.users import MAX_NAME
@@ -88,7 +88,7 @@ class ShownFault:
     is_english: bool = False
 
 
-def problem_renderer(pages: Pages) -> ProblemRenderer:
+def problem_renderer(pages: PageRenderer) -> ProblemRenderer:
     """Renders problems as pages for people, and as JSON for programs."""
 
     def render(problem: Problem, scope: Scope) -> Response:
@@ -110,7 +110,7 @@ def wants_page(scope: Scope) -> bool:
     return is_for_people(scope) and is_seen and "text/html" in headers.get("accept", "")
 
 
-def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
+def problem_page(pages: PageRenderer, problem: Problem, request: Request) -> Response:
     """The problem as a page; in place of a book's page, one that may be shown in a frame."""
     is_framed = is_book_page(request.scope)
     words = catalogue_for(request)
@@ -163,7 +163,7 @@ class Authenticator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LoginForm:
-    """What the login page sends: a token, or a name and a password."""
+    """What the sign-in page sends: a token, or a name and a password."""
 
     next: str = "/"
     name: str = ""
@@ -182,8 +182,8 @@ class LoginForm:
         return authenticator.cookie_for_password(self.name, self.password, client)
 
 
-def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
-    """The login form, and the route that handles it."""
+def router(authenticator: Authenticator, pages: PageRenderer) -> APIRouter:
+    """The sign-in form, and the route that handles it."""
     routes = RoleRouter("reader", include_in_schema=False)
     users = authenticator if isinstance(authenticator, UserAuthenticator) else None
 
@@ -193,7 +193,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         headers = {"Retry-After": str(wait_s)} if wait_s else {}
         return pages.show(
             request,
-            "login.html",
+            "sign_in.html",
             status=status,
             headers=headers,
             has_users=users is not None,
@@ -201,7 +201,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
             **values,
         )
 
-    @routes.api_route(LOGIN, methods=["GET", "HEAD"])
+    @routes.api_route(SIGN_IN_PATH, methods=["GET", "HEAD"])
     @allow("stranger")
     def ask(request: Request, next: NextPage = "", *, again: bool = False) -> Response:  # noqa: A002 (what addresses say)
         place = _safe_next(next)
@@ -210,10 +210,10 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         # A browser that follows a link from another site, or from a book, does not send the cookie. It does so when
         # our own page asks again.
         came_by_link = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
-        onwards = f"{LOGIN}?again=true&next={quote(place, safe='')}" if came_by_link else ""
+        onwards = f"{SIGN_IN_PATH}?again=true&next={quote(place, safe='')}" if came_by_link else ""
         return form(request, LoginForm(place), onwards=onwards)
 
-    @routes.post(LOGIN)
+    @routes.post(SIGN_IN_PATH)
     @allow("stranger")
     async def enter(request: Request) -> Response:
         sent = await LoginForm.sent_with(request)
@@ -227,7 +227,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         if users is not None:
             request.state.visitor = await run_in_threadpool(users.by_cookie, cookie)
         answer = RedirectResponse(sent.next, status_code=303)
-        set_login_cookie(answer, request, cookie)
+        set_sign_in_cookie(answer, request, cookie)
         return answer
 
     if users is not None:
@@ -236,7 +236,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
     return routes
 
 
-def _add_links(routes: APIRouter, users: UserAuthenticator, pages: Pages) -> None:
+def _add_links(routes: APIRouter, users: UserAuthenticator, pages: PageRenderer) -> None:
     """The page that a sign-in link leads to. Only its button uses the link up: previews of messages open links, too."""
 
     def page(request: Request, name: str | None, *, wait_s: int = 0) -> Response:
@@ -264,14 +264,14 @@ def _add_links(routes: APIRouter, users: UserAuthenticator, pages: Pages) -> Non
             return redirect("/") if users.is_authenticated(request.scope) else page(request, None)
         request.state.visitor = users.by_cookie(cookie)
         answer = RedirectResponse("/", status_code=303)
-        set_login_cookie(answer, request, cookie)
+        set_sign_in_cookie(answer, request, cookie)
         return answer
 
 
 def _add_logout(routes: APIRouter) -> None:
     @routes.post("/logout")
     def leave() -> Response:
-        answer = RedirectResponse(LOGIN, status_code=303)
+        answer = RedirectResponse(SIGN_IN_PATH, status_code=303)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
         return answer
 
@@ -279,4 +279,4 @@ def _add_logout(routes: APIRouter) -> None:
 def _safe_next(wanted: str) -> str:
     """Where to go next: only to a page of ours, and not to this one again."""
     place = safe_return_address(wanted)
-    return "/" if place.partition("?")[0] == LOGIN else place
+    return "/" if place.partition("?")[0] == SIGN_IN_PATH else place

@@ -88,7 +88,7 @@ def make_jobs(context: ServerContext) -> JobQueue:
         context.workspace,
         shelf.current_books,
         now=utc_now,
-        has_part_of_shelf=context.search_all,
+        is_partial_shelf=context.is_partial_shelf,
         missing=shelf.currently_missing,
     )
 

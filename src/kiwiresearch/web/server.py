@@ -170,7 +170,7 @@ def serve(
     workspace: Workspace,
     shelf: Shelf,
     *,
-    search_all: bool = False,
+    is_partial_shelf: bool = False,
     mounts: Mounts = lambda _context, _jobs: {},
     listening: Callable[[str], None],
     grace_s: float = GRACE_S,
@@ -185,7 +185,7 @@ def serve(
     check_owners(workspace)
     with listen(settings.host, settings.port) as door:
         url = public_url(settings, door.getsockname()[1])
-        context = ServerContext(workspace, shelf, search_all=search_all, public_url=url)
+        context = ServerContext(workspace, shelf, is_partial_shelf=is_partial_shelf, public_url=url)
         jobs = make_jobs(context)
         ending = Shutdown(grace_s=grace_s)
         app = make_app(context, jobs=jobs, mounts=mounts(context, jobs), ending=ending)

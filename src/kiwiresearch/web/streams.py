@@ -70,7 +70,7 @@ async def stream_response(
 
 
 class StreamSlots:
-    """Limits how many streams are worked on at once.
+    """Limits how many streams of one family of routes are worked on at once; each family has its own slots.
 
     A stream whose reader has left counts until its thread has noticed: clients that connect and leave must not pile
     up threads.

@@ -103,7 +103,7 @@ class UserChange(BaseModel):
     )
 
 
-class NewLabel(BaseModel):
+class NewTokenBody(BaseModel):
     """What a new token is for."""
 
     model_config = ConfigDict(extra="forbid")
@@ -111,7 +111,7 @@ class NewLabel(BaseModel):
     label: str = Field("", max_length=100, examples=["library PC"])
 
 
-class NewLinkTime(BaseModel):
+class NewLinkBody(BaseModel):
     """How long a sign-in link can be used."""
 
     model_config = ConfigDict(extra="forbid")
@@ -129,7 +129,7 @@ Password = Annotated[
 ]
 
 
-class PasswordWish(BaseModel):
+class SetPasswordBody(BaseModel):
     """The new password of a user."""
 
     model_config = ConfigDict(extra="forbid")
@@ -230,7 +230,7 @@ def _add_users(routes: APIRouter, accounts: Accounts) -> None:
 def _add_tokens(routes: APIRouter, accounts: Accounts) -> None:
     @routes.post("/users/{name}/tokens", status_code=201)
     @allow("owner")
-    def new_token(request: Request, name: UserName, body: NewLabel) -> NewTokenReply:
+    def new_token(request: Request, name: UserName, body: NewTokenBody) -> NewTokenReply:
         """Create a token for a user; it is shown only this once."""
         token = accounts.require_users(request).new_token(name, body.label)
         return NewTokenReply(token.id, token.text)
@@ -246,7 +246,7 @@ def _add_tokens(routes: APIRouter, accounts: Accounts) -> None:
 def _add_passwords(routes: APIRouter, accounts: Accounts) -> None:
     @routes.put("/users/{name}/password")
     @allow("owner")
-    def set_password(request: Request, name: UserName, body: PasswordWish) -> PasswordReply:
+    def set_password(request: Request, name: UserName, body: SetPasswordBody) -> PasswordReply:
         """Set or generate the password of a user, who is signed out where they used the previous one or a link."""
         register = accounts.require_users(request)
         if body.password is None:
@@ -272,7 +272,7 @@ def _add_passwords(routes: APIRouter, accounts: Accounts) -> None:
 def _add_links(routes: APIRouter, accounts: Accounts, serve: ServeSettings) -> None:
     @routes.post("/users/{name}/links", status_code=201)
     @allow("owner")
-    def new_link(request: Request, name: UserName, body: NewLinkTime) -> NewLinkReply:
+    def new_link(request: Request, name: UserName, body: NewLinkBody) -> NewLinkReply:
         """Create a link that signs a user in once. It is shown only now, and replaces an earlier one that was not used.
 
         Opening the link shows a page with a button; only the button signs in. The link ends when it expires, when the

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.workspace.asker import Asker, answer_row, query_in_row
+    from kiwiresearch.workspace.asker import AnsweredRow, Asker, answer_row, query_in_row
     from kiwiresearch.workspace.atlas import policy_filter_for
     from kiwiresearch.workspace.atlas_build import AtlasEstimate, AtlasFolders, estimate
     from kiwiresearch.workspace.book_tasks import BookTask, BookTasks
@@ -21,18 +21,12 @@ if TYPE_CHECKING:
         host_statuses,
     )
     from kiwiresearch.workspace.inventory import CHECK_WORDS, BookRecord, BookStatus, Diagnosis, book_statuses, diagnose
-    from kiwiresearch.workspace.library import AddedBooks, Library, Upload, UploadedFile, book_key
+    from kiwiresearch.workspace.library import AddedBooks, Library, Upload, UploadedFile, bare_file_name, book_key
     from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, model_is_local
     from kiwiresearch.workspace.output_folders import (
         ANSWERS,
-        LIST_HINT,
         UNFINISHED_ANSWERS,
         bulk_folder,
-        checked_aspect,
-        checked_focus,
-        checked_person,
-        checked_topic,
-        folder_name,
         is_job_id,
         job_name,
         runs_folder,
@@ -41,9 +35,9 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.workspace.policy import (
         PolicySummary,
+        books_matching,
         hidden_books,
         hidden_books_notice,
-        open_books_named,
         policy_summary,
     )
     from kiwiresearch.workspace.setting_values import (
@@ -66,6 +60,7 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.workspace.settings_file import SettingOrigin, save_settings, setting_origins, setting_value
     from kiwiresearch.workspace.shelf import shelf_of
+    from kiwiresearch.workspace.topics import checked_aspect, checked_focus, checked_person, checked_topic, folder_name
     from kiwiresearch.workspace.users import (
         CLASS_ROLES,
         LINK_PATH,
@@ -84,6 +79,7 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.workspace.workspace import (
         SAMPLE_NOTICE,
+        BookState,
         Workspace,
         find_page,
         locate_page,

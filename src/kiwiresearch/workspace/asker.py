@@ -29,10 +29,11 @@ from kiwiresearch.ask import (
     gather_evidence,
 )
 from kiwiresearch.codec import plain
-from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound, ReaderUnavailable
+from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, ReaderUnavailable
 from kiwiresearch.text import is_searchable
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.zim import EntryRef, find_path, hidden_page_named_error
+from kiwiresearch.workspace.workspace import locate_page
+from kiwiresearch.zim import EntryRef
 
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
@@ -101,7 +102,7 @@ class Asker:
         yield from answer_by_model(model, answer, fetch, self._settings, cite, reader)
 
     def _gather(self, question: str, options: AskOptions) -> tuple[GatheredEvidence, RuleAnswer]:
-        page = self._page(options.page, options.book) if options.page else None
+        page = self._page(options.page, book_id=options.book) if options.page else None
         gathered = gather_evidence(self._context(), question, options, page)
         return gathered, gathered.answer()
 
@@ -146,15 +147,11 @@ class Asker:
                 self._finder.helpers.say(f"Choosing sentences by words only: {problem}")
             return None
 
-    def _page(self, words: str, wanted: str = "") -> EntryRef:
-        """The page with this title or path, in the first book that has it, or in the `wanted` book."""
-        archives = [book.archive for book in self._finder.books if wanted in ("", book.id)]
-        for archive in archives:
-            if path := find_path(archive, words):
-                return EntryRef(archive.book.id, path)
-        raise hidden_page_named_error(archives, words) or PageNotFound(
-            f"No page named {words!r} in your books.", remedy="Search for it first."
-        )
+    def _page(self, words: str, *, book_id: str = "") -> EntryRef:
+        """The page with this title or path, in the first book that has it, or in one book."""
+        archives = [book.archive for book in self._finder.books if book_id in ("", book.id)]
+        archive, path = locate_page(archives, words, f"No page named {words!r} in your books.", "Search for it first.")
+        return EntryRef(archive.book.id, path)
 
     def _cite(self, context: AskContext, passage: Passage, start: int, end: int) -> AnswerCitation:
         with self._book_lock:

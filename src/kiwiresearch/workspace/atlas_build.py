@@ -32,9 +32,9 @@ WANTED_SUFFIX = ".wanted"
 STEPS = 100
 """About how many batches a small book has, so that its progress can be seen."""
 MIN_BATCH, MAX_BATCH = 20, 500
-PAGES_A_SECOND = 19.0
+PAGES_PER_SECOND = 19.0
 """What one process did with all tables of 4,655 long articles: see docs/design/scale.md."""
-BYTES_A_PAGE = 15_000
+BYTES_PER_PAGE = 15_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class AtlasEstimate:
 
 
 def estimate(articles: int) -> AtlasEstimate:
-    return AtlasEstimate(articles, articles / (PAGES_A_SECOND * workers()), articles * BYTES_A_PAGE)
+    return AtlasEstimate(articles, articles / (PAGES_PER_SECOND * workers()), articles * BYTES_PER_PAGE)
 
 
 def workers() -> int:
@@ -78,11 +78,11 @@ class AtlasFolders:
 
         return unfinished_progress(self.of(book))
 
-    def want(self, book: BookId, *, is_wanted: bool) -> None:
+    def set_wanted(self, book: BookId, *, wanted: bool) -> None:
         """Note that an atlas is to be finished, also after a restart, or is not."""
         mark = self._mark(book)
         with self._translated_errors():
-            if is_wanted:
+            if wanted:
                 mark.parent.mkdir(parents=True, exist_ok=True)
                 mark.touch()
             else:

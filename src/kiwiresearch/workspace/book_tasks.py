@@ -66,32 +66,32 @@ class BookTasks:
         self._on_indexed = on_indexed
         self._tasks: dict[tuple[str, TaskKind], BookTask] = {}
         self._lock = threading.Lock()
-        self._lanes = {"quick": _Lane(self._do), "slow": _Lane(self._do)}
+        self._threads = {"quick": _TaskThread(self._do), "slow": _TaskThread(self._do)}
         self.folders = atlas_build.AtlasFolders(workspace)
 
     def start(self, kind: TaskKind, book: ListedBook) -> None:
         """Queue a task, unless it is queued or running already; one that was stopped resumes where it was."""
-        if book.source.is_served or book.source.is_on_peer:
+        if not book.source.is_local:
             raise NotOffered(f"{book.title!r} is on another server, which manages its own files.")
         key = (book_key(book), kind)
         if kind == "atlas":
-            self.folders.want(book.id, is_wanted=True)
+            self.folders.set_wanted(book.id, wanted=True)
         with self._lock:
             if key in self._tasks and self._tasks[key].is_open:
                 return
             self._tasks[key] = BookTask(kind)
-        self._lane(kind).put(book, kind)
+        self._thread_for(kind).put(book, kind)
 
     def resume(self, books: Iterable[ListedBook]) -> None:
         """Continue the atlases that were unfinished when the server ended."""
         for book in books:
-            if not (book.source.is_served or book.source.is_on_peer) and self.folders.is_wanted(book.id):
+            if book.source.is_local and self.folders.is_wanted(book.id):
                 with contextlib.suppress(KiwiError):  # the page of books offers to resume it
                     self.start("atlas", book)
 
     def stop(self, book: ListedBook) -> bool:
         """Stop the atlas of a book; pages that were read stay read. True if it was running."""
-        self.folders.want(book.id, is_wanted=False)
+        self.folders.set_wanted(book.id, wanted=False)
         key: tuple[str, TaskKind] = (book_key(book), "atlas")
         with self._lock:
             task = self._tasks.get(key)
@@ -99,14 +99,14 @@ class BookTasks:
             if task is not None and task.is_open:
                 self._tasks[key] = replace(task, state="paused", remaining_s=0.0)
         if was_running:
-            self._lane("atlas").end_child()
+            self._thread_for("atlas").end_child()
         return was_running
 
     def forget(self, book: ListedBook) -> None:
         """Stop the atlas of a book, and delete what there is of it."""
         self.stop(book)
         # Also if it was stopped before: its process may still be writing.
-        self._lane("atlas").wait_for(book)
+        self._thread_for("atlas").wait_for(book)
         with self._lock:
             self._tasks.pop((book_key(book), "atlas"), None)
         self.folders.delete(book.id)
@@ -122,13 +122,13 @@ class BookTasks:
 
     def close(self) -> None:
         """End running tasks; an index or an atlas that is half done continues there the next time."""
-        for lane in self._lanes.values():
-            lane.close()
+        for thread in self._threads.values():
+            thread.close()
 
-    def _lane(self, kind: TaskKind) -> _Lane:
-        return self._lanes["slow" if kind == "atlas" else "quick"]
+    def _thread_for(self, kind: TaskKind) -> _TaskThread:
+        return self._threads["slow" if kind == "atlas" else "quick"]
 
-    def _do(self, lane: _Lane, book: ListedBook, kind: TaskKind) -> None:
+    def _do(self, thread: _TaskThread, book: ListedBook, kind: TaskKind) -> None:
         with self._lock:
             key = (book_key(book), kind)
             task = self._tasks.get(key)
@@ -137,7 +137,7 @@ class BookTasks:
             self._tasks[key] = replace(task, state="running")
         works = {"index": self._build, "check": self._check, "atlas": self._make_atlas}
         try:
-            problem = works[kind](lane, book)
+            problem = works[kind](thread, book)
         except (KiwiError, OSError) as error:
             problem = str(error)
         with self._lock:
@@ -145,7 +145,7 @@ class BookTasks:
             if task is not None and task.state == "running":
                 self._tasks[key] = replace(task, state="failed" if problem else "done", problem=problem)
 
-    def _build(self, lane: _Lane, book: ListedBook) -> str:
+    def _build(self, thread: _TaskThread, book: ListedBook) -> str:
         """Build the title index of a book; returns what went wrong, or nothing."""
 
         def heard(line: str) -> None:
@@ -153,18 +153,18 @@ class BookTasks:
             self._set(book, "index", done=done, total=total)
 
         folder = self._workspace.folders.cache / "titles"
-        problem = lane.run(module_command(BUILDER, book.source.location, str(folder), "report"), heard)
+        problem = thread.run(module_command(BUILDER, book.source.location, str(folder), "report"), heard)
         if not problem:
             self._on_indexed(book.id)
         return problem
 
-    def _make_atlas(self, lane: _Lane, book: ListedBook) -> str:
+    def _make_atlas(self, thread: _TaskThread, book: ListedBook) -> str:
         """Create the atlas of a book, or continue it; returns what went wrong, or nothing."""
         start: list[tuple[float, int]] = []
 
         def heard(line: str) -> None:
             if not self._is_running(book, "atlas"):  # stopped before the process had begun
-                lane.end_child()
+                thread.end_child()
             elif line.startswith("analysing"):
                 self._set(book, "atlas", is_analysing=True, remaining_s=0.0)
             else:
@@ -175,12 +175,12 @@ class BookTasks:
                 self._set(book, "atlas", done=done, total=total, unreadable=unreadable, remaining_s=remaining_s)
 
         folder, cache = self.folders.of(book.id), self._workspace.folders.cache
-        problem = lane.run(module_command(atlas_build.MODULE, book.source.location, str(folder), str(cache)), heard)
+        problem = thread.run(module_command(atlas_build.MODULE, book.source.location, str(folder), str(cache)), heard)
         if not problem:
-            self.folders.want(book.id, is_wanted=False)
+            self.folders.set_wanted(book.id, wanted=False)
         return problem
 
-    def _check(self, _lane: _Lane, book: ListedBook) -> str:
+    def _check(self, _thread: _TaskThread, book: ListedBook) -> str:
         state, reason = self._workspace.check(book)
         return reason or state if state in ("damaged", "unopenable") else ""
 
@@ -196,10 +196,10 @@ class BookTasks:
                 self._tasks[key] = replace(self._tasks[key], **values)  # type: ignore[arg-type]
 
 
-class _Lane:
+class _TaskThread:
     """A thread that does one piece of work after the other, some of them in a process of their own."""
 
-    def __init__(self, do: Callable[[_Lane, ListedBook, TaskKind], None]) -> None:
+    def __init__(self, do: Callable[[_TaskThread, ListedBook, TaskKind], None]) -> None:
         self._do = do
         self._waiting: queue.Queue[tuple[ListedBook, TaskKind] | None] = queue.Queue()
         self._lock = threading.Lock()

@@ -54,16 +54,16 @@ class FileCache(Generic[T]):
         self._max_size = max_size
         self._known: dict[str, tuple[FileStamp, T]] = {}
 
-    def read_all(self, there: Mapping[str, FileStamp], read: Callable[[str], T]) -> dict[str, T]:
+    def read_all(self, stamps: Mapping[str, FileStamp], read: Callable[[str], T]) -> dict[str, T]:
         """The contents of exactly these files; only new and changed ones are read, and all others are dropped."""
         known = self._known
-        now = {
+        current = {
             name: known[name] if name in known and known[name][0] == stamp else (stamp, read(name))
-            for name, stamp in there.items()
+            for name, stamp in stamps.items()
         }
         # Replaced at once, since several threads may read it.
-        self._known = dict(itertools.islice(now.items(), self._max_size))
-        return {name: content for name, (_, content) in now.items()}
+        self._known = dict(itertools.islice(current.items(), self._max_size))
+        return {name: content for name, (_, content) in current.items()}
 
     def forget(self, name: str) -> None:
         """Drop a file that we write ourselves, perhaps twice within the resolution of its time."""

@@ -51,12 +51,16 @@ MAX_SEARCH_MODEL_S = 10.0
 
 
 class Finder:
-    """Answers queries over the books of one shelf."""
+    """The open books of one shelf, to search them, and the models that help with it.
 
-    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_all: bool = False) -> None:
+    `search_every_book` searches each book in full, as users expect of books that they named; else a setting limits how
+    many are.
+    """
+
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, search_every_book: bool = False) -> None:
         self._workspace = workspace
         self._shelf = shelf
-        self._search_all = search_all
+        self._search_every_book = search_every_book
         self._books: list[OpenBook] | None = None
         self._is_stale = False
         """Whether the shelf has changed since the books were opened."""
@@ -180,7 +184,7 @@ class Finder:
     @property
     def max_books(self) -> int:
         """How many books are searched in full for one query."""
-        return max(1, len(self.books) if self._search_all else self._workspace.settings.search_books)
+        return max(1, len(self.books) if self._search_every_book else self._workspace.settings.search_books)
 
     def check(self, options: SearchOptions) -> None:
         """Raise BadUsage for options that cannot be met."""
@@ -218,7 +222,7 @@ class Finder:
 
     @property
     def model_name(self) -> str:
-        """The name of the model that helps with the search; empty if none does."""
+        """The setting for the model that helps with the search, or "the first" of the server; empty if none does."""
         return self._workspace.settings.model_name or "the first" if self.helpers.model is not None else ""
 
     @property

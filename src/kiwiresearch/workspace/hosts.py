@@ -118,6 +118,7 @@ class HostStatus(Record):
     up: bool
     ours: bool
     heard_s_ago: float
+    """How long ago it announced itself."""
     there_s: float
     """How long it had been up when last heard of; 0 if it announced no books."""
     books: tuple[str, ...]

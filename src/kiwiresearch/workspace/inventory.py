@@ -13,16 +13,15 @@ from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.workspace.workspace import BookState, Workspace
 from kiwiresearch.zim import Book, BookKind, Indexes, ListedBook, Shelf, books_below, library_files
 
-CHECK_WORDS = {
+CHECK_WORDS: Mapping[BookState, str] = {
     "sound": "no damage found",
     "unchecked": "not checked for damage yet",
     "no checksum": "no checksum, so damage cannot be detected",
     "damaged": "damaged",
     "unopenable": "cannot be opened",
-    "broken": "cannot be opened",
     "served": "on a server, not checked here",
 }
 
@@ -35,7 +34,7 @@ class BookRecord(Record):
     name: str
     title: str
     check: str
-    """`sound`, `unchecked`, `no checksum`, `damaged`, `served` or `broken`."""
+    """`sound`, `unchecked`, `no checksum`, `damaged`, `served` or `broken`, which here stands for `unopenable`."""
     problem: str | None
     """Why it cannot be read, if it cannot."""
     source: str | None = field(default=None, metadata=OMIT_DEFAULT)
@@ -70,7 +69,7 @@ class BookStatus:
 
     listed: ListedBook
     book: Book | None
-    check: str
+    check: BookState
     problem: KiwiError | None = None
     host: str = ""
     """The other host that has it; empty for a book of this host."""
@@ -81,7 +80,7 @@ class BookStatus:
             placed.id,
             placed.name,
             placed.title,
-            self.check,
+            "broken" if self.check == "unopenable" else self.check,
             str(self.problem) if self.problem else None,
             source=str(placed.source),
             host=self.host or None,
@@ -99,14 +98,14 @@ def book_statuses(workspace: Workspace, shelf: Shelf) -> list[BookStatus]:
         try:
             archive = shelf.open(placed)
             verdict = workspace.opener.verdict(placed.source)
-            state = verdict.state if verdict else "served"
+            state: BookState = verdict.state if verdict else "served"
             rows.append(BookStatus(placed, archive.book, state, host=shelf.host_of(placed)))
         except KiwiError as problem:
-            rows.append(BookStatus(placed, None, "broken", problem))
+            rows.append(BookStatus(placed, None, "unopenable", problem))
     return rows
 
 
-State = Literal["fine", "note", "broken"]
+DiagnosisState = Literal["fine", "note", "broken"]
 
 SERVERS = (
     "http://127.0.0.1:8080",
@@ -125,7 +124,7 @@ class Diagnosis(Record):
     """The result of one check."""
 
     subject: str
-    state: State
+    state: DiagnosisState
     message: str
     remedy: str = ""
 
@@ -192,12 +191,12 @@ def _title_indexes(workspace: Workspace) -> Iterator[Diagnosis]:
     """Which large books have a title index; search works without one, but better with it."""
     if not workspace.shelf_file.books():
         return
-    from kiwiresearch.workspace.models import MAX_BUILT_AT_ONCE, TitleIndexes
+    from kiwiresearch.workspace.models import MAX_ENTRIES_TO_INDEX_NOW, TitleIndexes
 
     indexes = TitleIndexes(workspace.folders.cache / "titles")
     with shelf_of(workspace) as shelf:
         for row in book_statuses(workspace, shelf):
-            if row.book is None or row.check == "served" or row.book.entries <= MAX_BUILT_AT_ONCE:
+            if row.book is None or row.check == "served" or row.book.entries <= MAX_ENTRIES_TO_INDEX_NOW:
                 continue
             rows = indexes.title_count(row.book)
             subject = f"titles of {row.book.title}"

@@ -117,7 +117,7 @@ class Library:
     def is_uploaded(self, book: ListedBook) -> bool:
         """Whether the file of a book is in the folder of uploaded books."""
         source = book.source
-        return not (source.is_served or source.is_on_peer) and source.path.parent == self.folder
+        return source.is_local and source.path.parent == self.folder
 
     def spare_files(self) -> tuple[UploadedFile, ...]:
         """Uploaded files that are not in the library."""
@@ -146,7 +146,7 @@ class Library:
         return self.folder / name
 
     def max_upload_bytes(self, written: int = 0) -> int:
-        """How large a book may be of which so many bytes are here: what fits on the disk, up to the set limit."""
+        """How large an upload may become, of which `written` bytes are on the disk already."""
         place = self.folder
         while not place.exists() and place != place.parent:
             place = place.parent
@@ -285,8 +285,12 @@ def _not_a_zim() -> BookNotAdded:
     return BookNotAdded("This is not a ZIM file.", reason="not_a_zim", remedy="Choose a file that ends in .zim.")
 
 
+def bare_file_name(name: str) -> str:
+    """A safe file name, without folders, whatever was sent; empty if nothing of it is left."""
+    return re.sub(r"[^\w.() -]+", "-", name.replace("\\", "/").rpartition("/")[2]).strip(" .-")
+
+
 def _free_name(folder: Path, name: str) -> Path:
-    """A safe file name that no file has yet, whatever was sent."""
-    bare = re.sub(r"[^\w.() -]+", "-", name.replace("\\", "/").rpartition("/")[2]).strip(" .-")
-    stem = bare.removesuffix(SUFFIX).strip(" .-")[:MAX_NAME_CHARS] or "book"
+    """The safe file name that no file has yet."""
+    stem = bare_file_name(name).removesuffix(SUFFIX).strip(" .-")[:MAX_NAME_CHARS] or "book"
     return free_path(folder / f"{stem}{SUFFIX}", SUFFIX)

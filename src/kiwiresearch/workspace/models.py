@@ -1,4 +1,4 @@
-"""The models and title indexes that the settings name: language model with its timeouts, embedder, reading model."""
+"""The models that the settings name, a language model with its timeouts and an embedder, and the indexes of titles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kiwiresearch.embed import CachedEmbedder, Embedder
     from kiwiresearch.llm import ChatModel, Model, Timeouts
 
-MAX_BUILT_AT_ONCE = 100_000
+MAX_ENTRIES_TO_INDEX_NOW = 100_000
 """The index of a book with up to this many entries is built in about a second, so it is not left to the background."""
 
 
@@ -59,7 +59,7 @@ class TitleIndexes:
         index = self._valid(archive.book)
         if index is not None and index.complete:
             return index
-        if archive.book.entries > MAX_BUILT_AT_ONCE:
+        if archive.book.entries > MAX_ENTRIES_TO_INDEX_NOW:
             self._build_in_background(archive)
             return index
         with contextlib.suppress(KiwiError):  # without a writable folder there is no index, but search still works
@@ -127,7 +127,7 @@ def model_timeouts(settings: Settings) -> Timeouts:
 
 @contextlib.contextmanager
 def caching_model(settings: Settings, cache: Path, say: Callable[[str], None]) -> Iterator[Model | None]:
-    """The same model with its replies cached, so that work can be repeated and resumed; None if none is set."""
+    """The model with its replies cached, so that work can be repeated and resumed; None if no setting names one."""
     if not settings.model_url.strip():
         yield None
         return

@@ -288,8 +288,8 @@ def _other_host(row: HostRow, now: float) -> OtherHost:
     since = 0.0
     for record in row.books:
         with contextlib.suppress(ValueError, TypeError, AttributeError, OverflowError):
-            one = peer_book(record)
-            books[one.book.id] = one
+            announced = peer_book(record)
+            books[announced.book.id] = announced
             stated = float(record.get("since", 0.0))
             since = stated if math.isfinite(stated) else 0.0
     return OtherHost(row.name, row.url, books, row.seen_at, now - row.seen_at <= ALIVE_S, since)

@@ -88,7 +88,7 @@ class NamedBook(Protocol):
     def source(self) -> object: ...
 
 
-def open_books_named(books: Iterable[T], wanted: str, book_of: Callable[[T], NamedBook]) -> tuple[T, ...]:
+def books_matching(books: Iterable[T], wanted: str, book_of: Callable[[T], NamedBook]) -> tuple[T, ...]:
     """The books with this name, ignoring case: all of several editions, or none."""
     folded = wanted.casefold().strip()
     return tuple(book for book in books if folded in _names(book_of(book)))

@@ -226,7 +226,7 @@ class Settings:
     """The limits of each role, if there are users."""
 
     policy: Policy = field(default_factory=Policy)
-    """The profile of an institution: which books and pages its readers may see."""
+    """The policy of an institution: which books and pages its readers may see."""
 
     @property
     def is_shared_store(self) -> bool:

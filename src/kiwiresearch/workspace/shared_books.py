@@ -151,7 +151,7 @@ class OwnBooks:
             return self._open
 
     def _files(self) -> tuple[ListedBook, ...]:
-        return tuple(book for book in self._books() if not (book.source.is_served or book.source.is_on_peer))
+        return tuple(book for book in self._books() if book.source.is_local)
 
     def _opened_from(self, files: Sequence[ListedBook], before: Mapping[str, _OwnBook]) -> Mapping[str, _OwnBook]:
         found: dict[str, _OwnBook] = {}

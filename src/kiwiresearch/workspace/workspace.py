@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
 from kiwiresearch.messages import Message
@@ -21,6 +21,7 @@ from kiwiresearch.zim import (
     Archive,
     Book,
     FileChecks,
+    FileState,
     ListedBook,
     Opener,
     OpenFileNotes,
@@ -43,6 +44,9 @@ SAMPLE_NOTICE = (
     "Your library is empty, so kiwiresearch uses the sample book. "
     "To add your own books: kiwiresearch books add FILE.zim"
 )
+
+BookState = FileState | Literal["served"]
+"""What is known of the file of a book; one on a server or another host is not checked here."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,9 +72,9 @@ class Workspace:
         archive.close()
         return listed_book(archive.book, source)
 
-    def check(self, book: ListedBook) -> tuple[str, str]:
+    def check(self, book: ListedBook) -> tuple[BookState, str]:
         """Compare a book with its checksum: its state and the reason; a missing file is "unopenable"."""
-        if book.source.is_served or book.source.is_on_peer:
+        if not book.source.is_local:
             return "served", ""
         try:
             verdict = self.opener.check(book.source)
@@ -165,11 +169,15 @@ def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: s
     )
 
 
+MAX_NAMED_SECTIONS = 100
+
+
 def sections_named(page: PageDoc, heading: str) -> tuple[Section, ...]:
     """The section of this heading or anchor and those below it; PageNotFound names the sections there are."""
     chosen = page.below(heading)
     if not chosen:
-        names = ", ".join(repr(section.heading) for section in page.sections[1:]) or "only the introduction"
+        named = page.sections[1:][:MAX_NAMED_SECTIONS]
+        names = ", ".join(repr(section.heading) for section in named) or "only the introduction"
         raise PageNotFound(
             f"The page {page.title!r} has no section named {heading!r}.", remedy=f"Its sections: {names}."
         )
@@ -190,7 +198,7 @@ def similar_titles(archives: Sequence[Archive], words: str) -> str:
     return Message(text, "remedy.near", titles=titles) if titles else ""
 
 
-FILE = "store.sqlite"
+STORE_FILE = "store.sqlite"
 MAX_OPEN = 8
 """How many stores a process keeps open, the most recently used ones."""
 
@@ -229,4 +237,4 @@ def _file(workspace: Workspace) -> str:
     except OSError as problem:
         remedy = "Check its permissions, or set KIWIRESEARCH_HOME to another folder."
         raise CannotWrite.to(folder, problem, remedy=remedy) from problem
-    return str(folder.absolute() / FILE)
+    return str(folder.absolute() / STORE_FILE)

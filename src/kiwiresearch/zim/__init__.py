@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.book_writer import METADATA, MODULE, NewPage, build_request, sample_file
     from kiwiresearch.zim.directory import Numbers
     from kiwiresearch.zim.files import ZIM_MAGIC, OpenFileNotes
-    from kiwiresearch.zim.integrity import FileChecks
+    from kiwiresearch.zim.integrity import FileChecks, FileState
     from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
     from kiwiresearch.zim.paths import Target, find_path, near_titles, resolve_href, title_of_path
     from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive, SimpleCall, missing_from_record

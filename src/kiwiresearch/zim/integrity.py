@@ -24,7 +24,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
 from kiwiresearch.zim.files import check_magic, parts_of
 
-State = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
+FileState = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 
 AT_ONCE_BYTES = 128 * 2**20
 """Files up to this size are checked before they are used, which takes half a second at most."""
@@ -42,7 +42,7 @@ CHILD = "kiwiresearch.zim.integrity"
 class FileCheck:
     """The result of checking a file."""
 
-    state: State
+    state: FileState
     reason: str = ""
     is_lasting: bool = True
     """Whether it is about the file itself, and not one failed attempt to read it."""

@@ -175,7 +175,7 @@ class PolicyArchive:
         self._titles = titles
         self._policy = policy
         self._is_served = is_address(archive.book.source)
-        self._is_here = not self._is_served and not Source(archive.book.source).is_on_peer
+        self._is_here = Source(archive.book.source).is_local
         self._hides = lru_cache(maxsize=MAX_CACHED_PATHS)(self._look_up)
 
     @property

@@ -145,7 +145,7 @@ class Opener:
 
     def verdict(self, source: Source) -> FileCheck | None:
         """The remembered result of checking a book's file; None for a book on a server or another host."""
-        return None if source.is_served or source.is_on_peer else self._verdicts.known(parts_of(source.path))
+        return self._verdicts.known(parts_of(source.path)) if source.is_local else None
 
     def check(self, source: Source) -> FileCheck:
         return self._verdicts.check_now(source.path)

@@ -203,6 +203,11 @@ class Source:
         return self.location.startswith(PEER_SCHEME)
 
     @property
+    def is_local(self) -> bool:
+        """Whether it is a file of this machine, neither on a server nor on another host."""
+        return not (self.is_served or self.is_on_peer)
+
+    @property
     def peer_book_id(self) -> str:
         """The UUID of a book that another host has."""
         return self.location.removeprefix(PEER_SCHEME).partition("/")[0]

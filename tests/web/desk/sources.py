@@ -81,7 +81,7 @@ def _name(called: ast.expr) -> str:
 def mentioned() -> frozenset[str]:
     """Every text in quotes that could be a key, or the beginning of several."""
     sources = [path.read_text(encoding="utf-8") for path in (*TEMPLATES, *MODULES, *SCRIPTS)]
-    found = {text for source in sources for text in re.findall(r"""["']([a-z]+\.[\w.-]*)["'{]""", source)}
+    found = {text for source in sources for text in re.findall(r"""["']([a-z_]+\.[\w.-]*)["'{]""", source)}
     families = {text for source in sources for text in re.findall(r"""named\(\s*["']([\w.-]+)["']""", source)}
     return frozenset(found | {f"{family}." for family in families})
 

@@ -69,7 +69,7 @@ def test_an_owner_creates_and_deletes_an_atlas_in_the_browser(desk: OwnerServer)
     reply = desk.send(f"/books/{key}/atlas")
     assert "Stop analysis" in reply.text or "The analysis is ready." in reply.text
 
-    lane = tasks._lane("atlas")
+    lane = tasks._thread_for("atlas")
     until = time.monotonic() + 60
     while lane._child is None:
         assert time.monotonic() < until, "its process did not start"
@@ -121,7 +121,7 @@ def test_a_stopped_atlas_is_resumed_and_one_of_an_ended_server_continues(desk: O
     assert not tasks.folders.is_wanted(book.id)
     assert tasks.folders.finished() == (older,)
     assert desk.browser.get(f"/atlas/{book.id}/timeline").status_code == 200
-    tasks.folders.want(book.id, is_wanted=True)
+    tasks.folders.set_wanted(book.id, wanted=True)
     later = BookTasks(desk.room.workspace, lambda _: None)
     later.resume(desk.room.shelf.books)
     until = time.monotonic() + 240

@@ -15,10 +15,10 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 
+from kiwiresearch.export import make_run_worksheet, read_findings
 from kiwiresearch.export.exporter import export
 from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.export.pdf import has_browser
-from kiwiresearch.export.worksheet_files import run_worksheet
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
@@ -224,7 +224,7 @@ def test_pages_to_keep_can_be_printed(a_run: ARun) -> None:
 def test_the_questions_are_shown_before_they_are_downloaded(a_run: ARun, language: str) -> None:
     """As the file numbers them, without their answers."""
     tree = LexborHTMLParser(shown(a_run, **{"accept-language": language}))
-    worksheet = run_worksheet(Run.load(a_run.path))
+    worksheet = make_run_worksheet(read_findings(Run.load(a_run.path)))
     listed = [" ".join(one.text().split()) for one in tree.css(".worksheet-preview li")]
     assert len(listed) == len(worksheet.questions) >= 5
     for line, question in zip(listed, worksheet.in_order, strict=True):

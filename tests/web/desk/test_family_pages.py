@@ -277,7 +277,7 @@ def linked(field: FieldName, person: str) -> LinkedFact:
         why_rejected="",
         evidence=(),
         person=person,
-        standing="verified",
+        shown_status="verified",
     )
 
 

@@ -8,13 +8,13 @@ from importlib.resources import files
 
 from kiwiresearch.document import (
     Block,
+    Diagram,
     Document,
     FactList,
     Heading,
     Line,
     LineList,
     Paragraph,
-    Picture,
     Sentence,
     Span,
     Table,
@@ -68,9 +68,9 @@ def family_markdown(document: Document) -> str:
     return encodable(markdown(document, breaks_autolinks=True))
 
 
-def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, role: str = "") -> Table:
+def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, css_class: str = "") -> Table:
     cells = tuple(tuple((Sentence(line),) for line in row) for row in rows)
-    return Table(header, cells, label, role, names_cells=True)
+    return Table(header, cells, label, css_class, labels_cells=True)
 
 
 def conflicts_section(proofs: Proofs) -> Iterator[Block]:
@@ -289,7 +289,7 @@ def _pictures(case: ReportInput, seeds: Sequence[PersonId], anchors: dict[Person
         if pictures:
             yield Heading(line_of(title), anchor=title.lower())
         for seed, svg in pictures:
-            yield Picture(svg, f"{title} of {display_name(tree, seed)}", caption, in_words(tree, seed))
+            yield Diagram(svg, f"{title} of {display_name(tree, seed)}", caption, in_words(tree, seed))
 
 
 def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:

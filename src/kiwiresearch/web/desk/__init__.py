@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.web.desk.pages import POLICY, Pages, redirect
+    from kiwiresearch.web.desk.pages import POLICY, PageRenderer, redirect
     from kiwiresearch.web.desk.routes import routers
     from kiwiresearch.web.desk.translations import problem_key
 else:

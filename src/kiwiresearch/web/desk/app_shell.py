@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.desk.static_files import file_address, static_files
 from kiwiresearch.web.guard import RoleRouter
 
@@ -56,7 +56,7 @@ WORKER_HEADERS = {
 }
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The files of the app, which hold nothing private, and the list of shortcuts."""
     routes = RoleRouter("stranger", include_in_schema=False)
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from kiwiresearch.jobs import KEEP_DAYS, JobQueue, RemovedItem, WorkKind
 from kiwiresearch.web.addresses import quoted
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow, current_visitor, require_own
 
@@ -20,7 +20,7 @@ LISTS: dict[WorkKind, str] = {"run": "/research", "family": "/family"}
 DAY_S = 24 * 3600
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page, and the forms of lists that archive, delete and restore."""
     routes = RoleRouter("researcher", include_in_schema=False)
     shown = ArchivePages(context, jobs, pages)
@@ -34,7 +34,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 class ArchivePages:
     """The page and its actions: for owners, and for researchers with their own research."""
 
-    def __init__(self, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> None:
         self._jobs = jobs
         self._removed = jobs.removed
         self._pages = pages
@@ -55,7 +55,7 @@ class ArchivePages:
                 removed_item for removed_item in self._removed.items("deleted") if self._may(request, removed_item)
             ],
             days=KEEP_DAYS,
-            may_empty=self._access.is_owner(request),
+            may_empty=self._access.may_manage(request),
             is_purged=purged,
         )
 
@@ -70,7 +70,7 @@ class ArchivePages:
                 return redirect("/archive?purged=1")
             self._removed.restore(kind, work_id)
             return redirect(f"{LISTS[kind]}?restored={kind}.{quoted(work_id)}#set-aside")
-        if kind == "run" and self._has_users and not self._access.is_owner(request):
+        if kind == "run" and self._has_users and not self._access.may_manage(request):
             job = self._jobs.get(work_id)
             self._require(request, kind, job.user, job.asked_at)
         else:
@@ -94,7 +94,7 @@ class ArchivePages:
         is_theirs = (
             item.kind == "run" and self._has_users and current_visitor().may_change(item.user, item.requested_at)
         )
-        return is_theirs or self._access.is_owner(request)
+        return is_theirs or self._access.may_manage(request)
 
     def _require(self, request: Request, kind: WorkKind, user: str, made: str) -> None:
         """Owners may do everything, users may change and restore what is theirs."""

@@ -34,7 +34,7 @@ from kiwiresearch.errors import BadUsage, NothingFound, PageHidden
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import AtlasNotReady, ServerContext, overview_key
-from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, none_if_empty, numbered_page
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, last_number, none_if_empty, numbered_page
 from kiwiresearch.web.guard import FamilyAccess, RoleRouter
 from kiwiresearch.zim import EntryRef
 
@@ -105,7 +105,7 @@ Found = Callable[[Atlas, ResultWindow], ResultPage]
 TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 
-def router(context: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, _: JobQueue, pages: PageRenderer) -> APIRouter:
     """The routes of the atlas pages."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = _AtlasPages(context, pages)
@@ -168,7 +168,7 @@ def router(context: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
 class _AtlasPages:
     """The pages of an atlas; while a table is still being made, a page says so."""
 
-    def __init__(self, context: ServerContext, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, pages: PageRenderer) -> None:
         self.atlases = context.atlases
         self.access = FamilyAccess(context.workspace.settings.serve)
         self._pages = pages

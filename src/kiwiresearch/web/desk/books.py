@@ -20,12 +20,13 @@ from kiwiresearch.version import __version__
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.form_file import uploaded_file
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.family_files import PART_TIMEOUT_S, drain_body, next_part
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
 from kiwiresearch.web.problems import Problem, Refused, problem_of
 from kiwiresearch.workspace import (
     AtlasEstimate,
+    BookState,
     BookStatus,
     BookTask,
     Upload,
@@ -56,7 +57,7 @@ class LibraryBook:
     key: str
     listed: ListedBook
     book: Book | None = None
-    check: str = ""
+    check: BookState | Literal[""] = ""
     problem: Problem | None = None
     host: str = ""
     titles: int = 0
@@ -101,10 +102,10 @@ class LibraryBook:
     @property
     def is_file(self) -> bool:
         """Whether its file is on this machine, so that it can be checked and indexed here."""
-        return not (self.listed.source.is_served or self.listed.source.is_on_peer)
+        return self.listed.source.is_local
 
 
-def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, _jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The list, the covers, and the owner's forms."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = BookPages(context, pages)
@@ -127,14 +128,14 @@ def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
 
 def _after_adding(books: Sequence[ListedBook]) -> Response:
     """The list of books, which names the one that was added."""
-    one = {"book": book_key(books[0])} if len(books) == 1 else {}
-    return redirect(f"/books?{urlencode({'added': len(books)} | one)}")
+    only_book = {"book": book_key(books[0])} if len(books) == 1 else {}
+    return redirect(f"/books?{urlencode({'added': len(books)} | only_book)}")
 
 
 class BookPages:
     """The page and the actions of its forms; all but the list are for the owner."""
 
-    def __init__(self, context: ServerContext, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, pages: PageRenderer) -> None:
         self._context = context
         self._pages = pages
         self._library = context.library
@@ -301,7 +302,7 @@ class BookPages:
         removed: str = "",
         is_deleted: bool = False,
     ) -> Response:
-        is_owner = self._access.is_owner(request)
+        is_owner = self._access.may_manage(request)
         books = self._books(is_owner=is_owner)
         values: dict[str, Any] = {
             "books": books,

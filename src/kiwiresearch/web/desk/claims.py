@@ -19,7 +19,7 @@ from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for
-from kiwiresearch.web.desk.pages import ListPlace, Pages, has_words, list_page
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, has_words, list_page
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.notes import claim_target
 from kiwiresearch.web.run_view import RunName, RunView, run_views
@@ -209,7 +209,7 @@ def _context(quote: Quote, text: str) -> QuoteContext:
 ClaimName = Annotated[str, Path(max_length=100)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The table, and the page of each claim."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(context, jobs)

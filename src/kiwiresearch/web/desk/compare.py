@@ -14,7 +14,7 @@ from kiwiresearch.errors import RunNotFound
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.comparisons import ComparisonCache
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
 
@@ -26,7 +26,7 @@ MAX_RUNS = 500
 RunName = Annotated[str, Query(max_length=255)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page that compares two runs."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(context, jobs)

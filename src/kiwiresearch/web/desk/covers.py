@@ -40,7 +40,7 @@ NOTHING = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 
 
 @dataclass(frozen=True, slots=True)
-class Cover:
+class PictureReply:
     """A picture and its type, which its first bytes show."""
 
     content: bytes
@@ -59,9 +59,9 @@ class Covers:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._known: RecentCache[str, Cover | None] = RecentCache(MAX_COVERS)
+        self._known: RecentCache[str, PictureReply | None] = RecentCache(MAX_COVERS)
 
-    def of(self, book: ListedBook) -> Cover | None:
+    def of(self, book: ListedBook) -> PictureReply | None:
         """The cover of a book; None if it has none, is on another server, or cannot be read now."""
         try:
             return self._known.get(book.id, lambda: self._read(book))
@@ -73,7 +73,7 @@ class Covers:
         book = next((listed_book for listed_book in self._context.shelf.books if listed_book.id == book_id), None)
         return f"/books/{book_id}/cover" if book and self.of(book) else ""
 
-    def _read(self, book: ListedBook) -> Cover | None:
+    def _read(self, book: ListedBook) -> PictureReply | None:
         with self._context.try_locked_finder(TIMEOUT_S) as finder:
             if finder is None:
                 raise BooksBusy
@@ -83,7 +83,7 @@ class Covers:
                 return None
             content = archive.illustration() if isinstance(archive, LibzimArchive) else b""
         kind = media_type_of(content)
-        return Cover(content, kind) if kind and not is_blank(content) else None
+        return PictureReply(content, kind) if kind and not is_blank(content) else None
 
 
 def is_blank(png: bytes) -> bool:
@@ -157,7 +157,7 @@ class LeadPictures:
         except BooksBusy:
             return Response(NOTHING, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/gif")
         kind = media_type_of(content)
-        return (Cover(content, kind) if kind else Cover(NOTHING, "image/gif")).response()
+        return (PictureReply(content, kind) if kind else PictureReply(NOTHING, "image/gif")).response()
 
     def _find(self, ref: EntryRef) -> PagePicture | None:
         with self._context.try_locked_finder(TIMEOUT_S) as finder:

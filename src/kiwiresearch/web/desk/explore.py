@@ -37,13 +37,13 @@ from kiwiresearch.web.desk.browse_links import (
     title_groups,
     titles_in_order,
 )
-from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, list_page, numbered_page, redirect
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, last_number, list_page, numbered_page, redirect
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter
 from kiwiresearch.workspace import book_key
 from kiwiresearch.zim import EntryRef
 
-TITLES_A_PAGE = 100
-PAGES_A_PAGE = 60
+TITLES_PER_PAGE = 100
+PAGES_PER_PAGE = 60
 MAX_EVENTS = 500
 """How many events of one book and day are listed at most."""
 ON_HOME = 4
@@ -71,7 +71,7 @@ def today() -> date:
     return datetime.now(UTC).astimezone().date()  # noqa: TID251
 
 
-def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, _jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """Subjects, titles, and the day."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = ExplorePages(context, pages)
@@ -86,7 +86,7 @@ def router(context: ServerContext, _jobs: JobQueue, pages: Pages) -> APIRouter:
 class ExplorePages:
     """The pages; those that need an atlas say so, and offer the owner to create one."""
 
-    def __init__(self, context: ServerContext, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, pages: PageRenderer) -> None:
         self._context = context
         self._pages = pages
         self._access = OwnerAccess(context.workspace.settings.serve)
@@ -129,18 +129,18 @@ class ExplorePages:
         self._context.atlases.wait_for(atlas, SUBJECTS)
 
         def rows(number: int) -> Any:
-            window = ResultWindow(PAGES_A_PAGE, (number - 1) * PAGES_A_PAGE)
+            window = ResultWindow(PAGES_PER_PAGE, (number - 1) * PAGES_PER_PAGE)
             return self._context.atlases.cached(
                 atlas, ("subject", name, number), lambda: pages_of_kind(atlas, name, window)
             )
 
         found = rows(n)
-        if n > (last := last_number(found.total, PAGES_A_PAGE)):
+        if n > (last := last_number(found.total, PAGES_PER_PAGE)):
             n, found = last, rows(last)
         part = self._context.atlases.policy_filter(atlas).filter_page(found)
         links = [NamedLink(row["title"], page_address(EntryRef(opened.book.id, row["path"]))) for row in part.rows]
         place = ListPlace("/browse/subject", {"book": opened.book.id, "name": name})
-        listed = numbered_page(links, part.total, n, place, PAGES_A_PAGE)
+        listed = numbered_page(links, part.total, n, place, PAGES_PER_PAGE)
         values = {"shown": listed, "name": name, "hidden": part.hidden}
         return self._show(request, "browse_subject.html", opened, "subjects", **values)
 
@@ -162,12 +162,12 @@ class ExplorePages:
             if opened and about:
                 links = qualifier_groups(opened).get(about, [])
                 place = ListPlace("/browse/titles", {"book": opened.book.id, "about": about})
-                listed = list_page(links, n, place, TITLES_A_PAGE)
+                listed = list_page(links, n, place, TITLES_PER_PAGE)
                 return self._show(
                     request, "browse_subject.html", opened, "subjects", shown=listed, name=about, hidden=0
                 )
             index = titles_in_order(opened)
-            found = index.page(start, TITLES_A_PAGE, group) if index else TitlePage((), None, None)
+            found = index.page(start, TITLES_PER_PAGE, group) if index else TitlePage((), None, None)
             letters = first_letters(index) if index and not group else ()
             second = index.heads(start[:1]) if index and not group and len(start) == 1 and start.isalpha() else ()
         book_id = opened.book.id if opened else ""
@@ -265,14 +265,14 @@ class ExplorePages:
 
     def _show(self, request: Request, template: str, opened: OpenBook | None, tab: str, **values: Any) -> Response:
         listed = next((book for book in self._context.shelf.books if opened and book.id == opened.book.id), None)
-        is_file = listed is not None and not (listed.source.is_served or listed.source.is_on_peer)
+        is_file = listed is not None and listed.source.is_local
         return self._pages.show(
             request,
             template,
             book=opened.book if opened else None,
             books=self._context.shelf.books,
             tab=tab,
-            atlas_key=book_key(listed) if listed and is_file and self._access.is_owner(request) else "",
+            atlas_key=book_key(listed) if listed and is_file and self._access.may_manage(request) else "",
             tasks=self._context.book_tasks.of(listed) if listed else (),
             **values,
         )

@@ -26,12 +26,12 @@ from kiwiresearch.web.desk.family_files import add_file_pages
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pages
 from kiwiresearch.web.desk.family_tree import add_tree_pages
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.family_models import MAX_SEEDS, StartBody
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
 
-CASES_A_PAGE = 50
+CASES_PER_PAGE = 50
 NAME_SEPARATOR = ";"
 
 Names = Annotated[str, Form(max_length=MAX_NAME)]
@@ -64,12 +64,12 @@ def add_start_pages(routes: APIRouter, pages: FamilyPages) -> None:
         budget: OptionalNumber = None,
         max_steps: OptionalNumber = None,
     ) -> Response:
-        wished = {"generations": generations, "budget": budget, "max_steps": max_steps}
+        limits = {"generations": generations, "budget": budget, "max_steps": max_steps}
         names = _names(name)
         try:
-            case = _start_case(pages, names, wished)
+            case = _start_case(pages, names, limits)
         except (BadUsage, NothingFound) as problem:
-            return _page(pages, request, name, wished, problem=problem_of(problem), choices=_choices(pages, names))
+            return _page(pages, request, name, limits, problem=problem_of(problem), choices=_choices(pages, names))
         # Reading the relatives is why a family is started, so it needs no second press.
         return start_family_job(pages, request, FamilyRequest(case, 0, pages.has_model))
 
@@ -131,7 +131,7 @@ def _page(
 ) -> Response:
     archived = pages.families.jobs.removed.ids("family", "archived")
     ids = tuple(identifier for identifier in pages.families.cases.ids() if identifier not in archived)
-    shown = ids[offset : offset + CASES_A_PAGE]
+    shown = ids[offset : offset + CASES_PER_PAGE]
     return pages.pages.show(
         request,
         "family.html",
@@ -139,12 +139,12 @@ def _page(
         cases=[_case_row(pages, request, item) for item in shown],
         total=len(ids),
         offset=offset,
-        step=CASES_A_PAGE,
+        step=CASES_PER_PAGE,
         name=name,
         settings=_settings(pages, limits or {}),
         problem=problem,
         choices=choices or [],
-        owner=pages.families.access.is_owner(request),
+        owner=pages.families.access.may_see_living(request),
         largest=MAX_FILE_BYTES,
     )
 
@@ -172,7 +172,7 @@ def _settings(pages: FamilyPages, limits: dict[str, int | None]) -> list[NumberF
     return [NumberField(key, values.get(key, ""), value, *bounds_of(key)) for key, value in names.items()]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The family routes; those with fixed names come before those that match any case."""
     family_pages = FamilyPages(context, jobs, pages)
     routes = RoleRouter("reader", include_in_schema=False)

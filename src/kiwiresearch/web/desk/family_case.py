@@ -28,11 +28,11 @@ from kiwiresearch.web.desk.family_frame import (
 )
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
-from kiwiresearch.web.family_files import AuditHead, proof_record
+from kiwiresearch.web.family_files import AuditHead, verification_record
 from kiwiresearch.web.guard import allow
 from kiwiresearch.web.job_requests import start_job
 
-ROWS_A_PAGE = 100
+ROWS_PER_PAGE = 100
 MAX_STEPS = 1_000_000
 
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
@@ -66,14 +66,14 @@ def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/run")
     @allow("researcher", "case")
     def go_on(request: Request, case: CaseId, extent: Extent = "some", steps: Steps = 0, model: YesNo = "") -> Response:
-        wish = FamilyRequest(case, 0 if extent == "all" else steps, model == "yes")
-        return start_family_job(pages, request, wish)
+        work = FamilyRequest(case, 0 if extent == "all" else steps, model == "yes")
+        return start_family_job(pages, request, work)
 
 
-def start_family_job(pages: FamilyPages, request: Request, wish: FamilyRequest) -> Response:
+def start_family_job(pages: FamilyPages, request: Request, work: FamilyRequest) -> Response:
     """Start research on a family and lead to its page."""
     browser = browser_to_remember(request)
-    job = start_job(pages.families.jobs, wish, browser=browser_key(browser))
+    job = start_job(pages.families.jobs, work, browser=browser_key(browser))
     reply = redirect(f"/research/{job.id}")
     remember_browser(request, reply, browser)
     return reply
@@ -106,10 +106,10 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
 
 def _page_of_rows(rows: Sequence[object], offset: int) -> JsonDict:
     """The rows of one page, and the values for the pager."""
-    return {"rows": rows[offset : offset + ROWS_A_PAGE], "total": len(rows), "offset": offset, "step": ROWS_A_PAGE}
+    return {"rows": rows[offset : offset + ROWS_PER_PAGE], "total": len(rows), "offset": offset, "step": ROWS_PER_PAGE}
 
 
-PEOPLE_A_PAGE = 10
+PEOPLE_PER_PAGE = 10
 
 PersonFilter = Annotated[str, Query(max_length=100)]
 EvidenceOffset = Annotated[int, Query(ge=0, le=10_000_000)]
@@ -128,7 +128,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
             ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, tree)
             if wanted:
                 ids = tuple(filter(people_with_field(found.tree(mode, with_discarded=True), wanted).__contains__, ids))
-            some = ids[offset : offset + PEOPLE_A_PAGE]
+            some = ids[offset : offset + PEOPLE_PER_PAGE]
             facts = [(tree.persons[item], records.evidence_records(found, item, wanted, mode)) for item in some]
             conflicts = records.conflict_records(found, mode)
             people = person_options(found, mode, person)
@@ -156,14 +156,14 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
             "field": wanted or "",
             "total": len(ids),
             "offset": offset,
-            "step": PEOPLE_A_PAGE,
+            "step": PEOPLE_PER_PAGE,
         }
         return pages.show(request, "family_evidence.html", case, "evidence", **values)
 
     @routes.get("/family/{case}/audit")
     def audit(request: Request, case: CaseId, check: CheckSwitch = "", head: AuditHead = "") -> Response:
-        proof = proof_record(pages.families, request, case, head.strip()) if check else None
-        return pages.show(request, "family_audit.html", case, "audit", proof=proof, head=head)
+        verification = verification_record(pages.families, request, case, head.strip()) if check else None
+        return pages.show(request, "family_audit.html", case, "audit", verification=verification, head=head)
 
 
 def people_with_field(tree: Tree, field: FieldName) -> set[PersonId]:
@@ -214,6 +214,6 @@ def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
         there = all_plugins(pages.families.cases.plugins)
         with pages.families.cases.changing(case) as found:
             require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in there.known])
-            wish = {"contact": contact.strip(), "endpoint": endpoint.strip()}
-            set_plugin(found.store, there.named(plugin), on=on == "yes", terms=terms_ok == "yes", **wish)
+            values = {"contact": contact.strip(), "endpoint": endpoint.strip()}
+            set_plugin(found.store, there.named(plugin), on=on == "yes", terms=terms_ok == "yes", **values)
         return redirect(f"/family/{case}/sources")

@@ -68,7 +68,9 @@ def _add_out(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/export")
     def export_page(request: Request, case: CaseId) -> Response:
         modes = (
-            PRIVACY_MODES if pages.families.access.is_owner(request) else PRIVACY_MODES[PRIVACY_MODES.index("public") :]
+            PRIVACY_MODES
+            if pages.families.access.may_see_living(request)
+            else PRIVACY_MODES[PRIVACY_MODES.index("public") :]
         )
         values = {"forms": list(FILE_NAMES.items()), "modes": modes}
         return pages.show(request, "family_export.html", case, "export", **values)

@@ -20,7 +20,7 @@ from kiwiresearch.kin.report import lifespan, people_in_order
 from kiwiresearch.text.dates import ENDLESS
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.families import Families, page_of
 
 MAX_CHOICES = 500
@@ -60,7 +60,7 @@ class LinkedFact(FactRecord):
     """A fact whose quotes lead to their pages."""
 
     evidence: tuple[LinkedEvidence, ...]
-    standing: str = dataclasses.field(kw_only=True)
+    shown_status: str = dataclasses.field(kw_only=True)
     """The only status that is shown: that of the fact or, if sources disagree, of its value among the others."""
 
 
@@ -127,7 +127,7 @@ TABS = (
 )
 
 
-def value_standing(conflict: ConflictRecord, value: str) -> str:
+def value_status(conflict: ConflictRecord, value: str) -> str:
     """The status of one of several values that cannot all be right."""
     if conflict.recommended_value is None:
         return "undecided"
@@ -137,15 +137,15 @@ def value_standing(conflict: ConflictRecord, value: str) -> str:
 def among_conflicts(facts: Iterable[LinkedFact], conflicts: Sequence[ConflictRecord]) -> list[LinkedFact]:
     """Facts with the status and the confidence that their values have in a conflict."""
     found = {
-        (conflict.field, side.value): (value_standing(conflict, side.value), side.confidence)
+        (conflict.field, side.value): (value_status(conflict, side.value), side.confidence)
         for conflict in conflicts
         for side in conflict.competing_assertions
     }
-    usual = ((fact, (fact.standing, fact.confidence)) for fact in facts)
+    usual = ((fact, (fact.shown_status, fact.confidence)) for fact in facts)
     shown = (
         (fact, found.get((fact.field, fact.value), own) if fact.status not in DISCARDED else own) for fact, own in usual
     )
-    return [replace(fact, standing=standing, confidence=confidence) for fact, (standing, confidence) in shown]
+    return [replace(fact, shown_status=status, confidence=confidence) for fact, (status, confidence) in shown]
 
 
 BY_BIRTH: tuple[FieldName, ...] = ("child", "sibling")
@@ -202,7 +202,7 @@ def sources_of(facts: Iterable[LinkedFact]) -> list[SourceOfFacts]:
 class FamilyPages:
     """The family pages of one server; they show the same redacted data as the API."""
 
-    def __init__(self, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> None:
         self.context = context
         self.families = Families(context, jobs)
         self.pages = pages
@@ -230,12 +230,12 @@ class FamilyPages:
 
     def jobs_of(self, case: str) -> list[Job]:
         """All jobs of a case, the newest first."""
-        wished = ((item, item.request) for item in self.families.jobs.all())
-        return [job for job, wish in wished if isinstance(wish, FamilyRequest) and wish.case == case]
+        jobs = ((job, job.request) for job in self.families.jobs.all())
+        return [job for job, request in jobs if isinstance(request, FamilyRequest) and request.case == case]
 
     def fact_with_links(self, fact: FactRecord) -> LinkedFact:
         """A fact whose quotes link to their pages."""
-        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)), standing=fact.status)
+        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)), shown_status=fact.status)
 
     def _linked(self, evidence: EvidenceRecord) -> LinkedEvidence:
         ref = page_of(self.context, evidence)

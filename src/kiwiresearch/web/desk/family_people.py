@@ -23,13 +23,13 @@ from kiwiresearch.web.desk.family_frame import (
     relatives_by_birth,
     sexes_in,
     sources_of,
-    value_standing,
+    value_status,
 )
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 from kiwiresearch.web.guard import allow
 
-PEOPLE_A_PAGE = 100
+PEOPLE_PER_PAGE = 100
 
 NameQuery = Annotated[str, Query(max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
@@ -47,8 +47,8 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     def people(request: Request, case: CaseId, q: NameQuery = "", offset: Offset = 0) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
             ids = records.people_named(found, mode, q)
-            rows = records.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
-        values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_A_PAGE}
+            rows = records.people_records(found, mode, ids[offset : offset + PEOPLE_PER_PAGE])
+        values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_PER_PAGE}
         return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
     @routes.get("/family/{case}/relation")
@@ -102,7 +102,7 @@ class ConflictSide:
     rank: int
     reason: str
     quotes: tuple[LinkedEvidence, ...]
-    standing: str
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictVi
             if (fact.field, fact.value) == (conflict.field, value)
             for evidence in fact.evidence
         ]
-        standing = value_standing(conflict, value)
-        side = ConflictSide(value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), standing)
+        status = value_status(conflict, value)
+        side = ConflictSide(value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), status)
         sides.append(side)
     return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda item: item.rank)))
 

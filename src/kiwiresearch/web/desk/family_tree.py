@@ -119,10 +119,10 @@ def _box(tree: Tree, box: Box, words: Catalogue, base: str) -> DrawnBox:
     )
 
 
-def _labels(layout: Layout, words: Catalogue, way: str) -> Iterator[DrawnLabel]:
+def _labels(layout: Layout, words: Catalogue, direction: str) -> Iterator[DrawnLabel]:
     heads = [label for label in layout.labels if label.role == "head"]
     for generation, label in enumerate(heads, 1):
-        yield _label(label, _head(words, way, generation), size=HEAD_SIZE)
+        yield _label(label, _head(words, direction, generation), size=HEAD_SIZE)
     yield from _small_labels(layout.labels, words)
 
 
@@ -135,10 +135,10 @@ def _small_labels(labels: Sequence[Label], words: Catalogue) -> Iterator[DrawnLa
             yield _label(label, label.text, words("family.tree.more", n=label.count))
 
 
-def _head(words: Catalogue, way: str, generation: int) -> str:
+def _head(words: Catalogue, direction: str, generation: int) -> str:
     if generation <= NAMED_GENERATIONS:
-        return words(f"family.tree.{way}.g{generation}")
-    return words(f"family.tree.{way}.further", count=generation - NAMED_GENERATIONS + 1)
+        return words(f"family.tree.{direction}.g{generation}")
+    return words(f"family.tree.{direction}.further", count=generation - NAMED_GENERATIONS + 1)
 
 
 def _label(label: Label, text: str, hint: str = "", *, size: float = DATE_SIZE) -> DrawnLabel:

@@ -23,7 +23,7 @@ from kiwiresearch.runs import RunGraph, RunGraphLink
 from kiwiresearch.search import ScoreTerm
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import NotInRun
@@ -180,7 +180,7 @@ class GraphQuery(BaseModel):
     """`panel` asks for the panel alone, which a script puts into the page."""
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The graph with its panel, and the links as data for the script."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(context, jobs)

@@ -25,7 +25,7 @@ from kiwiresearch.web.desk.covers import picture_address
 from kiwiresearch.web.desk.examples import Examples
 from kiwiresearch.web.desk.explore import ExplorePages
 from kiwiresearch.web.desk.intent import Intent, action_address, allowed_actions, intent_of, other_actions
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.research import family_names
 from kiwiresearch.web.desk.shelf import DeskState
@@ -77,7 +77,7 @@ class RecentWork:
     """Where the lead picture of the topic's own page is; empty if the run is not finished or has no such page."""
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The home page, its box, and the button that clears the questions."""
     routes = RoleRouter("reader", include_in_schema=False)
     questions, around, runs = QuestionHistory(context.workspace), DeskState(context), jobs.runs

@@ -100,24 +100,26 @@ class Intent:
         return any(page.is_person for page in self.pages)
 
 
-def action_address(way: Action, words: str, **more: str) -> str:
+def action_address(action: Action, words: str, **more: str) -> str:
     """The page on which an action with some words starts."""
-    name = {"ask": "q", "find": "q", "research": "topic", "family": "name"}[way]
-    return f"/{way}?{urlencode({name: words, **more}, errors='replace')}"
+    name = {"ask": "q", "find": "q", "research": "topic", "family": "name"}[action]
+    return f"/{action}?{urlencode({name: words, **more}, errors='replace')}"
 
 
 def allowed_actions() -> tuple[Action, ...]:
     """The actions that the visitor may take."""
     return (
-        ACTIONS if current_visitor().may("researcher") else tuple(way for way in ACTIONS if way not in STARTING_ACTIONS)
+        ACTIONS
+        if current_visitor().may("researcher")
+        else tuple(action for action in ACTIONS if action not in STARTING_ACTIONS)
     )
 
 
 def other_actions(words: str, *, excluding: str = "", person: str = "") -> tuple[tuple[Action, str], ...]:
     """The other actions for some words, with their addresses; a family only for the name of a person."""
     meant: dict[Action, str] = {"family": person}
-    ways = ((way, meant.get(way, words)) for way in allowed_actions() if way != excluding)
-    return tuple((way, action_address(way, text)) for way, text in ways if text)
+    actions = ((action, meant.get(action, words)) for action in allowed_actions() if action != excluding)
+    return tuple((action, action_address(action, text)) for action, text in actions if text)
 
 
 def person_in(context: ServerContext, words: str) -> str:

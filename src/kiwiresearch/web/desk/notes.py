@@ -23,7 +23,7 @@ from kiwiresearch.runs import (
 )
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import HEADERS, ListPlace, Pages, list_page, redirect
+from kiwiresearch.web.desk.pages import HEADERS, ListPlace, PageRenderer, list_page, redirect
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.notes import NotesTarget, named_target, rewrite_note, run_target, set_removed, write_note
 from kiwiresearch.web.run_view import RunView, run_views
@@ -109,7 +109,7 @@ Back = Annotated[str, Form(max_length=MAX_TARGET)]
 InPlace = Annotated[bool, Form()]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page of all notes on a run, and the routes of the forms."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(context, jobs)
@@ -164,7 +164,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     return routes
 
 
-def _add_removal(routes: APIRouter, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+def _add_removal(routes: APIRouter, context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> None:
     runs = run_views(context, jobs)
 
     def step(request: Request, run_id: str, note_id: str, back: str, *, in_place: bool, gone: bool) -> Response:
@@ -187,7 +187,7 @@ def _add_removal(routes: APIRouter, context: ServerContext, jobs: JobQueue, page
         return step(request, run_id, note_id, back, in_place=in_place, gone=False)
 
 
-def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: int) -> Response:
+def _list(pages: PageRenderer, request: Request, run: RunView, verdict: str, number: int) -> Response:
     found = run.notes
     fitting = [note for note in reversed(found.notes) if not verdict or note.verdict == verdict]
     shown = list_page(fitting, number, ListPlace(run.url("notes"), {"verdict": verdict}, "page"), NOTES_PER_PAGE)
@@ -208,7 +208,7 @@ def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: in
     )
 
 
-def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
+def _save(pages: PageRenderer, request: Request, run: RunView, sent: NoteSubmission) -> Response:
     """Save a note, or show the form again with the fault."""
     if sent.typed.lack:
         problem = catalogue_for(request)(f"notes.lacks.{sent.typed.lack}", most=MAX_REASON)
@@ -228,7 +228,7 @@ def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) ->
 
 
 def _returned_form(
-    pages: Pages, request: Request, run: RunView, sent: NoteSubmission, trouble: NoteFailure
+    pages: PageRenderer, request: Request, run: RunView, sent: NoteSubmission, trouble: NoteFailure
 ) -> Response:
     if sent.in_place:
         return PlainTextResponse(trouble.words, trouble.status, HEADERS)
@@ -246,7 +246,7 @@ def _returned_form(
     )
 
 
-def _done(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
+def _done(pages: PageRenderer, request: Request, run: RunView, sent: NoteSubmission) -> Response:
     back = safe_return_address(sent.back) if sent.back else run.url("notes")
     if not sent.in_place:
         return redirect(back + ANCHOR)

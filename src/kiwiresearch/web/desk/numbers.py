@@ -17,7 +17,7 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import ListPlace, Pages, has_words, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, has_words, list_page, scope_choices
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
@@ -170,7 +170,7 @@ def _comparable(run: RunView, claim: Claim) -> ComparedSentence:
     )
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page of numbers."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(context, jobs)

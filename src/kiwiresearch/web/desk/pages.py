@@ -106,7 +106,10 @@ def none_if_empty(value: object) -> object:
 def has_words(query: str, *texts: str) -> bool:
     """Whether some texts together have all words of a query, in any order, ignoring accents; True if it is empty."""
     words = fold(query).split() if query.strip() else []
-    return not words or all(word in said for said in [fold(" ".join(texts))] for word in words)
+    if not words:
+        return True
+    text = fold(" ".join(texts))
+    return all(word in text for word in words)
 
 
 class ScopedQuery(Protocol):
@@ -161,7 +164,7 @@ EXPLORE_PLACES = ("/browse", "/on-this-day", "/explore/", "/atlas")
 THEME_COOKIE = "kiwiresearch_theme"
 
 
-class Pages:
+class PageRenderer:
     """Renders the pages of one server."""
 
     def __init__(self, context: ServerContext) -> None:
@@ -205,7 +208,7 @@ class Pages:
                 place=request.url.path,
                 part_of=values.pop("part_of", request.url.path),
                 theme=self.theme_for(request),
-                may_manage=self._access.is_owner(request),
+                may_manage=self._access.may_manage(request),
                 removed_notice=removed_notice_in(request),
                 policy=self._context.workspace.settings.policy,
                 cover_address=self.covers.address,

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from kiwiresearch.errors import LimitReached
 from kiwiresearch.store import PasswordFault, password_fault
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.guard import Accounts, RoleRouter, WrongPassword, current_visitor
 from kiwiresearch.web.users import MAX_SENT_PASSWORD
 
@@ -26,7 +26,7 @@ class OwnPasswordForm(BaseModel):
     again: TypedPassword = ""
 
 
-def password_router(accounts: Accounts, pages: Pages) -> APIRouter:
+def password_router(accounts: Accounts, pages: PageRenderer) -> APIRouter:
     """The page on which users change their own password."""
     routes = RoleRouter("reader", include_in_schema=False)
 

@@ -34,7 +34,7 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.answers import answer_as_text, answer_picture, answer_view, further_reading
 from kiwiresearch.web.desk.browser import browser_of, browser_to_remember, remember_browser
 from kiwiresearch.web.desk.intent import Action, guess_language, other_actions, person_in
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.guard import RoleRouter, allow
@@ -105,7 +105,7 @@ def turn_fields(turns: tuple[ConversationTurn, ...]) -> list[tuple[str, str]]:
 EMPTY_PAGE: dict[str, Any] = {"one": None, "problem": None, "offers": ()}
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /ask, and the stream that its script reads."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = QuestionPages(context, pages, QuestionHistory(context.workspace))
@@ -117,7 +117,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  
 class QuestionPages:
     """Answers as a page, and as a stream of parts of a page."""
 
-    def __init__(self, context: ServerContext, pages: Pages, questions: QuestionHistory) -> None:
+    def __init__(self, context: ServerContext, pages: PageRenderer, questions: QuestionHistory) -> None:
         self._context = context
         self._pages = pages
         self._questions = questions
@@ -169,14 +169,14 @@ class QuestionPages:
     def _values(self, request: Request, asked: QuestionForm, answer: Answer, browser: str) -> JsonDict:
         """The values of the part of the page with the answer; the question is stored as asked."""
         self._questions.add(answer.asked or answer.question, browser)
-        one, t = answer_view(answer, self._context), catalogue_for(request)
+        view, t = answer_view(answer, self._context), catalogue_for(request)
         return {
-            "one": one,
-            "copy": answer_as_text(one, t),
+            "one": view,
+            "copy": answer_as_text(view, t),
             "speak": () if answer.grounded else self._languages_to_suggest(answer.question, t.language),
-            "picture": answer_picture(self._pages.pictures, one),
+            "picture": answer_picture(self._pages.pictures, view),
             "of_several": len(self._context.shelf.books) > 1,
-            "more": further_reading(self._context, one.sources[0]) if one.sources else None,
+            "more": further_reading(self._context, view.sources[0]) if view.sources else None,
             "follow": turn_fields(asked.after(answer)),
             "fields": turn_fields(asked.turns),
         }
@@ -190,10 +190,10 @@ class QuestionPages:
         for event in events:
             match event:
                 case Preview(answer) | EvidenceFound(answer):
-                    one = answer_view(answer, self._context)
-                    data = {"html": self._pages.render(request, "ask_chips.html", places=one.places)}
-                    if asked.model and self._has_model and one.lines:
-                        data["meanwhile"] = self._pages.render(request, "ask_preview.html", one=one)
+                    view = answer_view(answer, self._context)
+                    data = {"html": self._pages.render(request, "ask_chips.html", places=view.places)}
+                    if asked.model and self._has_model and view.lines:
+                        data["meanwhile"] = self._pages.render(request, "ask_preview.html", one=view)
                     yield sse_event("chips", data)
                 case AnswerText(text):
                     yield sse_event("token", {"text": text})

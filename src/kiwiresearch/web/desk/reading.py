@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from kiwiresearch.claims import Claim, ClaimType, claims_of_page
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
-from kiwiresearch.export import worksheet_of_page
+from kiwiresearch.export import make_page_worksheet
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.runs import RunPage
 from kiwiresearch.web.addresses import local_address, page_address, safe_return_address
@@ -31,7 +31,7 @@ from kiwiresearch.web.desk.page_view import (
     read_target,
     section_place,
 )
-from kiwiresearch.web.desk.pages import POLICY, Pages, redirect
+from kiwiresearch.web.desk.pages import POLICY, PageRenderer, redirect
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
@@ -119,7 +119,7 @@ OfType = Annotated[ClaimType | None, Query(alias="type")]
 Start = Annotated[int, Query(ge=0, le=MAX_CLAIMS)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The page at /page/BOOK/PATH."""
     routes = RoleRouter("reader", include_in_schema=False)
     view = ReadingPages(context, run_views(context, jobs), pages)
@@ -170,7 +170,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         return pages.show(
             request,
             "worksheet.html",
-            worksheet=worksheet_of_page(claims_of_page(found, place.book.book.name), place.book.book),
+            worksheet=make_page_worksheet(claims_of_page(found, place.book.book.name), place.book.book),
             title=found.title,
             address=page_address(found.ref),
             files=[(form, f"/worksheet?{urlencode(query | {'format': form}, errors='replace')}") for form in FILES],
@@ -188,7 +188,7 @@ def text_size(request: Request) -> str:
 class ReadingPages:
     """Shows pages of books, or a remedy if the page does not exist."""
 
-    def __init__(self, context: ServerContext, runs: RunViews, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, runs: RunViews, pages: PageRenderer) -> None:
         self._context = context
         self._runs = runs
         self._pages = pages

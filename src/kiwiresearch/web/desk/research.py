@@ -21,7 +21,7 @@ from kiwiresearch.web.addresses import case_address, job_address, run_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.browser import browser_key, browser_to_remember, remember_browser
 from kiwiresearch.web.desk.family_frame import found_people
-from kiwiresearch.web.desk.pages import ListPlace, Pages, RemovedNotice, list_page, redirect, removed_notice_in
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, RemovedNotice, list_page, redirect, removed_notice_in
 from kiwiresearch.web.desk.research_form import (
     FieldFault,
     FormOptions,
@@ -194,7 +194,7 @@ JobId = Annotated[str, Path(max_length=200)]
 Switch = Annotated[int, Query(ge=0, le=1)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The form, the lists, and the page of a job."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = ResearchPages(context, jobs, pages)
@@ -236,7 +236,7 @@ def seconds_per_page(jobs: JobQueue) -> float:
 class ResearchPages:
     """The pages and actions of the routes."""
 
-    def __init__(self, context: ServerContext, jobs: JobQueue, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> None:
         self._jobs = jobs
         self._pages = pages
         self._context = context
@@ -385,9 +385,9 @@ class ResearchPages:
             "most_shown": MAX_SHOWN,
         }
 
-    def _family_values(self, request: Request, wish: object) -> JsonDict:
+    def _family_values(self, request: Request, work: object) -> JsonDict:
         """The family of a job and its people as found; None for other jobs, or if it cannot be read now."""
-        case = wish.case if isinstance(wish, FamilyRequest) else ""
+        case = work.case if isinstance(work, FamilyRequest) else ""
         with contextlib.suppress(KiwiError):
             if case and (known := self._families.named_record(request, case)):
                 with self._families.open_case(request, case, None) as (found, mode):

@@ -32,14 +32,14 @@ from kiwiresearch.web.desk import (
     run_pages,
     search,
     settings,
-    sign_in,
+    sign_in_setup,
     static_files,
     suggestions,
     timeline,
     user_accounts,
 )
 from kiwiresearch.web.desk.browser import YEAR_S
-from kiwiresearch.web.desk.pages import THEME_COOKIE, Pages, redirect
+from kiwiresearch.web.desk.pages import THEME_COOKIE, PageRenderer, redirect
 from kiwiresearch.web.guard import Accounts, RoleRouter
 from kiwiresearch.workspace import THEMES
 
@@ -72,7 +72,7 @@ def language_router() -> APIRouter:
 
 
 def routers(
-    context: ServerContext, jobs: JobQueue, pages: Pages, accounts: Accounts, renew: Callable[[], None]
+    context: ServerContext, jobs: JobQueue, pages: PageRenderer, accounts: Accounts, renew: Callable[[], None]
 ) -> Iterator[APIRouter]:
     """The routes of every part of the desk; `renew` builds them again when their settings change."""
     yield static_files.router()
@@ -83,7 +83,7 @@ def routers(
     for part in (books, archive):
         yield part.router(context, jobs, pages)
     yield settings.router(context, pages, renew)
-    yield sign_in.router(context, pages, accounts, renew)
+    yield sign_in_setup.router(context, pages, accounts, renew)
     yield user_accounts.user_accounts_router(context, accounts, pages)
     yield passwords.password_router(accounts, pages)
     yield user_accounts.audit_router(context, accounts, pages)

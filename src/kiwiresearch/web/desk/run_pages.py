@@ -29,14 +29,14 @@ from kiwiresearch.brief import (
 )
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.export import FORMATS, grouped_formats, has_browser, run_worksheet
+from kiwiresearch.export import FORMATS, grouped_formats, has_browser, make_run_worksheet, read_findings
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.numbers import date_of_figure
 from kiwiresearch.web.desk.page_view import PageQuery, claim_span, frame_address
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
 from kiwiresearch.web.exports import download_response
@@ -229,7 +229,7 @@ PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Op
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The brief at the address of the run, its pictures, the list of its pages, and its exports."""
     routes = RoleRouter("reader", include_in_schema=False)
     frames = run_views(context, jobs)
@@ -257,7 +257,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         notes = len(run.notes.notes)
         missing = {} if has_browser(context.workspace.settings.browser) else {"pdf": "exports.needs_browser"}
         try:
-            worksheet = run_worksheet(run)
+            worksheet = make_run_worksheet(read_findings(run))
         except NothingFound:
             worksheet = None
             missing |= {name: "exports.too_short" for name, form in FORMATS.items() if form.content == "worksheet"}

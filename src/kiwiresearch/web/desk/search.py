@@ -19,7 +19,7 @@ from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.covers import picture_address
 from kiwiresearch.web.desk.intent import other_actions, person_in
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.search import run_search
@@ -114,7 +114,7 @@ class SearchValues(TypedDict):
     shown: ResultsView
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /find, and the part of it that the script replaces while the reader types."""
     routes = RoleRouter("reader", include_in_schema=False)
 

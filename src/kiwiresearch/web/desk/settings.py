@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from kiwiresearch.errors import BadSettings, KiwiError
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.reading import TEXT_SIZES, text_size
 from kiwiresearch.web.desk.shelf import DeskState
-from kiwiresearch.web.desk.sign_in import off_lock
+from kiwiresearch.web.desk.sign_in_setup import off_lock
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.workspace import (
@@ -138,7 +138,7 @@ class SettingRow:
         return self.origin == "environment"
 
 
-def router(context: ServerContext, pages: Pages, renew: Callable[[], None]) -> APIRouter:
+def router(context: ServerContext, pages: PageRenderer, renew: Callable[[], None]) -> APIRouter:
     """The page and its forms; `renew` builds the routes again after a change of who may do what."""
     routes = RoleRouter("owner", include_in_schema=False)
     shown = SettingPages(context, pages, renew)
@@ -150,7 +150,7 @@ def router(context: ServerContext, pages: Pages, renew: Callable[[], None]) -> A
 class SettingPages:
     """The page and what its forms do."""
 
-    def __init__(self, context: ServerContext, pages: Pages, renew: Callable[[], None]) -> None:
+    def __init__(self, context: ServerContext, pages: PageRenderer, renew: Callable[[], None]) -> None:
         self._context = context
         self._renew = renew
         self._pages = pages

@@ -12,7 +12,7 @@ from kiwiresearch.search import OpenBook
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.health import PolledValue, offered_models
-from kiwiresearch.workspace import BookStatus, Settings, book_statuses
+from kiwiresearch.workspace import BookState, BookStatus, Settings, book_statuses
 from kiwiresearch.zim import EntryRef, ListedBook
 
 
@@ -81,7 +81,7 @@ class ShelfBook:
     size_bytes: int = 0
     languages: tuple[str, ...] = ()
     articles: int = 0
-    check: str = ""
+    check: BookState | Literal[""] = ""
     titles: int = 0
     """The number of its titles in the index."""
     all_titles: bool = True
@@ -95,7 +95,7 @@ class ShelfBook:
 
     @property
     def is_broken(self) -> bool:
-        return self.check in ("broken", "damaged")
+        return self.check in ("unopenable", "damaged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _shelf(context: ServerContext) -> tuple[ShelfBook, ...]:
 def _shelf_book(row: BookStatus, opened: OpenBook | None) -> ShelfBook:
     book = row.book
     if book is None:
-        return ShelfBook(row.listed.title or row.listed.name, row.listed.id, check="broken")
+        return ShelfBook(row.listed.title or row.listed.name, row.listed.id, check="unopenable")
     titles = opened.titles if opened else None
     return ShelfBook(
         title=book.title or book.name,

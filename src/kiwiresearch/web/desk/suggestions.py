@@ -21,7 +21,7 @@ from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.browser import browser_of
 from kiwiresearch.web.desk.intent import action_address
-from kiwiresearch.web.desk.pages import Pages, has_words
+from kiwiresearch.web.desk.pages import PageRenderer, has_words
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.families import Families
 from kiwiresearch.web.guard import RoleRouter
@@ -103,7 +103,7 @@ class BoxSuggestions:
                     yield BoxSuggestion(text, run_address(run.id, "notes"), words("frame.kinds.note", topic=run.topic))
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The list that the script of the box loads."""
     routes = RoleRouter("reader", include_in_schema=False)
     suggestions = BoxSuggestions(context, jobs)

@@ -24,7 +24,7 @@ from kiwiresearch.messages import Catalogue
 from kiwiresearch.text.dates import DateRange, astronomical_year, calendar_year, day_at, day_number
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, none_if_empty, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page, none_if_empty, scope_choices
 from kiwiresearch.web.desk.translations import date_text
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
@@ -270,7 +270,7 @@ def _within(moment: TimelineMoment, query: MomentQuery) -> bool:
     return (first is None or moment.latest >= first) and (last is None or moment.earliest < last)
 
 
-def router(context: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:
     """The timeline page."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(context, jobs)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.store import ROLES, Audit, AuditProblem, NewLink, NewToken, PasswordFault, password_fault
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.guard import ROUTE_ACTIONS, Accounts, RoleRouter, allow, current_visitor
 from kiwiresearch.web.peers import address_to_share, is_only_for_this_machine
 from kiwiresearch.web.problems import Problem, problem_of
@@ -55,7 +55,7 @@ def check_audit(audit: Audit, head: str) -> AuditCheck:
     return AuditCheck(head, audit.has_head(head), audit.first_problem(), end)
 
 
-def audit_router(context: ServerContext, accounts: Accounts, pages: Pages) -> APIRouter:
+def audit_router(context: ServerContext, accounts: Accounts, pages: PageRenderer) -> APIRouter:
     """The audit with its filters, and the policy."""
     routes = RoleRouter("owner", include_in_schema=False)
 
@@ -155,7 +155,7 @@ def _number(text: str) -> int | None:
     return int(text) if text else None
 
 
-def user_accounts_router(context: ServerContext, accounts: Accounts, pages: Pages) -> APIRouter:
+def user_accounts_router(context: ServerContext, accounts: Accounts, pages: PageRenderer) -> APIRouter:
     """The list, a page for each user, and the routes of their forms."""
     routes = RoleRouter("owner", include_in_schema=False)
     shown = PeoplePages(context, accounts, pages)
@@ -166,7 +166,7 @@ def user_accounts_router(context: ServerContext, accounts: Accounts, pages: Page
     routes.get("/class-list")(lambda: redirect("/people"))
     for part in ("tokens", "password", "links"):
         routes.get(f"/people/{{name}}/{part}")(shown.back)
-    routes.get("/people/{name}")(shown.one)
+    routes.get("/people/{name}")(shown.user)
     routes.post("/people/{name}")(shown.change)
     routes.post("/people/{name}/tokens")(shown.new_token)
     routes.post("/people/{name}/tokens/{token_id}/revoke")(shown.revoke)
@@ -181,7 +181,7 @@ def user_accounts_router(context: ServerContext, accounts: Accounts, pages: Page
 class PeoplePages:
     """The pages and actions of the routes; a form that cannot be carried out is shown again with the reason."""
 
-    def __init__(self, context: ServerContext, accounts: Accounts, pages: Pages) -> None:
+    def __init__(self, context: ServerContext, accounts: Accounts, pages: PageRenderer) -> None:
         self._accounts = accounts
         self._limits = context.workspace.settings.limits
         self._serve = context.workspace.settings.serve
@@ -209,7 +209,7 @@ class PeoplePages:
         values |= {"only_here": is_only_for_this_machine(self._serve)}
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
 
-    def one(self, request: Request, name: UserName, *, saved: bool = False) -> Response:
+    def user(self, request: Request, name: UserName, *, saved: bool = False) -> Response:
         """The page of a user."""
         return self._one(request, name, is_saved=saved)
 

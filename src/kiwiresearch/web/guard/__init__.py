@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kiwiresearch.web.guard.handover import Handover, Successor
     from kiwiresearch.web.guard.identity import (
         COOKIE,
-        LOGIN,
+        SIGN_IN_PATH,
         ExportPrivacy,
         FamilyAccess,
         OwnerAccess,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         current_visitor,
         require_own,
         require_role,
-        set_login_cookie,
+        set_sign_in_cookie,
     )
     from kiwiresearch.web.guard.limits import GRACE_S, Shutdown, client_of
     from kiwiresearch.web.guard.passwords import matching_name

@@ -20,15 +20,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import Audit
 from kiwiresearch.text import is_searchable, printable
-from kiwiresearch.web.guard.identity import LOGIN, Visitor, current_visitor, is_sign_in_link, require_role
+from kiwiresearch.web.guard.identity import SIGN_IN_PATH, Visitor, current_visitor, is_sign_in_link, require_role
 from kiwiresearch.web.guard.limits import client_of
-from kiwiresearch.web.guard.requests import FORM, SAFE_METHODS, HttpLayer, is_upload
+from kiwiresearch.web.guard.requests import FORM, MCP_PATH, SAFE_METHODS, HttpLayer, is_upload
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
 from kiwiresearch.web.problems import Problem, log, problem_of, refuse
 from kiwiresearch.zim import Policy
 
-MCP = "/mcp"
-LOGIN_ACTION = "login"
+SIGN_IN_ACTION = "login"  # as the log has always called it
 REFUSED = "refused"
 ASK = "ask"
 AUDITED_TOOLS = frozenset({ASK, "research"})
@@ -48,18 +47,18 @@ BOOLEAN = TypeAdapter(bool)
 
 def template_of(scope: Scope) -> str:
     """The path template of the matched route; empty if no route matched."""
-    return getattr(scope.get("route"), "path", "") or (MCP if scope["path"] == MCP else "")
+    return getattr(scope.get("route"), "path", "") or (MCP_PATH if scope["path"] == MCP_PATH else "")
 
 
 def rule_of(scope: Scope) -> RoleRule:
-    return MCP_RULE if scope["path"] == MCP else rule_of_route(scope.get("route"))
+    return MCP_RULE if scope["path"] == MCP_PATH else rule_of_route(scope.get("route"))
 
 
 def action_of(scope: Scope, body: bytes) -> str:
     """The name of a request's action; empty if it is not recorded."""
-    if (scope["path"] == LOGIN or is_sign_in_link(scope)) and scope["method"] == "POST":
-        return LOGIN_ACTION
-    if scope["path"] == MCP:
+    if (scope["path"] == SIGN_IN_PATH or is_sign_in_link(scope)) and scope["method"] == "POST":
+        return SIGN_IN_ACTION
+    if scope["path"] == MCP_PATH:
         return next(tools_in(body), "")
     action = rule_of(scope).action if template_of(scope) else ""
     return "" if action == ASK and scope["method"] in SAFE_METHODS and not _asks(scope) else action
@@ -192,7 +191,9 @@ class AuditRecorder(HttpLayer):
         if scope["method"] not in SAFE_METHODS and not is_upload(scope):
             await exchange.read_body()
         try:
-            problem = await run_in_threadpool(self._refusal, scope, exchange.body) if scope["path"] == MCP else None
+            problem = (
+                await run_in_threadpool(self._refusal, scope, exchange.body) if scope["path"] == MCP_PATH else None
+            )
             if problem is None:
                 await self._app(scope, exchange.receive, exchange.send)
             else:
@@ -218,7 +219,7 @@ class AuditRecorder(HttpLayer):
     def _action(self, scope: Scope, exchange: _Exchange) -> str:
         who: Visitor | None = scope.get("state", {}).get("visitor")
         action = action_of(scope, exchange.body) or (REFUSED if _lacks_role(scope, who) else "")
-        is_guessing = action == LOGIN_ACTION and exchange.status == TOO_OFTEN  # if recorded, they could fill the disk
+        is_guessing = action == SIGN_IN_ACTION and exchange.status == TOO_OFTEN  # if recorded, they could fill the disk
         return "" if is_guessing else action
 
     def _record(self, scope: Scope, exchange: _Exchange, action: str) -> None:

@@ -81,16 +81,16 @@ def require_own(whose: str, made: str = "") -> None:
 COOKIE = "kiwiresearch_token"
 READING_LETTERS = 32
 HEALTH = "/api/health"
-LOGIN = "/login"
+SIGN_IN_PATH = "/login"
 LANGUAGE = "/language"
 THEME = "/theme"
 STATIC_PATH = "/static/"
-"""Our style sheets and scripts, which the login page needs too."""
+"""Our style sheets and scripts, which the sign-in page needs too."""
 
 APP_FILES = frozenset({"/manifest.webmanifest", "/service-worker.js", "/offline", "/shortcuts", "/shortcuts/sheet"})
-"""What every page loads or links to, the login page too; nothing in them is private."""
-PUBLIC_PATHS = frozenset({HEALTH, LOGIN, LANGUAGE, THEME}) | APP_FILES
-"""Paths for strangers: the health check, and the login page in their language and colours."""
+"""What every page loads or links to, the sign-in page too; nothing in them is private."""
+PUBLIC_PATHS = frozenset({HEALTH, SIGN_IN_PATH, LANGUAGE, THEME}) | APP_FILES
+"""Paths for strangers: the health check, and the sign-in page in their language and colours."""
 
 TOKEN_NEEDED = Problem(
     401,
@@ -138,7 +138,7 @@ def address_in(scope: Scope) -> str:
 
 
 def page_of_form(scope: Scope) -> str:
-    """The page of ours that a form was sent from: the browser returns there after the login."""
+    """The page of ours that a form was sent from: the browser returns there after the sign-in."""
     headers = Headers(scope=scope)
     scheme, separator, rest = headers.get("referer", "").partition("://")
     host, slash, place = rest.partition("/")
@@ -158,13 +158,13 @@ def cookie_in(headers: Headers) -> str:
     return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
-def set_login_cookie(answer: Response, request: Request, cookie: str) -> None:
-    """Let a browser remember its login until it is closed."""
+def set_sign_in_cookie(answer: Response, request: Request, cookie: str) -> None:
+    """Let a browser keep its user signed in until it is closed."""
     answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
 
 
 class TokenCheck(HttpLayer):
-    """Lets in requests with the token; others may use only the public paths, such as the login page."""
+    """Lets in requests with the token; others may use only the public paths, such as the sign-in page."""
 
     def __init__(self, app: ASGIApp, *, token: ServerToken) -> None:
         super().__init__(app)
@@ -179,7 +179,7 @@ class TokenCheck(HttpLayer):
         elif is_shown or is_public(scope):
             await self._app(scope, receive, send)
         else:
-            await redirect_to_login(TOKEN_NEEDED, scope, receive, send)
+            await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
 
     def _take_key(self, scope: Scope) -> bool:
         """Take the reading key out of the address; returns whether it was valid."""
@@ -201,11 +201,11 @@ def is_public(scope: Scope) -> bool:
     return scope["path"] in PUBLIC_PATHS or scope["path"].startswith(STATIC_PATH)
 
 
-async def redirect_to_login(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Redirect a browser to the login page, and from there back here; others get the problem."""
+async def redirect_to_sign_in(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    """Redirect a browser to the sign-in page, and from there back here; others get the problem."""
     if is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
         wanted = quote(address_in(scope) if is_page(scope) else page_of_form(scope), safe="")
-        await RedirectResponse(f"{LOGIN}?next={wanted}", status_code=303)(scope, receive, send)
+        await RedirectResponse(f"{SIGN_IN_PATH}?next={wanted}", status_code=303)(scope, receive, send)
     else:
         await refuse(problem, scope, receive, send)
 
@@ -272,8 +272,10 @@ class OwnerAccess:
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve
 
-    def is_owner(self, request: Request) -> bool:
-        """Users by their role; else holders of a token that is for owners; else who is on this machine.
+    def may_manage(self, request: Request) -> bool:
+        """Whether a request comes from an owner.
+
+        Users are known by their role, else by a token that is for owners, else by being on this machine.
 
         Behind a proxy all requests may seem to come from this machine, so there nobody is known to be the owner.
         """
@@ -287,7 +289,7 @@ class OwnerAccess:
         return request.client is not None and is_loopback(request.client.host)
 
     def require_owner(self, request: Request) -> None:
-        if not self.is_owner(request):
+        if not self.may_manage(request):
             raise Refused(403, "Only an owner can change books and settings.", MANAGE_REMEDY)
 
 
@@ -297,7 +299,8 @@ class FamilyAccess:
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve
 
-    def is_owner(self, request: Request) -> bool:
+    def may_see_living(self, request: Request) -> bool:
+        """Whether this is an owner, who sees people who may be living, on a server that allows it."""
         if not self._serve.family_owner:
             return False
         if self._serve.users:
@@ -308,12 +311,12 @@ class FamilyAccess:
 
     def privacy_mode(self, request: Request, wanted: PrivacyMode | None = None) -> PrivacyMode:
         """The privacy mode of a reply: the one requested, if it shows no more than allowed."""
-        allowed: PrivacyMode = "owner" if self.is_owner(request) else "public"
+        allowed: PrivacyMode = "owner" if self.may_see_living(request) else "public"
         if wanted is not None and PRIVACY_MODES.index(wanted) < PRIVACY_MODES.index(allowed):
             raise Refused(403, "Only an owner can see this.", OWNER_REMEDY)
         return wanted or allowed
 
     def require_owner(self, request: Request) -> None:
         """Refuse what only the owner may do: it could reveal a living person, or use the network."""
-        if not self.is_owner(request):
+        if not self.may_see_living(request):
             raise Refused(403, "Only an owner can do this.", OWNER_REMEDY)

@@ -16,7 +16,7 @@ import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.web.guard.identity import HEALTH, ServerToken
-from kiwiresearch.web.guard.requests import HttpLayer, is_book_upload
+from kiwiresearch.web.guard.requests import MCP_PATH, HttpLayer, is_book_upload
 from kiwiresearch.web.problems import Problem, WatchedReply, refuse
 
 NOT_IN_ADDRESS = re.compile(r"[^\w.:-]", re.ASCII)
@@ -265,4 +265,4 @@ class Deadline(HttpLayer):
 
 def _is_idle(scope: Scope) -> bool:
     """Whether this is the stream that an MCP client leaves open for messages that may arrive."""
-    return bool(scope["method"] == "GET" and scope["path"].startswith("/mcp"))
+    return bool(scope["method"] == "GET" and scope["path"].startswith(MCP_PATH))

@@ -15,7 +15,8 @@ from kiwiresearch.network import ip_address_of, is_loopback
 from kiwiresearch.web.problems import Problem, refuse
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
-API_PATHS = ("/api/", "/v1/", "/mcp", "/owui/", "/search", "/openapi.json")
+MCP_PATH = "/mcp"
+API_PATHS = ("/api/", "/v1/", MCP_PATH, "/owui/", "/search", "/openapi.json")
 """Paths for programs; every other path is a page, or a form on one."""
 
 

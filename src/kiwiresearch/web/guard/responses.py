@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.web.guard.requests import HttpLayer, is_book_page
+from kiwiresearch.web.guard.requests import MCP_PATH, HttpLayer, is_book_page
 from kiwiresearch.web.problems import WatchedReply, logged_problem
 
 DEFAULT_HEADERS = {
@@ -25,7 +25,7 @@ FRAME_HEADERS = {
 }
 """Pages of books, and errors in their place, are shown in frames of our own pages."""
 
-UNCACHED_PATHS = ("/api/", "/v1/", "/mcp", "/search", "/owui/", "/login")
+UNCACHED_PATHS = ("/api/", "/v1/", MCP_PATH, "/search", "/owui/", "/login")
 
 
 class SecurityHeaders(HttpLayer):

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from kiwiresearch.store import Role
 
 RequiredRole = Role | Literal["stranger"]
-"""'stranger' is for what everybody may see: that the server is up, and the login page."""
+"""'stranger' is for what everybody may see: that the server is up, and the sign-in page."""
 
 RouteAction = Literal["ask", "audit", "case", "export", "manage", "note", "remove", "research", "resume", "stop"]
 ROUTE_ACTIONS: tuple[RouteAction, ...] = get_args(RouteAction)

@@ -13,12 +13,19 @@ from starlette.types import Receive, Scope, Send
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.store import Audit, Store
 from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, record_policy, rule_of
-from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role, set_login_cookie
+from kiwiresearch.web.guard.identity import (
+    TOKEN_NEEDED,
+    ServerToken,
+    TokenCheck,
+    current_visitor,
+    require_role,
+    set_sign_in_cookie,
+)
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
-from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
+from kiwiresearch.web.guard.users import UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.workspace import Actor, ServeSettings, UserRegister, Workspace, owners, store_of, utc_now
 
@@ -59,7 +66,7 @@ class Accounts:
         assert self.store is not None
         assert self.authenticator is not None
         if found := self.store.users.password_of(current_visitor().name):
-            set_login_cookie(answer, request, self.authenticator.cookie_of(found.id))
+            set_sign_in_cookie(answer, request, self.authenticator.cookie_of(found.id))
 
     def require_audit(self) -> Audit:
         """The audit; 404 if the server has none."""
@@ -108,7 +115,7 @@ def _check(rule: RoleRule, *, is_stranger: bool) -> None:
     if rule.role == "stranger":
         return
     if is_stranger:
-        raise Refused(401, LOGIN_NEEDED.detail, LOGIN_NEEDED.remedy, dict(LOGIN_NEEDED.headers))
+        raise Refused(401, TOKEN_NEEDED.detail, TOKEN_NEEDED.remedy, dict(TOKEN_NEEDED.headers))
     require_role(rule.role)
 
 

@@ -22,27 +22,28 @@ from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import PREFIX, ROLES, Store, UserRow
 from kiwiresearch.web.guard.identity import (
     CURRENT_VISITOR,
+    TOKEN_NEEDED,
     Visitor,
     cookie_in,
     is_public,
     is_sign_in_link,
     opens_book,
     reading_key_in,
-    redirect_to_login,
+    redirect_to_sign_in,
     take_reading_key,
     with_reading_key,
 )
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
 from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
-from kiwiresearch.web.problems import Problem, problem_of, refuse
+from kiwiresearch.web.problems import problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
 
-TRIES_A_MINUTE = 10
+TRIES_PER_MINUTE = 10
 """How many wrong tokens one address may try in a minute."""
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
-# A cookie is the id of a token, password or link, the time of the login in hexadecimal, and a signature of both.
+# A cookie is the id of a token, password or link, the time of the sign-in in hexadecimal, and a signature of both.
 ID_LETTERS = 16
 TIME_LETTERS = 10
 COOKIE_S = 30 * 86_400
@@ -71,7 +72,7 @@ class UserAuthenticator:
         self._now = now
         self._clock = clock
         self._last_noted: OrderedDict[str, float] = OrderedDict()
-        self._tries = Buckets(TRIES_A_MINUTE, clock=clock)
+        self._tries = Buckets(TRIES_PER_MINUTE, clock=clock)
         self._lock = threading.Lock()
         self.passwords = PasswordCheck(store, clock=clock)
 
@@ -192,17 +193,8 @@ class UserAuthenticator:
             self._users.note_use(token_id, at=self._now())
 
 
-LOGIN_NEEDED = Problem(
-    401,
-    "Token needed",
-    "You need a token to use this server.",
-    "Send it as 'Authorization: Bearer TOKEN', or open /login in a browser.",
-    (("WWW-Authenticate", "Bearer"),),
-)
-
-
 class UserCheck(HttpLayer):
-    """Lets users in, each counted by name; others may use only the public paths, such as the login page."""
+    """Lets users in, each counted by name; others may use only the public paths, such as the sign-in page."""
 
     def __init__(self, app: ASGIApp, *, authenticator: UserAuthenticator, buckets: Buckets) -> None:
         super().__init__(app)
@@ -220,7 +212,7 @@ class UserCheck(HttpLayer):
         if wait_s := self._wait(known, scope):
             await refuse(too_often(math.ceil(wait_s), "your limit under [limits]"), scope, receive, send)
         elif known is None and not (is_public(scope) or is_sign_in_link(scope)):
-            await redirect_to_login(LOGIN_NEEDED, scope, receive, send)
+            await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
         elif known is not None and "reading_key" not in scope["state"] and opens_book(scope):
             await RedirectResponse(with_reading_key(scope, known.reading_key), status_code=303)(scope, receive, send)
         else:

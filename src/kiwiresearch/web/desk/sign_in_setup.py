@@ -14,7 +14,7 @@ from starlette.responses import Response
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.store import PasswordFault, password_fault
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.guard import (
     Accounts,
     OwnerAccess,
@@ -23,7 +23,7 @@ from kiwiresearch.web.guard import (
     allow,
     client_of,
     matching_name,
-    set_login_cookie,
+    set_sign_in_cookie,
 )
 from kiwiresearch.web.peers import is_only_for_this_machine
 from kiwiresearch.web.problems import Problem, problem_of
@@ -63,12 +63,12 @@ class FirstOwnerForm(BaseModel):
         return "again" if self.password != self.again else password_fault(self.password, self.plain_name)
 
 
-def router(context: ServerContext, pages: Pages, accounts: Accounts, renew: Callable[[], None]) -> APIRouter:
+def router(context: ServerContext, pages: PageRenderer, accounts: Accounts, renew: Callable[[], None]) -> APIRouter:
     """The form in place of the list of users; once they sign in, its address leads to the list."""
     routes = RoleRouter("owner", include_in_schema=False)
     routes.get("/settings/sign-in")(lambda: redirect("/people"))
     routes.get("/settings/sign-in/off")(lambda: redirect("/settings#users"))
-    shown = SignInPages(context, pages, accounts, renew)
+    shown = SignInSetupPages(context, pages, accounts, renew)
     if accounts.authenticator is not None:
         routes.post("/settings/sign-in")(lambda: redirect("/people"))
         routes.post("/settings/sign-in/off")(shown.turn_off)
@@ -79,10 +79,12 @@ def router(context: ServerContext, pages: Pages, accounts: Accounts, renew: Call
     return routes
 
 
-class SignInPages:
+class SignInSetupPages:
     """The form and what it does."""
 
-    def __init__(self, context: ServerContext, pages: Pages, accounts: Accounts, renew: Callable[[], None]) -> None:
+    def __init__(
+        self, context: ServerContext, pages: PageRenderer, accounts: Accounts, renew: Callable[[], None]
+    ) -> None:
         self._context = context
         self._pages = pages
         self._accounts = accounts
@@ -92,7 +94,7 @@ class SignInPages:
 
     def page(self, request: Request, *, off: bool = False) -> Response:
         """The form; `off` if sign-in was just turned off."""
-        if not self._access.is_owner(request):
+        if not self._access.may_manage(request):
             self._accounts.require_users(request)  # there are none, as for programs
         return self._show(request, is_off=off)
 
@@ -125,7 +127,7 @@ class SignInPages:
             except KiwiError as error:
                 return self._show(request, typed, problem=problem_of(error))
         answer = redirect("/people?new=1")
-        set_login_cookie(answer, request, cookie)
+        set_sign_in_cookie(answer, request, cookie)
         return answer
 
     def _turn_on(self, request: Request, typed: FirstOwnerForm) -> str:
@@ -174,4 +176,4 @@ class SignInPages:
             "only_here": is_only_for_this_machine(workspace.settings.serve),
         }
         status = problem.status if problem else 400 if fault else 409 if typed else 200
-        return self._pages.show(request, "sign_in.html", status=status, **values)
+        return self._pages.show(request, "sign_in_setup.html", status=status, **values)
