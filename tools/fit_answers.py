@@ -112,9 +112,9 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
             desk = desks[one.book]
             gathered = gather_evidence(desk, one.question, AskOptions(with_model=False))
             evidence = gathered.evidence
-            if not evidence.units or evidence.parts:
+            if not evidence.units or evidence.part_count:
                 continue
-            read = gathered.reread().evidence.units
+            read = gathered.rerank().evidence.units
             kept = [unit for unit in read if unit.features["relevance"] > reranker.UNREAD]
             kept += [unit for unit in read if unit.features["relevance"] <= reranker.UNREAD][:MAX_UNREAD]
             page = bare_text(desk.books[0].archive.read(one.path).content).text if one.path else ""
@@ -130,7 +130,7 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
 
 
 def _unit(unit: ScoredUnit, one: Asking) -> dict[str, Any]:
-    words = unit.text[slice(*unit.words)] if unit.words else ""
+    words = unit.text[slice(*unit.answer_span)] if unit.answer_span else ""
     return {
         "title": unit.segmented.page.title,
         "ref": str(unit.segmented.page.ref),
@@ -191,7 +191,8 @@ def shares(rows: Sequence[Seen], worth: Mapping[str, float]) -> dict[str, float]
         units = ordered(seen, worth)
         first += units[0].holds
         short += units[0].short
-        shown += any(one.holds for one in answer_units(cast("list[ScoredUnit]", units)))
+        answering: Any = answer_units(cast("list[ScoredUnit]", units))
+        shown += any(unit.holds for unit in answering)
     return {"first": first / len(rows), "shown": shown / len(rows), "short": short / len(rows)}
 
 
@@ -261,12 +262,12 @@ def fit(file: Path) -> None:
         for passage in (0.0, 0.25, 0.5):
             for words in (0.0, 0.1, 0.25):
                 worth = dict(zip(SAID, (relevance, words, passage), strict=True))
-                told = "; ".join(
+                line = "; ".join(
                     f"{name} " + " ".join(f"{value:.3f}" for value in shares(some, worth).values())
                     for name, some in can.items()
                     if some
                 )
-                print(f"{relevance} {words} {passage}: {told}")
+                print(f"{relevance} {words} {passage}: {line}")
     worth = {name: unit_weights()[name] for name in SAID}
     sure = apart(rows, worth)
     right = np.array([float(ordered(seen, worth)[0].holds) for seen in rows])
@@ -274,8 +275,13 @@ def fit(file: Path) -> None:
     for of in zip(*(("all", seen.name, f"kind: {seen.question.kind}") for seen in rows), strict=True):
         for name in sorted(set(of)):
             here = np.array(of) == name
-            told = right[here].mean(), sure[here].mean(), error(sure[here], right[here]), area(sure[here], right[here])
-            print(f"| {name} | {here.sum()} | " + " | ".join(f"{value:.2f}" for value in told) + " |")
+            figures = (
+                right[here].mean(),
+                sure[here].mean(),
+                error(sure[here], right[here]),
+                area(sure[here], right[here]),
+            )
+            print(f"| {name} | {here.sum()} | " + " | ".join(f"{value:.2f}" for value in figures) + " |")
     found = curve(rows, worth)
     print("[reader_confidence]")
     for name, value in found.items():

@@ -86,7 +86,7 @@ def found_for(one: Asked, shared: Path) -> str:
     book = SQUAD if one.source == "squad" else SCHOOLS
     desk, barred = _desk(shared, book), _barred(shared, book)
     question = read_question(one.question)
-    evidence = desk.climber(question).climb()
+    evidence = desk.retriever(question).retrieve()
     passages = []
     for stretch in stretches_to_read(question, evidence.units):
         page = stretch.segmented.page
