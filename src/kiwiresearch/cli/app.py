@@ -80,10 +80,10 @@ def ask(
     question = " ".join(words or [])
     if bool(question.strip()) == bool(batch):
         raise BadUsage(
-            "Enter either a question or --batch FILE.", remedy="Example: kiwiresearch ask 'What is a comet?'"
+            "Enter a question, or give a file with --batch FILE.", remedy="Example: kiwiresearch ask 'What is a comet?'"
         )
     if mode not in ASK_MODES:
-        raise BadUsage(f"Unknown mode {mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
+        raise BadUsage(f"Unknown mode {mode!r}.", remedy=f"Choose one of: {', '.join(ASK_MODES)}.")
     turns = tuple(ConversationTurn(earlier) for earlier in after or [])
     chosen = next(known for known in ASK_MODES if known == mode)
     options = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
@@ -208,7 +208,8 @@ def search(
     query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
         raise BadUsage(
-            "Enter either something to search for or --batch FILE.", remedy="Example: kiwiresearch search 'Bronze Age'"
+            "Enter what to search for, or give a file with --batch FILE.",
+            remedy="Example: kiwiresearch search 'Bronze Age'",
         )
     options = SearchOptions(limit=limit, fast=fast, focus=focus)
     workspace = user_workspace()

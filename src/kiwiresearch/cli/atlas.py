@@ -34,7 +34,7 @@ class _DefaultToOverview(TyperGroup):
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if args[1:] and not args[1].startswith("-"):
                 known = ", ".join(self.commands)
-                raise BadUsage(f"Unknown atlas command {args[0]!r}.", remedy=f"Use one of: {known}.")
+                raise BadUsage(f"Unknown atlas command {args[0]!r}.", remedy=f"Choose one of: {known}.")
             args = ["overview", *args]
         return list(super().parse_args(ctx, args))
 
@@ -248,5 +248,5 @@ def _window(limit: int, offset: int) -> ResultWindow:
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:
     if given not in known:
         choices = ", ".join(item for item in known if item)
-        raise BadUsage(f"{option} cannot be {given!r}.", remedy=f"Use one of: {choices}.")
+        raise BadUsage(f"{option} cannot be {given!r}.", remedy=f"Choose one of: {choices}.")
     return given

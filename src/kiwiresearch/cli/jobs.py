@@ -200,7 +200,7 @@ def list_jobs(
     if limit < 1:
         raise BadUsage(f"--limit cannot be {limit}.", remedy="Use 1 or more.")
     if state and state not in JOB_STATES:
-        raise BadUsage(f"Unknown state {state!r}.", remedy=f"Use one of: {', '.join(JOB_STATES)}.")
+        raise BadUsage(f"Unknown state {state!r}.", remedy=f"Choose one of: {', '.join(JOB_STATES)}.")
     with _open_jobs(store) as found:
         rows = [job for job in found.all() if state in ("", job.state) and user in (None, job.user)]
     shown = rows[:limit]

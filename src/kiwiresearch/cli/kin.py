@@ -52,7 +52,7 @@ def privacy_mode(privacy: str, *, as_json: bool) -> PrivacyMode:
     given = privacy or ("public" if as_json else "owner")
     found = next((mode for mode in PRIVACY_MODES if mode == given), None)
     if found is None:
-        raise BadUsage(f"{privacy!r} is not a privacy mode.", remedy=f"Use one of: {', '.join(PRIVACY_MODES)}.")
+        raise BadUsage(f"{privacy!r} is not a privacy mode.", remedy=f"Choose one of: {', '.join(PRIVACY_MODES)}.")
     return found
 
 

@@ -39,7 +39,7 @@ def start(
     ] = None,
     collaterals: Annotated[
         int | None,
-        typer.Option("--collaterals", help="How many steps to go sideways, to siblings and spouses.", metavar="N"),
+        typer.Option("--collaterals", help="How far to go sideways, to siblings and spouses.", metavar="N"),
     ] = None,
     budget: Annotated[
         int | None, typer.Option("--budget", help="The maximum number of pages to read.", metavar="N")
@@ -65,7 +65,7 @@ def start(
 ) -> None:
     """Start a case: find the people you name and read their pages.
 
-    Options you do not give are taken from [kin] in your settings. Later changes there do not affect the case.
+    Defaults come from [kin] in your settings when the case is started; later changes do not affect it.
     """
     from kiwiresearch.cases import Case, new_case_location, plugins_folder
     from kiwiresearch.cli import kin_output

@@ -251,7 +251,7 @@ def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None
     for row in rows:
         line(f"{row.id}: {one_line(row.name)} (tier {row.tier}), {'on' if row.on else 'off'}")
         if not row.network:
-            line("  The books in your library. Nothing is sent over the network.")
+            line("  Nothing is sent over the network.")
             continue
         line(f"  Connects to {', '.join(row.hosts)}, at most {count_of(row.requests_per_minute, 'time')} a minute.")
         line(f"  Receives: {row.asked}")

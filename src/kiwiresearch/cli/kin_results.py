@@ -292,7 +292,7 @@ def extract(
 
     if (title is not None) == bool(batch):
         raise BadUsage(
-            "Enter either the title of a page or --batch FILE.",
+            "Enter the title of a page, or give a file with --batch FILE.",
             remedy="Example: kiwiresearch kin extract 'Charles Darwin'",
         )
     if title is not None and not title.strip():

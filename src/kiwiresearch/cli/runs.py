@@ -166,7 +166,7 @@ def worksheet(
     from kiwiresearch.workspace import find_page
 
     if form not in WORKSHEET_ENDINGS:
-        raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Use one of: {', '.join(WORKSHEET_ENDINGS)}.")
+        raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Choose one of: {', '.join(WORKSHEET_ENDINGS)}.")
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Hattusa'.")
     with open_books(user_workspace(), book or []) as shelf:

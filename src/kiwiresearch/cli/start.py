@@ -110,7 +110,7 @@ def _check_for_typo(words: Sequence[str]) -> None:
         topic = " ".join(word for word in words if not word.startswith("-"))
         raise BadUsage(
             f"{words[0]!r} is not a command.",
-            remedy=f"Did you mean {near[0]!r}? To research this as a topic, put it in quotes: {topic!r}",
+            remedy=f"Did you mean {near[0]!r}? To research this topic anyway: kiwiresearch {topic!r}",
         )
 
 

@@ -98,7 +98,7 @@ def test_sizes_follow_the_settings(most: int, pages: tuple[int, int, int]) -> No
 def test_times_come_from_finished_research_only(a_run: ARun, browser: httpx2.Client, tmp_path: Path) -> None:
     """A server that has finished none shows no time."""
     assert "usually" in browser.get("/research").text
-    assert "Times are from earlier research on this server." in browser.get("/research").text
+    assert "Times are estimates from earlier research on this server." in browser.get("/research").text
     with server_context(tmp_path) as room, running_server(room, make_app) as address, browser_client(address) as fresh:
         page = fresh.get("/research").text
     assert "Small" in page

@@ -320,4 +320,4 @@ def redact_withheld(withheld: WithheldPeople, mode: PrivacyMode) -> RedactedTree
 
 def check_mode(mode: str) -> None:
     if mode not in PRIVACY_MODES:
-        raise BadSettings(f"{mode!r} is not a privacy mode.", remedy=f"Use one of: {', '.join(PRIVACY_MODES)}.")
+        raise BadSettings(f"{mode!r} is not a privacy mode.", remedy=f"Choose one of: {', '.join(PRIVACY_MODES)}.")
