@@ -185,7 +185,9 @@ def search(
     focus: Annotated[
         str,
         typer.Option(
-            "--focus", help="Which meaning you want if a name has several, for example 'planet'.", metavar="WORDS"
+            "--focus",
+            help="Words that matter most, for example 'planet' if a name has several meanings.",
+            metavar="WORDS",
         ),
     ] = "",
     fast: Annotated[
@@ -229,7 +231,7 @@ def search(
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Check your setup: find problems with settings, books and the language model, and ZIM files that you could add."""
+    """Check your setup. Finds problems with settings, books and the model, and ZIM files that you could add."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import Diagnosis, diagnose
 

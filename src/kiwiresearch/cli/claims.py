@@ -103,7 +103,7 @@ def conflicts(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Find contradictions between two texts, or between the pages of a run."""
+    """Find contradictions between two texts or the pages of a run."""
     if (run is not None) == bool(pairs):
         raise BadUsage(
             "Enter a run, or give a file with --pairs FILE.", remedy="Example: kiwiresearch conflicts --pairs two.jsonl"

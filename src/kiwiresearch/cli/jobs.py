@@ -83,7 +83,7 @@ def add_research(
     strategy: Annotated[
         str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page to read next.")
     ] = None,
-    focus: Annotated[str, typer.Option("--focus", help="What to focus on.", metavar="WORDS")] = "",
+    focus: Annotated[str, typer.Option("--focus", help="Words that matter most.", metavar="WORDS")] = "",
     aspect: Annotated[str, typer.Option("--aspect", help="The aspect of the topic to research.", metavar="WORDS")] = "",
     critic: Annotated[bool, typer.Option("--critic", help="Have the language model review what it wrote.")] = False,
     no_model: NoModel = False,

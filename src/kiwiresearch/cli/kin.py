@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.workspace import Workspace
 
-HELP = """Research a family: every fact has its evidence, merges can be undone, living people are hidden.
+HELP = """Research a family. Every fact has its evidence, merges can be undone, living people are hidden.
 
 A case is a folder, cases/NAME unless --case names another. If you use a store, it is saved there under its name.
 The terminal shows everything. Exports and --json hide people who may be living unless you choose another --privacy.

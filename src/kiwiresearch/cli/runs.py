@@ -45,7 +45,7 @@ def research(
         typer.Option("--out", "-o", help="Where to save the result (default: runs/DATE_topic).", metavar="DIR"),
     ] = None,
     focus: Annotated[
-        str, typer.Option("--focus", help="What to focus on, for example 'metallurgy, drought'.", metavar="WORDS")
+        str, typer.Option("--focus", help="Words that matter most, for example 'metallurgy, drought'.", metavar="WORDS")
     ] = "",
     aspect: Annotated[
         str,
@@ -64,7 +64,7 @@ def research(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print each step as a line of JSON.")] = False,
 ) -> None:
-    """Research a topic and write a brief with a source for every sentence.
+    """Research a topic and write a brief. Every sentence has a source.
 
     You can omit the word 'research': kiwiresearch TOPIC does the same.
     """
@@ -132,7 +132,7 @@ def export(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Export a run to another format: to read, to cite, for spreadsheets and graphs, or as a book for Kiwix."""
+    """Export a run to another format. There are formats to read, to cite, for spreadsheets, graphs and Kiwix."""
     from kiwiresearch.cli import output
     from kiwiresearch.export import export as write
 
@@ -157,7 +157,7 @@ def worksheet(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a worksheet from one page: questions for a class, and an answer sheet that quotes the page."""
+    """Make a worksheet from one page. It has questions for a class, and answers that quote the page."""
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.cli import output
     from kiwiresearch.export import WORKSHEET_ENDINGS, page_worksheet, safe_name

@@ -94,10 +94,23 @@ def _explain(problem: Exception) -> int | None:
     code = getattr(problem, "exit_code", None)
     if code is None:
         return None
+    wrong_number = _wrong_number(problem)
+    if wrong_number:
+        _complain(wrong_number)
+        return int(code)
     show = getattr(problem, "show", None)
     if show is not None:
         show(file=sys.stderr)
     return int(code)
+
+
+def _wrong_number(problem: Exception) -> str:
+    """An option that must be a number and is not, in words; empty for other problems."""
+    faults = getattr(problem.__cause__, "errors", None)
+    fault = faults()[0] if faults else {}
+    kind = {"int_parsing": "a whole number", "float_parsing": "a number"}.get(fault.get("type", ""))
+    options = getattr(getattr(problem, "param", None), "opts", ())
+    return f"{max(options, key=len)} must be {kind}, not {fault['input']!r}." if kind and options else ""
 
 
 def _check_for_typo(words: Sequence[str]) -> None:

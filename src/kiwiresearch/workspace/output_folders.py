@@ -66,7 +66,7 @@ ANSWERS = "answers.jsonl"
 """The file that a batch of questions writes to its folder."""
 UNFINISHED_ANSWERS = "answers"
 """The name of that file until all answers are in it."""
-LIST_HINT = "To list all jobs, use 'kiwiresearch jobs list'."
+LIST_HINT = "To list all jobs, use 'kiwiresearch jobs list' or 'GET /api/research'."
 MAX_JOB_NAME_CHARS = 40
 """How much of the topic is in a job id: file names have at most 255 bytes, and a character up to four."""
 
