@@ -231,7 +231,7 @@ def test_the_form_begins_a_run_and_leads_to_it(browser: httpx2.Client) -> None:
     assert (done.status_code, done.headers["location"]) == (303, address.replace("/research/", "/runs/"))
     page = browser.get(done.headers["location"]).text
     assert "2 pages" in page
-    assert text_of(page, ".understood") == ["Understood as: Late Bronze Age collapse › Causes"]
+    assert text_of(page, ".understood") == ["Understood as: Late Bronze Age collapse (aspect: Causes)"]
     again = str(first_of(LexborHTMLParser(page), "#gathering ~ p a").attributes["href"])
     assert value_of(browser.get(again).text, "aspect") == "Causes"
     assert any("Aspect: Causes" in row for row in text_of(browser.get("/research").text, ".run-row"))
