@@ -6,6 +6,7 @@ is an HttpFailure, which callers turn into a sentence about their own kind of se
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -74,6 +75,12 @@ class Deadline:
 CURRENT_DEADLINE: ContextVar[Deadline] = ContextVar("deadline")
 
 
+def _plain_reason(problem: Exception) -> str:
+    """What went wrong, without the number that the system gives it."""
+    reason = re.sub(r"^\[Errno -?\d+\] ", "", str(problem))
+    return reason if reason == str(problem) else reason[:1].lower() + reason[1:]
+
+
 @contextmanager
 def _within(deadline: Deadline) -> Iterator[None]:
     """Bounds all reads and writes in the block, and turns their errors into an HttpFailure.
@@ -85,7 +92,7 @@ def _within(deadline: Deadline) -> Iterator[None]:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, TimeoutError) as problem:
         kind: FailureKind = next((kind for classes, kind in KINDS if isinstance(problem, classes)), "address")
-        raise HttpFailure("late" if deadline.has_passed else kind, str(problem)) from problem
+        raise HttpFailure("late" if deadline.has_passed else kind, _plain_reason(problem)) from problem
     finally:
         CURRENT_DEADLINE.reset(before)
 

@@ -153,7 +153,7 @@ The question is about the present, but Wikipedia for Schools is from 2007.
 
 The book is old.
 
-Route: title. The title stands in the question.
+Found by title: the title stands in the question.
 Confidence: medium (about 70%).
 From Wikipedia for Schools, 2007; and Snakes_* &lt;b, 2023-09-15 (mini).
 """

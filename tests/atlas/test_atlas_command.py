@@ -116,7 +116,7 @@ def test_the_terminal_is_the_owners_and_json_is_public(kiwi: RunCommand, elm_sha
         (("timeline", "{elm}", "--subject", "x " * 9_000), 2, "Cannot search for 9,000 words at once."),
         (("kin", "{elm}", "--privacy", "magic"), 2, "not a privacy mode"),
         (("kin", "{elm}", "Nobody At All"), 3, "no page about a person"),
-        (("magic", "{elm}"), 2, "Unknown atlas command 'magic'. Use one of: overview, contradictions"),
+        (("magic", "{elm}"), 2, "Unknown atlas command 'magic'. Choose one of: overview, contradictions"),
     ],
 )
 def test_invalid_arguments_are_reported(

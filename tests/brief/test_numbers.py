@@ -149,4 +149,4 @@ def test_pages_without_numbers_have_no_table() -> None:
     """If nothing is counted, the report says so."""
     brief = varn("Varn is a port of the north.")
     assert brief.numbers == ()
-    assert "No other numbers were found." in markdown(brief_document(brief))
+    assert "No numbers were found." in markdown(brief_document(brief))

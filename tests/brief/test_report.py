@@ -390,10 +390,10 @@ def test_a_page_outside_the_sources_can_be_cited() -> None:
     ("heading", "sentence"),
     [
         ("Executive Summary", "No sentence on the pages read is clearly about the topic."),
-        ("Key Concepts & Definitions", "No other definitions were found."),
-        ("Mechanisms / Explanations", "No other causes or explanations were found."),
+        ("Key Concepts & Definitions", "No definitions were found."),
+        ("Mechanisms / Explanations", "No causes or explanations were found."),
         ("Competing Views & Disputes", "No competing views or contradicting values were found."),
-        ("Numbers & Quantitative Claims", "No other numbers were found."),
+        ("Numbers & Quantitative Claims", "No numbers were found."),
         ("What Wikipedia Doesn’t Settle Yet", "No open questions or gaps were found."),
         ("Bibliography", "No pages were read."),
     ],

@@ -62,7 +62,7 @@ def test_the_atlas_needs_no_script(atlas_desk: Served, open_window: OpenWindow) 
     page.get_by_role("link", name="Book of Elm").click()
     page.get_by_role("link", name="Contradictions", exact=True).click()
     page.get_by_label("Values").select_option("a number")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("button", name="Filter").click()
     assert page.get_by_role("status").inner_text() == "3 pairs"
     page.locator(".sides a").first.click()
     assert "/page/" in page.url

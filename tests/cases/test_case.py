@@ -129,7 +129,7 @@ def test_a_table_starts_no_formula() -> None:
 def test_forms_are_known_by_name() -> None:
     """Another form is refused, with those there are."""
     assert checked_format("csv") == "csv"
-    with pytest.raises(BadUsage, match="'pdf' is not a format"):
+    with pytest.raises(BadUsage, match="'pdf' is not an export format"):
         checked_format("pdf")
 
 

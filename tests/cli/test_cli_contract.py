@@ -183,7 +183,7 @@ def test_exit_codes(kiwi: RunCommand, book: Path, command: str, code: int) -> No
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["pag", "Sea"], "'pag' is not a command. Did you mean 'page'? To research this as a topic"),
+        (["pag", "Sea"], "'pag' is not a command. Did you mean 'page'? To research this topic anyway"),
         (["book", "list"], "'book' is not a command. Did you mean 'books'?"),
         (["page", ""], "The title is empty."),
         (["page", " \t\n"], "The title is empty."),

@@ -119,8 +119,8 @@ def test_a_brief_that_cannot_be_read_is_reported(kiwi: RunCommand, run: Path, co
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ([], 2, "Enter either a run or --pairs FILE."),
-        (["run", "--pairs", "a.jsonl"], 2, "Enter either a run or --pairs FILE."),
+        ([], 2, "Enter a run, or give a file with --pairs FILE."),
+        (["run", "--pairs", "a.jsonl"], 2, "Enter a run, or give a file with --pairs FILE."),
         ([""], 2, "The folder name is empty."),
         (["nowhere"], 1, "The folder 'nowhere' was not found."),
         (["--pairs", "none.jsonl"], 2, "Could not read the file 'none.jsonl': No such file or directory."),

@@ -163,7 +163,7 @@ def test_every_value_has_its_quote(kiwi: RunCommand, here: Path) -> None:
     """`kin evidence` shows the words, the page and its address, the class of evidence and the status (R326)."""
     code, out, _ = kiwi("kin", "evidence", "Hugh Wendover", "Born")
     assert code == 0
-    assert "Born: 17 April 1890 ← preferred" in out
+    assert "Born: 17 April 1890\n  quote checked, confidence " in out
     assert "“Born 17 April 1890" in out
     assert "Hugh Wendover, Wendover book" in out
     assert "<zim://" in out
@@ -365,7 +365,7 @@ def test_many_pages_at_once(kiwi: RunCommand, empty: Path) -> None:
         (["show", "--case", "."], 2, "No case was found in '.'."),
         (["show", "--privacy", "none"], 2, "'none' is not a privacy mode."),
         (["evidence", "Hugh", "shoe_size"], 2, "'shoe_size' is not a field."),
-        (["export", "--to", "pdf"], 2, "'pdf' is not a format."),
+        (["export", "--to", "pdf"], 2, "'pdf' is not an export format."),
         (["export", "--out", "cases"], 2, "'cases' is a folder."),
         (["export", "--out", "cases/edmund-wendover/case.sqlite"], 2, "is the name of the case file itself"),
         (["unmerge", "zzzz"], 2, "No merge has the ID 'zzzz'."),
@@ -391,7 +391,7 @@ def test_many_pages_at_once(kiwi: RunCommand, empty: Path) -> None:
         (["start", " ", "-b", "wendover.zim"], 2, "The name is empty. Enter the name of a person"),
         (["start", "Ann Pell", "-g", "-1", "-b", "wendover.zim"], 2, "'generations' cannot be -1."),
         (["start"], 2, "Missing argument"),
-        (["extract"], 2, "Enter either the title of a page or --batch FILE."),
+        (["extract"], 2, "Enter the title of a page, or give a file with --batch FILE."),
         (["extract", "Nobody Here", "-b", "wendover.zim"], 3, "No page named 'Nobody Here' was found in your books."),
         (["fly"], 2, "No such command 'fly'."),
     ],
@@ -410,7 +410,7 @@ def test_a_person_who_is_not_found_leaves_nothing_behind(kiwi: RunCommand, empty
     kiwi("kin", "start", "Zebulon Quux", "--book", "wendover.zim")
     assert not list(empty.glob("cases/*"))
     assert kiwi("kin", "show")[2] == (
-        "kiwiresearch: There are no cases here yet. To start one: kiwiresearch kin start 'NAME'\n"
+        "kiwiresearch: There are no cases in this folder yet. To start one: kiwiresearch kin start 'NAME'\n"
     )
 
 

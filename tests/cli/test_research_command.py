@@ -141,7 +141,7 @@ def test_a_slip_in_a_command_is_explained(kiwi: RunCommand, road: Path) -> None:
     assert (code, out) == (2, "")
     assert err == (
         "kiwiresearch: 'serach' is not a command. Did you mean 'search'? "
-        "To research this as a topic, put it in quotes: 'serach Rome'\n"
+        "To research this topic anyway: kiwiresearch 'serach Rome'\n"
     )
     assert list(Path().iterdir()) == []
 

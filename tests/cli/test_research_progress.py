@@ -63,7 +63,7 @@ def test_lines_go_to_standard_error(kiwi: RunCommand, command: tuple[str, ...]) 
     rows = [found.groups() for line in lines if (found := PAGE.fullmatch(line))]
     assert [row[0] for row in rows] == [str(number) for number in range(1, 9)]
     assert [row[1] for row in rows] == titles()
-    assert lines[-1] == "Finished reading: the limit of 8 pages was reached."
+    assert out.splitlines()[1].endswith(" and stopped because the limit of 8 pages was reached.")
     assert "\x1b" not in out + err
 
 

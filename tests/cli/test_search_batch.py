@@ -152,4 +152,4 @@ def test_a_query_and_a_batch_are_one_too_many(batch: Batch, tmp_path: Path, kiwi
     for words in (("tide", "--batch", tmp_path / "rows.jsonl"), ()):
         code, out, err = kiwi("search", *words)
         assert (code, out) == (2, "")
-        assert "Enter either something to search for or --batch FILE." in err
+        assert "Enter what to search for, or give a file with --batch FILE." in err

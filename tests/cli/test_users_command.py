@@ -93,7 +93,7 @@ def test_a_user_is_changed_and_removed(capsys: pytest.CaptureFixture[str]) -> No
         (["token", "olga", "--label", "x" * 200], "label"),
         (["revoke", "olga", "0000"], "no token"),
         (["link", "nobody"], "No user"),
-        (["link", "olga", "--valid", "year"], "Use one of: hour, day, week"),
+        (["link", "olga", "--valid", "year"], "Choose one of: hour, day, week"),
         (["password", "nobody", "--generate"], "No user"),
         (["password", "olga", "--remove"], "no password"),
         (["password", "olga", "--remove", "--generate"], "together"),

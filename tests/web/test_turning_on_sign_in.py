@@ -169,7 +169,7 @@ def test_a_signed_in_owner_is_told_where_to_allow_changes(desk: OwnerServer) -> 
     desk.send(FORM, **OLGA)
     shown = desk.page("/family")
     assert "Only an owner" not in shown.text()
-    assert "Changes to families are turned off." in first(shown, "#import .note").text()
+    assert "Editing families is turned off." in first(shown, "#import .note").text()
     assert first(shown, "#import .note a").attributes["href"] == "/settings#group-family"
 
 

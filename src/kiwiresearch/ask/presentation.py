@@ -209,7 +209,9 @@ def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
         yield Notice(PRESENT_NOTE.format(title=title, date=answer.as_of_book.date))
     yield from map(Notice, answer.notices)
     yield from (Notice(missing_books.sentence()) for missing_books in answer.missing)
-    yield RouteNote(f"Route: {answer.route}. {answer.why}")
+    yield RouteNote(
+        f"Found by title: {answer.why[:1].lower()}{answer.why[1:]}" if answer.route == "title" else answer.why
+    )
     if answer.grounded and answer.confidence > 0:
         yield Confidence.of(answer.confidence)
     if sources:

@@ -242,7 +242,10 @@ def _notes(origin: BriefOrigin) -> Iterator[Message]:
         text = "No page names the topic as you wrote it. These pages only share some of its words."
         yield Message(text, "note.only_words")
     elif origin.state.started and not any(seed.coverage >= MIN_SEED_COVERAGE for seed in origin.state.started.seeds):
-        text = "No page is about the topic as a whole. These pages mention it or cover a part of it."
+        text = (
+            "Your books have no page about this topic as a whole. "
+            "The brief is based on pages that mention it or cover part of it."
+        )
         yield Message(text, "note.only_parts")
     for language in sorted({book.language for book in origin.books if not has_claim_tables(book.language)}):
         yield Message(

@@ -67,10 +67,10 @@ HEADINGS: dict[Section, str] = {
 
 EMPTY_PART_NOTES: dict[Section, str] = {
     "summary": "No sentence on the pages read is clearly about the topic.",
-    "definitions": "No other definitions were found.",
-    "mechanisms": "No other causes or explanations were found.",
+    "definitions": "No definitions were found.",
+    "mechanisms": "No causes or explanations were found.",
     "disputes": "No competing views or contradicting values were found.",
-    "numbers": "No other numbers were found.",
+    "numbers": "No numbers were found.",
     "gaps": "No open questions or gaps were found.",
     "bibliography": "No pages were read.",
 }

@@ -90,7 +90,7 @@ def unfinished_progress(folder: Path) -> BulkProgress | None:
 
 def _check(engine: str, workers: int, batch: int, address: str) -> None:
     if engine not in get_args(Engine):
-        raise BadUsage(f"Unknown engine {engine!r}.", remedy=f"Use one of: {', '.join(get_args(Engine))}.")
+        raise BadUsage(f"Unknown engine {engine!r}.", remedy=f"Choose one of: {', '.join(get_args(Engine))}.")
     if address and engine != "ray":
         raise BadUsage("--address works only with --engine ray.", remedy="Add --engine ray, or remove --address.")
     if not 0 <= workers <= MAX_WORKERS:

@@ -43,7 +43,7 @@ def find_case_folder(wanted: str = "", *, cases: Path = CASES_FOLDER) -> Path:
         raise BadUsage(f"No case was found in {wanted!r}.", remedy=START_HINT)
     found = sorted(case_folders(cases), key=lambda folder: (last_changed(folder), folder.name))
     if not found:
-        raise BadUsage("There are no cases here yet.", remedy=START_HINT)
+        raise BadUsage("There are no cases in this folder yet.", remedy=START_HINT)
     return found[-1]
 
 

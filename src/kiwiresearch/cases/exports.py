@@ -50,7 +50,9 @@ COLUMNS = (
 def checked_format(name: str) -> CaseFormat:
     found = next((form for form in get_args(CaseFormat) if form == name), None)
     if found is None:
-        raise BadUsage(f"{name!r} is not a format.", remedy=f"Use one of: {', '.join(get_args(CaseFormat))}.")
+        raise BadUsage(
+            f"{name!r} is not an export format.", remedy=f"Choose one of: {', '.join(get_args(CaseFormat))}."
+        )
     return found  # type: ignore[no-any-return]
 
 

@@ -334,7 +334,7 @@ def checked_field(name: str) -> FieldName:
     for field, label in FIELD_LABELS.items():
         if wanted in (field, fold(label).replace(" ", "_")):
             return field
-    raise BadUsage(f"{name!r} is not a field.", remedy=f"Use one of: {', '.join(FIELD_LABELS)}.")
+    raise BadUsage(f"{name!r} is not a field.", remedy=f"Choose one of: {', '.join(FIELD_LABELS)}.")
 
 
 def _when(when: DateRange | None) -> WhenRecord | None:

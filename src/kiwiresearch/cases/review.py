@@ -29,7 +29,9 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
     """Record what the user says about a person; it overrides every rule until the user changes it."""
     known = next((arg for arg in get_args(LivingStatus) if arg == status), None)
     if known is None:
-        raise BadUsage(f"{status!r} is not a valid status.", remedy=f"Use one of: {', '.join(get_args(LivingStatus))}.")
+        raise BadUsage(
+            f"{status!r} is not a valid status.", remedy=f"Choose one of: {', '.join(get_args(LivingStatus))}."
+        )
     store = case.store
     with store.step("user"):
         store.set_state(LIVING_OVERRIDES, {**store.living_overrides, person: known})

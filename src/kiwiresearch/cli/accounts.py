@@ -32,7 +32,7 @@ SHOWN_ONCE = "The token is shown only once. Give it to the user and to nobody el
 
 @users.command("list")
 def list_users(*, json: JsonOption = False) -> None:
-    """Show all users with their roles, limits, tokens and sign-in links, and when their passwords were set."""
+    """List the users. Shows roles, limits, tokens and sign-in links, and when passwords were set."""
     register = _register()
     rows = [register.with_tokens(user) for user in register.all()]
     if json:

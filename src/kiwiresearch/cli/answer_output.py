@@ -197,8 +197,8 @@ def comparison(found: Comparison) -> None:
     for setting in found.settings:
         line(f"{setting.name}: {_value(setting.old)} → {_value(setting.new)}")
     pages = (
-        f"{found.pages_both:,} in both, {len(found.pages_new):,} read only for the new run, "
-        f"{len(found.pages_gone):,} only for the old run"
+        f"{found.pages_both:,} in both, {len(found.pages_new):,} only in the new run, "
+        f"{len(found.pages_gone):,} only in the old one"
     )
     line(f"Pages: {pages}")
     for kind in DIFFERENCE_KINDS:

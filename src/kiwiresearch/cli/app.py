@@ -81,10 +81,10 @@ def ask(
     question = " ".join(words or [])
     if bool(question.strip()) == bool(batch):
         raise BadUsage(
-            "Enter either a question or --batch FILE.", remedy="Example: kiwiresearch ask 'What is a comet?'"
+            "Enter a question, or give a file with --batch FILE.", remedy="Example: kiwiresearch ask 'What is a comet?'"
         )
     if mode not in ASK_MODES:
-        raise BadUsage(f"Unknown mode {mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
+        raise BadUsage(f"Unknown mode {mode!r}.", remedy=f"Choose one of: {', '.join(ASK_MODES)}.")
     turns = tuple(ConversationTurn(earlier) for earlier in after or [])
     chosen = next(known for known in ASK_MODES if known == mode)
     options = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
@@ -185,7 +185,9 @@ def search(
     focus: Annotated[
         str,
         typer.Option(
-            "--focus", help="Which meaning you want if a name has several, for example 'planet'.", metavar="WORDS"
+            "--focus",
+            help="Words that matter most, for example 'planet' if a name has several meanings.",
+            metavar="WORDS",
         ),
     ] = "",
     fast: Annotated[
@@ -208,7 +210,8 @@ def search(
     query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
         raise BadUsage(
-            "Enter either something to search for or --batch FILE.", remedy="Example: kiwiresearch search 'Bronze Age'"
+            "Enter what to search for, or give a file with --batch FILE.",
+            remedy="Example: kiwiresearch search 'Bronze Age'",
         )
     options = SearchOptions(limit=limit, fast=fast, focus=focus)
     workspace = user_workspace()
@@ -228,7 +231,7 @@ def search(
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Check your setup: find problems with settings, books and the language model, and ZIM files that you could add."""
+    """Check your setup. Finds problems with settings, books and the model, and ZIM files that you could add."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import Diagnosis, diagnose
 

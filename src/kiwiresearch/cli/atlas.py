@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kiwiresearch.atlas import Atlas, PolicyFilter, Recipe, ResultWindow
 
-HELP = """Explore a whole book that you have written into tables with 'kiwiresearch bulk'.
+HELP = """Explore a whole book. First write it into tables with 'kiwiresearch bulk'.
 
 'kiwiresearch atlas FOLDER' shows an overview. Results are calculated once and then saved.
 """
@@ -34,7 +34,7 @@ class _DefaultToOverview(TyperGroup):
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if args[1:] and not args[1].startswith("-"):
                 known = ", ".join(self.commands)
-                raise BadUsage(f"Unknown atlas command {args[0]!r}.", remedy=f"Use one of: {known}.")
+                raise BadUsage(f"Unknown atlas command {args[0]!r}.", remedy=f"Choose one of: {known}.")
             args = ["overview", *args]
         return list(super().parse_args(ctx, args))
 
@@ -44,7 +44,7 @@ atlas = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None, cls=
 
 @atlas.command()
 def overview(folder: Folder, *, json: JsonOption = False) -> None:
-    """Show an overview of the book: pages, links, claims, contradictions and people."""
+    """Show the pages, links, claims and people of the book."""
     from kiwiresearch.atlas import CONTRADICTIONS, GRAPH
     from kiwiresearch.atlas import overview as query
     from kiwiresearch.cli import book_output
@@ -77,7 +77,7 @@ def contradictions(
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show numbers and dates about the same subject that disagree, with both quotes."""
+    """Show numbers and dates that disagree. Shows both quotes."""
     from kiwiresearch.atlas import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
     from kiwiresearch.atlas.contradictions import contradictions as query
     from kiwiresearch.cli import book_output
@@ -111,7 +111,7 @@ def ranks(
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show the most important pages, by authority, links or references."""
+    """Show the most important pages. They are sorted by authority, links or references."""
     from kiwiresearch.atlas import GRAPH, RANK_ORDERS
     from kiwiresearch.atlas import ranked_pages as query
     from kiwiresearch.cli import book_output
@@ -140,7 +140,7 @@ def regions(
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show gaps in the book: orphans, islands, groups of stubs, and missing pages."""
+    """Show gaps in the book. They are orphans, islands, groups of stubs, and missing pages."""
     from kiwiresearch.atlas import EDGE_KINDS, GRAPH
     from kiwiresearch.atlas import edge_pages as query
     from kiwiresearch.cli import book_output
@@ -193,7 +193,7 @@ def kin(
     offset: Offset = 0,
     json: JsonOption = False,
 ) -> None:
-    """Show the largest families, the relatives of a person, or how two people are related."""
+    """Show families, relatives, or how two people are related."""
     from kiwiresearch.atlas import FAMILIES, PrivacyView
     from kiwiresearch.atlas import relatives as people
     from kiwiresearch.cases import this_year
@@ -248,5 +248,5 @@ def _window(limit: int, offset: int) -> ResultWindow:
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:
     if given not in known:
         choices = ", ".join(item for item in known if item)
-        raise BadUsage(f"{option} cannot be {given!r}.", remedy=f"Use one of: {choices}.")
+        raise BadUsage(f"{option} cannot be {given!r}.", remedy=f"Choose one of: {choices}.")
     return given

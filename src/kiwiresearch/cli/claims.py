@@ -46,7 +46,7 @@ def claims(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """List what a page or a text says. Each claim has a type and the place where the page says it."""
+    """List the claims of a page or a text. Each claim has a type and the place where the page says it."""
     from kiwiresearch.claims import checked_claim_type
 
     given = [title is not None, bool(text), bool(batch)]
@@ -111,10 +111,10 @@ def conflicts(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Find contradictions between two texts, or between the pages of a run."""
+    """Find contradictions between two texts or the pages of a run."""
     if (run is not None) == bool(pairs):
         raise BadUsage(
-            "Enter either a run or --pairs FILE.", remedy="Example: kiwiresearch conflicts --pairs two.jsonl"
+            "Enter a run, or give a file with --pairs FILE.", remedy="Example: kiwiresearch conflicts --pairs two.jsonl"
         )
     if pairs:
         from kiwiresearch.cli.batch import each_pair

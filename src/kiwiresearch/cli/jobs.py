@@ -83,7 +83,7 @@ def add_research(
     strategy: Annotated[
         str | None, typer.Option("--strategy", metavar="priority|bfs", help="Which page to read next.")
     ] = None,
-    focus: Annotated[str, typer.Option("--focus", help="What to focus on.", metavar="WORDS")] = "",
+    focus: Annotated[str, typer.Option("--focus", help="Words that matter most.", metavar="WORDS")] = "",
     aspect: Annotated[str, typer.Option("--aspect", help="The aspect of the topic to research.", metavar="WORDS")] = "",
     critic: Annotated[bool, typer.Option("--critic", help="Have the language model review what it wrote.")] = False,
     no_model: NoModel = False,
@@ -200,7 +200,7 @@ def list_jobs(
     if limit < 1:
         raise BadUsage(f"--limit cannot be {limit}.", remedy="Use 1 or more.")
     if state and state not in JOB_STATES:
-        raise BadUsage(f"Unknown state {state!r}.", remedy=f"Use one of: {', '.join(JOB_STATES)}.")
+        raise BadUsage(f"Unknown state {state!r}.", remedy=f"Choose one of: {', '.join(JOB_STATES)}.")
     with _open_jobs(store) as found:
         rows = [job for job in found.all() if state in ("", job.state) and user in (None, job.user)]
     shown = rows[:limit]

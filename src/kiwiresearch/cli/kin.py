@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.workspace import Workspace
 
-HELP = """Research a family: every fact has its evidence, merges can be undone, living people are hidden.
+HELP = """Research a family. Every fact has its evidence, merges can be undone, living people are hidden.
 
 A case is a folder, cases/NAME unless --case names another. If you use a store, it is saved there under its name.
 The terminal shows everything. Exports and --json hide people who may be living unless you choose another --privacy.
@@ -52,7 +52,7 @@ def privacy_mode(privacy: str, *, as_json: bool) -> PrivacyMode:
     given = privacy or ("public" if as_json else "owner")
     found = next((mode for mode in PRIVACY_MODES if mode == given), None)
     if found is None:
-        raise BadUsage(f"{privacy!r} is not a privacy mode.", remedy=f"Use one of: {', '.join(PRIVACY_MODES)}.")
+        raise BadUsage(f"{privacy!r} is not a privacy mode.", remedy=f"Choose one of: {', '.join(PRIVACY_MODES)}.")
     return found
 
 

@@ -39,7 +39,7 @@ def start(
     ] = None,
     collaterals: Annotated[
         int | None,
-        typer.Option("--collaterals", help="How many steps to go sideways, to siblings and spouses.", metavar="N"),
+        typer.Option("--collaterals", help="How far to go sideways, to siblings and spouses.", metavar="N"),
     ] = None,
     budget: Annotated[
         int | None, typer.Option("--budget", help="The maximum number of pages to read.", metavar="N")
@@ -65,7 +65,7 @@ def start(
 ) -> None:
     """Start a case: find the people you name and read their pages.
 
-    Options you do not give are taken from [kin] in your settings. Later changes there do not affect the case.
+    Defaults come from [kin] in your settings when the case is started; later changes do not affect it.
     """
     from kiwiresearch.cases import Case, new_case_location, plugins_folder
     from kiwiresearch.cli import kin_output
@@ -94,7 +94,7 @@ def start(
                     "book_places", [str(listed_book.source) for listed_book in shelf.books] if book else []
                 )
                 report_model_problem(opened)
-                emit(_start_record(opened), lambda: kin_output.started(opened), as_json=json)
+                emit(_start_record(opened), lambda: kin_output.started(opened, case), as_json=json)
         except NothingFound as problem:
             if len(seeds) == 1:
                 raise
@@ -214,7 +214,7 @@ CaseName = Annotated[str, typer.Argument(help="Case name in the store, or its fo
 
 
 def cases(*, json: JsonOption = False) -> None:
-    """List your cases, last changed first: those in the store if you use one, otherwise those in cases/."""
+    """List your cases, last changed first. Lists those in the store if you use one, otherwise those in cases/."""
     from kiwiresearch.cases import all_case_locations
     from kiwiresearch.cli import output
     from kiwiresearch.text import count_of
@@ -258,7 +258,7 @@ def move(
     name: Annotated[str, typer.Option("--name", help="Name of the case in the store.", metavar="NAME")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Move a case from a folder into the store, or out of it, and check that nothing changed."""
+    """Move a case into the store, or out of it. Checks that nothing changed."""
     from kiwiresearch.cases import move_into_store, move_out_of_store
     from kiwiresearch.cli import output
 

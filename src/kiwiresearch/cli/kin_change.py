@@ -32,7 +32,7 @@ def merges(
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Show merges and possible duplicates with the reasons for and against, and decide on them."""
+    """Show merges and possible duplicates, and decide on them."""
     from kiwiresearch.cases import accept_merge, allow_merge_again, merges_record, reject_merge
     from kiwiresearch.cli import kin_output
 
@@ -82,7 +82,7 @@ def living(
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Show whether a person counts as living and why, or set it yourself."""
+    """Show whether a person counts as living, or set it. Also shows why."""
     from kiwiresearch.cases import find_person, living_record, set_living
     from kiwiresearch.cli import output
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.sources import FixtureCheck
 
 SHORT = 8
+SEVERAL = frozenset({"child", "sibling", "spouse", "partner", "parent"})
+"""Fields of which a person has several values that do not compete."""
+QUOTE_LABELS = {"verified": "quote checked", "unverified": "quote unclear"}
+"""How far the quote of a fact is checked, in the words of the web interface."""
 MAX_SHOWN = 40
 Row = Mapping[str, object]
 SETTLED = {"resolved": "settled", "tentative": "settled for now", "open": "not settled"}
@@ -61,7 +67,8 @@ class StepLines:
         say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.sentence}")))
 
 
-def started(case: Case) -> None:
+def started(case: Case, named: str) -> None:
+    """What was found first; `named` is the case as the user named it, if they did."""
     tree = case.store.tree()
     names = "; ".join(_name_and_years(tree.persons[seed].name, lifespan(tree, seed)) for seed in case.seeds())
     line(f"Started with {names}.")
@@ -69,7 +76,7 @@ def started(case: Case) -> None:
     waiting = count_of(case.store.queues.sizes()["frontier"], "page")
     line(f"{count_of(others, 'relative')} found so far, {waiting} left to read.")
     unbroken_line(f"Case: {case.location.title}")
-    unbroken_line("Next: kiwiresearch kin run")
+    unbroken_line(f"Next: kiwiresearch kin run{f' --case {shlex.quote(named)}' if named else ''}")
 
 
 def outcome(case: Case, last: StepResult | None) -> None:
@@ -147,11 +154,13 @@ def branches(rows: Sequence[LineRow]) -> None:
 
 
 def evidence(name: str, rows: Sequence[FactRecord]) -> None:
-    line(f"{one_line(name)}: {count_of(len(rows), 'value')}")
+    line(f"{one_line(name)}: {count_of(len(rows), 'fact or relationship', 'facts and relationships')}")
+    fields = Counter(row.field for row in rows)
     for row in rows:
-        status = STATUS_LABELS[row.status]
+        status = QUOTE_LABELS.get(row.status) or STATUS_LABELS[row.status]
         more = ", ".join(filter(None, (row.qualifier, row.when)))
-        held = " ← preferred" if row.preferred and row.status not in DISCARDED else ""
+        is_choice = fields[row.field] > 1 and row.field not in SEVERAL
+        held = " ← preferred" if is_choice and row.preferred and row.status not in DISCARDED else ""
         line("")
         line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{held}")
         line(f"  {status}, confidence {row.confidence:.2f}")
@@ -251,7 +260,7 @@ def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None
     for row in rows:
         line(f"{row.id}: {one_line(row.name)} (tier {row.tier}), {'on' if row.on else 'off'}")
         if not row.network:
-            line("  The books in your library. Nothing is sent over the network.")
+            line("  Nothing is sent over the network.")
             continue
         line(f"  Connects to {', '.join(row.hosts)}, at most {count_of(row.requests_per_minute, 'time')} a minute.")
         line(f"  Receives: {row.asked}")

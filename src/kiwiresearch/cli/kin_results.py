@@ -62,7 +62,7 @@ def tree(
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Show the ancestors or descendants of a person as an indented list."""
+    """List the ancestors or descendants of a person."""
     from kiwiresearch.cases import branch_records
     from kiwiresearch.cli import kin_output
 
@@ -80,7 +80,7 @@ def evidence(
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """Show the evidence for a person: each value with its quote, source and status."""
+    """Show the evidence for a person. Each fact has its quote, source and status."""
     from kiwiresearch.cases import checked_field, evidence_records
     from kiwiresearch.cli import kin_output
 
@@ -98,7 +98,7 @@ def evidence(
 
 
 def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
-    """Show where sources disagree, the evidence for each value, and what would settle it."""
+    """Show where sources disagree. Shows the evidence for each value, and what would settle it."""
     from kiwiresearch.cases import conflict_records
     from kiwiresearch.cli import kin_output
 
@@ -118,7 +118,7 @@ def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption =
 
 
 def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
-    """Show every search and its results, including those that found nothing."""
+    """Show every search, including those that found nothing."""
     from kiwiresearch.cases import log_records
     from kiwiresearch.cli import kin_output
 
@@ -255,7 +255,7 @@ def verify(
     case: CaseOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Verify the case: its log, its quotes against the books, and its GEDCOM files. Exit code 1 if anything fails."""
+    """Verify the case. Checks its log, its quotes and its GEDCOM files. Exit code 1 if anything fails."""
     from kiwiresearch.cases import verify_case
     from kiwiresearch.cli import kin_output
 
@@ -287,14 +287,14 @@ def extract(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Show the facts a page gives about its person, each with its quote. No case is needed."""
+    """Show the facts a page gives about its person. Each has its quote. No case is needed."""
     from kiwiresearch.cases import page_record
     from kiwiresearch.cli import kin_output
     from kiwiresearch.workspace import Finder
 
     if (title is not None) == bool(batch):
         raise BadUsage(
-            "Enter either the title of a page or --batch FILE.",
+            "Enter the title of a page, or give a file with --batch FILE.",
             remedy="Example: kiwiresearch kin extract 'Charles Darwin'",
         )
     if title is not None:

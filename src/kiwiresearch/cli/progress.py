@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import output
 from kiwiresearch.cli.options import print_json, say
-from kiwiresearch.crawl import EndStep, SkipStep, StartStep, VisitStep
+from kiwiresearch.crawl import SkipStep, StartStep, VisitStep
 from kiwiresearch.errors import ReaderLeft
 from kiwiresearch.runs import step_event
 from kiwiresearch.search import Score, points_text
@@ -130,8 +130,6 @@ class LineDisplay:
                 return f"{place} {step.title} (depth {step.depth}, {points_text(Score(step.terms).total)} points)"
             case SkipStep(is_dropped=True) as step:
                 return f"Skipped {step.title}: {step.why}"
-            case EndStep() as step:
-                return f"Finished reading: {step.why}."
         return ""
 
     def finish(self, outcome: RunOutcome) -> None:

@@ -54,7 +54,7 @@ def research(
         typer.Option("--out", "-o", help="Where to save the result (default: runs/DATE_topic).", metavar="DIR"),
     ] = None,
     focus: Annotated[
-        str, typer.Option("--focus", help="What to focus on, for example 'metallurgy, drought'.", metavar="WORDS")
+        str, typer.Option("--focus", help="Words that matter most, for example 'metallurgy, drought'.", metavar="WORDS")
     ] = "",
     aspect: Annotated[
         str,
@@ -73,7 +73,7 @@ def research(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print each step as a line of JSON.")] = False,
 ) -> None:
-    """Research a topic and write a brief with a source for every sentence.
+    """Research a topic and write a brief. Every sentence has a source.
 
     You can omit the word 'research': kiwiresearch TOPIC does the same.
     """
@@ -141,7 +141,7 @@ def export(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Export a run to another format: to read, to cite, for spreadsheets and graphs, or as a book for Kiwix."""
+    """Export a run to another format. There are formats to read, to cite, for spreadsheets, graphs and Kiwix."""
     from kiwiresearch.cli import output
     from kiwiresearch.export import export as write
 
@@ -166,7 +166,7 @@ def worksheet(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a worksheet from one page: questions for a class, and an answer sheet that quotes the page."""
+    """Make a worksheet from one page. It has questions for a class, and answers that quote the page."""
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.cli import output
     from kiwiresearch.export import WORKSHEET_ENDINGS, page_worksheet_file, safe_name
@@ -175,7 +175,7 @@ def worksheet(
     from kiwiresearch.workspace import find_page
 
     if form not in WORKSHEET_ENDINGS:
-        raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Use one of: {', '.join(WORKSHEET_ENDINGS)}.")
+        raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Choose one of: {', '.join(WORKSHEET_ENDINGS)}.")
     require_title(title, "Hattusa")
     with open_books(user_workspace(), book or []) as shelf:
         found = find_page(shelf, title)

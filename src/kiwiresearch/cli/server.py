@@ -108,7 +108,7 @@ def _address_for_others(settings: ServeSettings, url: str) -> str:
 
 
 def mcp(book: BookOption = None) -> None:
-    """Start an MCP server on standard input and output: tools with which language models search and read your books."""
+    """Start an MCP server on standard input and output. Language models search and read your books with its tools."""
     from kiwiresearch.mcp import Toolbox, open_context, serve
     from kiwiresearch.workspace import utc_now
 
@@ -250,7 +250,7 @@ def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # 
 def hosts_forget(
     name: Annotated[str, typer.Argument(help="The name of the host.", metavar="NAME")], *, json: JsonOption = False
 ) -> None:
-    """Remove a host that will not come back, so that its books are no longer reported as missing."""
+    """Remove a host that will not come back. Its books are then no longer reported as missing."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import forget_host
 

@@ -94,10 +94,23 @@ def _explain(problem: Exception) -> int | None:
     code = getattr(problem, "exit_code", None)
     if code is None:
         return None
+    wrong_number = _wrong_number(problem)
+    if wrong_number:
+        _complain(wrong_number)
+        return int(code)
     show = getattr(problem, "show", None)
     if show is not None:
         show(file=sys.stderr)
     return int(code)
+
+
+def _wrong_number(problem: Exception) -> str:
+    """An option that must be a number and is not, in words; empty for other problems."""
+    faults = getattr(problem.__cause__, "errors", None)
+    fault = faults()[0] if faults else {}
+    kind = {"int_parsing": "a whole number", "float_parsing": "a number"}.get(fault.get("type", ""))
+    options = getattr(getattr(problem, "param", None), "opts", ())
+    return f"{max(options, key=len)} must be {kind}, not {fault['input']!r}." if kind and options else ""
 
 
 def _check_for_typo(words: Sequence[str]) -> None:
@@ -110,7 +123,7 @@ def _check_for_typo(words: Sequence[str]) -> None:
         topic = " ".join(word for word in words if not word.startswith("-"))
         raise BadUsage(
             f"{words[0]!r} is not a command.",
-            remedy=f"Did you mean {near[0]!r}? To research this as a topic, put it in quotes: {topic!r}",
+            remedy=f"Did you mean {near[0]!r}? To research this topic anyway: kiwiresearch {topic!r}",
         )
 
 

@@ -74,7 +74,7 @@ def make_files(folder: Path, format_name: str, *, browser: str = "") -> tuple[Ex
     )
 
 
-FINISHED_RUN_REMEDY = "Give the folder of a finished run."
+FINISHED_RUN_REMEDY = "Enter the folder of a finished run."
 
 
 def _check_folder(run: Path, needed: Sequence[str]) -> None:

@@ -254,7 +254,7 @@ def _checked_questions(request: QuestionsRequest) -> QuestionsRequest:
             f"An answer cannot use {request.passages} passages.", remedy="Use 1 or more, or 0 for the default."
         )
     if request.mode not in ASK_MODES:
-        raise BadUsage(f"Unknown mode {request.mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
+        raise BadUsage(f"Unknown mode {request.mode!r}.", remedy=f"Choose one of: {', '.join(ASK_MODES)}.")
     return request
 
 

@@ -50,7 +50,7 @@ class ChatMessage:
     def __post_init__(self) -> None:
         if self.role not in get_args(Role):
             raise BadSettings(
-                f"{self.role!r} is not the role of a message.", remedy=f"Use one of: {', '.join(get_args(Role))}."
+                f"{self.role!r} is not the role of a message.", remedy=f"Choose one of: {', '.join(get_args(Role))}."
             )
         object.__setattr__(self, "text", without_surrogates(self.text))
 
@@ -121,7 +121,7 @@ class Options:
             raise BadSettings(f"A reply cannot have {self.max_tokens!r} tokens.", remedy="Allow at least 1 token.")
         if self.reasoning_effort not in get_args(Effort):
             raise BadSettings(
-                f"{self.reasoning_effort!r} is not a reasoning effort.", remedy=f"Use one of {get_args(Effort)}."
+                f"{self.reasoning_effort!r} is not a reasoning effort.", remedy=f"Choose one of {get_args(Effort)}."
             )
 
 

@@ -111,7 +111,7 @@ class Jobs:
     def end(self, holder: str, job_id: str, state: str, progress: Mapping[str, Any], *, ended_at: str = "") -> None:
         """End a job; a second call raises LeaseLost."""
         if state not in ENDED_STATES:
-            raise BadUsage(f"A job cannot end as {state!r}.", remedy=f"Use one of: {', '.join(ENDED_STATES)}.")
+            raise BadUsage(f"A job cannot end as {state!r}.", remedy=f"Choose one of: {', '.join(ENDED_STATES)}.")
         with self._db.writing() as connection:
             row = require_held_job(connection, holder, job_id)
             at = ended_at or timestamp(self._db.now(connection))

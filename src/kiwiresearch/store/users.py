@@ -295,4 +295,4 @@ def _checked_role(role: str) -> Role:
     for known in ROLES:
         if role == known:
             return known
-    raise BadUsage(f"Unknown role {role!r}.", remedy=f"Use one of: {', '.join(ROLES)}.")
+    raise BadUsage(f"Unknown role {role!r}.", remedy=f"Choose one of: {', '.join(ROLES)}.")

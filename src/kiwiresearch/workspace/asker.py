@@ -174,7 +174,7 @@ def _check(question: str, options: AskOptions) -> None:
     if len(question) > MAX_QUESTION_CHARS:
         raise BadUsage(f"The question has {len(question):,} characters.", remedy=f"Use at most {MAX_QUESTION_CHARS:,}.")
     if options.mode not in ASK_MODES:
-        raise BadUsage(f"Unknown mode {options.mode!r}.", remedy=f"Use one of: {', '.join(ASK_MODES)}.")
+        raise BadUsage(f"Unknown mode {options.mode!r}.", remedy=f"Choose one of: {', '.join(ASK_MODES)}.")
     if not 0 <= options.passages <= MAX_PASSAGES:
         raise BadUsage(f"Cannot show {options.passages} passages.", remedy=f"Use 1 to {MAX_PASSAGES}.")
 

@@ -73,7 +73,7 @@ def checked_limits(own: Mapping[str, Any]) -> dict[str, int]:
     """The limits of a user, if they are valid; else BadUsage."""
     for name, value in own.items():
         if name not in LIMIT_NAMES:
-            raise BadUsage(f"Unknown limit {name!r}.", remedy=f"Use one of: {', '.join(LIMIT_NAMES)}.")
+            raise BadUsage(f"Unknown limit {name!r}.", remedy=f"Choose one of: {', '.join(LIMIT_NAMES)}.")
         if type(value) is not int or not 0 <= value <= MAX_LIMIT:
             raise BadUsage(
                 f"The limit {name!r} cannot be {value!r}.",

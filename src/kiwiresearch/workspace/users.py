@@ -259,7 +259,7 @@ def checked_link_time(valid: str) -> LinkTime:
     for known in LINK_TIMES:
         if valid == known:
             return known
-    raise BadUsage(f"A link cannot be valid for {valid[:40]!r}.", remedy=f"Use one of: {', '.join(LINK_TIMES)}.")
+    raise BadUsage(f"A link cannot be valid for {valid[:40]!r}.", remedy=f"Choose one of: {', '.join(LINK_TIMES)}.")
 
 
 def checked_label(label: str) -> str:

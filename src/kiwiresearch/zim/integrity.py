@@ -48,6 +48,8 @@ class FileCheck:
     """Whether it is about the file itself, and not one failed attempt to read it."""
 
     def raise_if_bad(self, path: Path) -> None:
+        if self.state == "unopenable" and "too small" in self.reason:
+            raise NotABook(f"The ZIM file {str(path)!r} is incomplete or not a ZIM file.", remedy=AGAIN)
         if self.state == "unopenable":
             raise NotABook(f"The ZIM file {str(path)!r} cannot be opened: {self.reason}.", remedy=AGAIN)
         if self.state == "damaged":

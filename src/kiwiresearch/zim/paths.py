@@ -23,6 +23,9 @@ NAMESPACES = re.compile(r"^(?:[A-Z-]/)")
 
 EXTENSIONS = (".html", ".htm")
 
+MIN_SIMILARITY = 0.4
+"""How similar a title must be to the words to be offered in place of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -139,5 +142,7 @@ def near_titles(archive: Archive, words: str) -> list[str]:
         titles += [match.title for match in archive.suggest(word, MAX_SUGGESTIONS)]
     titles += [match.title for match in archive.search(words, MAX_SUGGESTIONS)]
     unique = list(dict.fromkeys(titles))
-    ranked = difflib.get_close_matches(words, unique, n=3, cutoff=0.3)
-    return ranked or unique[:3]
+    longer = [title for title in unique if re.match(rf"{re.escape(words)}\b", title, re.IGNORECASE)]
+    folded = {title.casefold(): title for title in unique}
+    similar = difflib.get_close_matches(words.casefold(), list(folded), n=3, cutoff=MIN_SIMILARITY)
+    return list(dict.fromkeys([*longer, *(folded[title] for title in similar)]))[:3]

@@ -311,7 +311,7 @@ def unknown_book(wanted: str, books: Sequence[ListedBook]) -> BookNotFound:
     names = {name.casefold(): name for book in books for name in (book.name, book.title) if name}
     names = {word: name for folded, name in names.items() for word in re.findall(r"[^\W_]{4,}", folded)} | names
     near = difflib.get_close_matches(wanted.casefold(), list(names), n=1, cutoff=0.6)
-    inside = [name for folded, name in names.items() if wanted.casefold() in folded]
+    inside = [name for folded, name in names.items() if len(wanted) > 2 and wanted.casefold() in folded]
     guess = names[near[0]] if near else inside[0] if inside else ""
     hint = f"Did you mean {guess!r}? " if guess else ""
     return BookNotFound(

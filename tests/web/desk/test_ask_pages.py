@@ -99,8 +99,8 @@ def test_a_question_about_a_later_year_is_told_how_old_the_books_are(tmp_path: P
             httpx2.get(f"{address}/ask", params={"q": f"Who won the {year} Zorbing Cup?"}, trust_env=False).text
             for year in (2030, 2018)
         )
-    assert "“Towers” is from 1\u00a0January 2026, before 2030." in later
-    assert "Towers” is from" not in earlier
+    assert "“Towers” was published on 1\u00a0January 2026, before 2030." in later
+    assert "Towers” was published" not in earlier
 
 
 def test_a_refusal_dates_the_book_of_the_pages_that_it_shows(tmp_path: Path, a_book: BookMaker) -> None:
@@ -113,7 +113,7 @@ def test_a_refusal_dates_the_book_of_the_pages_that_it_shows(tmp_path: Path, a_b
     with server_context(tmp_path / "home", str(old), str(new)) as room, running_server(room, make_app) as address:
         shown = httpx2.get(f"{address}/ask", params={"q": "Who won the 2018 Zorbing Cup?"}, trust_env=False).text
     assert "No answer found" in shown
-    assert "“Cups” is from 1\u00a0May 2007, before 2018." in shown
+    assert "“Cups” was published on 1\u00a0May 2007, before 2018." in shown
 
 
 def test_each_section_is_listed_once_among_the_sources(tmp_path: Path, a_book: BookMaker) -> None:

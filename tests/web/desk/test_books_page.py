@@ -76,8 +76,8 @@ def test_every_book_is_shown_with_what_is_known_of_it(desk: OwnerServer) -> None
     facts = dict(zip(texts_of(page, ".book dt"), texts_of(page, ".book dd"), strict=True))
     assert "English 1 article Edition: 1 January 2026" in texts_of(page, ".book .about > p")
     assert facts["Integrity"] == "No damage found"
-    assert facts["Title index"] == "1 title, complete"
-    assert {"Size", "Location", "Identifier"} <= facts.keys()
+    assert facts["Title index"] == "1 title, with redirects"
+    assert {"Size", "Location", "Book ID (UUID)"} <= facts.keys()
     assert first(page, 'nav a[href="/books"]').attributes["aria-current"] == "page"
 
 

@@ -102,7 +102,7 @@ def test_numbers_are_filtered_by_words(browser: httpx2.Client, a_run: ARun) -> N
 def test_a_run_without_disagreement_says_so(browser: httpx2.Client, a_run: ARun) -> None:
     """A reader knows that it was looked for."""
     text = first(shown(browser, a_run.id), "section[aria-labelledby=against]").text()
-    assert "No numbers or dates that disagree were found." in text
+    assert "No conflicting numbers or dates were found." in text
 
 
 def test_a_run_whose_book_is_not_here_is_read_all_the_same(varn: ARun, a_run: ARun) -> None:

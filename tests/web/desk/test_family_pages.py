@@ -639,7 +639,7 @@ def test_only_the_owner_decides(there: Families, anybody: httpx2.Client) -> None
     base = f"/family/{there.done}"
     for address in ("/family", f"{base}/merges", f"{base}/sources", f"{base}/import"):
         page = anybody.get(address)
-        assert '<a href="/settings#group-family">Change this in Settings</a>' in page.text
+        assert '<a href="/settings#group-family">Turn it on in Settings</a>' in page.text
         assert [place for method, place in elements(page).forms if method == "post" and place.startswith(base)] == []
     for address, fields in (
         (f"{base}/merges/x/accept", {}),

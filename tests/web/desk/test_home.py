@@ -56,7 +56,7 @@ def test_the_first_page_has_no_status_if_nothing_needs_attention(client: httpx2.
     assert 'id="state"' not in text
     assert "language model" not in text
     assert "Answers and briefs quote the books." in client.get("/settings").text
-    assert "titles, complete" in client.get("/books").text
+    assert "titles, with redirects" in client.get("/books").text
 
 
 def test_a_model_that_is_away_is_reported(tmp_path: Path) -> None:

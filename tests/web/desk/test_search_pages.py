@@ -96,7 +96,7 @@ def test_more_results_come_some_at_a_time(tmp_path: Path, a_book: BookMaker) -> 
         http_client(address) as client,
     ):
         shown = client.get("/find", params={"q": "kites"}).text
-        assert "<h2>The 20 best matches</h2>" in shown
+        assert "<h2>Top 20 results</h2>" in shown
         assert "This <b>kite</b> is number" in shown
         seen = re.findall(r'<li id="hit-(\d+)">', shown)
         while more := re.search(r'href="(/find\?[^"]+)#hit-(\d+)"', shown):

@@ -151,7 +151,7 @@ def test_a_setting_that_needs_a_restart_says_so_and_waits(desk: OwnerServer) -> 
 
 def test_the_owner_of_families_is_a_switch_that_counts_at_once(desk: OwnerServer) -> None:
     """Without a restart, and both ways."""
-    notice = "Changes to families are turned off."
+    notice = "Editing families is turned off."
     assert notice in desk.browser.get("/family").text
     assert "family_owner = true" not in file_of(desk)
     assert desk.send("/settings", group="family", **{"serve.family_owner": "on"}).status_code == 200

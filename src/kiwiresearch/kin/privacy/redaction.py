@@ -323,4 +323,4 @@ def shown_tree(withheld: WithheldPeople, mode: PrivacyMode) -> ShownTree:
 
 def check_mode(mode: str) -> None:
     if mode not in PRIVACY_MODES:
-        raise BadSettings(f"{mode!r} is not a privacy mode.", remedy=f"Use one of: {', '.join(PRIVACY_MODES)}.")
+        raise BadSettings(f"{mode!r} is not a privacy mode.", remedy=f"Choose one of: {', '.join(PRIVACY_MODES)}.")
