@@ -144,7 +144,7 @@ def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], words
             text = words("picture.began_here")
         else:
             text = words("picture.away_or_more" if depth >= LAST_COLUMN else "picture.away", n=depth)
-        yield svg_text(EDGE + width * place, 16, text, "head")
+        yield svg_text(EDGE + width * place, 16, text[:1].upper() + text[1:], "head")
 
 
 def _edges(links: Sequence[DrawnLink], nodes: dict[int, DrawnPage]) -> Iterator[str]:

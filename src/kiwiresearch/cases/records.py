@@ -52,6 +52,7 @@ from kiwiresearch.kin.loop import CaseProgress
 from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople
 from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
+from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, DateText
 
@@ -224,20 +225,28 @@ def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord |
         return None
     is_child = tie.kind == "parent_of" and tie.second == person
     field = PARENT_OF_SEX[tree.persons[other].sex] if is_child else FIELD_OF_KIND[tie.kind]
-    span = " to ".join(when.words() for when in (tie.start, tie.end) if when)
     return FactRecord(
         id=tie.id,
         field=field,
         value=tree.persons[other].name,
         person=other,
         qualifier=tie.qualifier,
-        when=span,
+        when=lasted(tie),
         status=tie.status,
         preferred=True,
         confidence=tie.confidence,
         why_rejected="",
         evidence=tuple(_evidence_record(tree, evidence) for evidence in tie.evidence),
     )
+
+
+def lasted(tie: Relationship) -> str:
+    """When a relationship began and ended, as far as that is known."""
+    dates = [DateText(when) for when in (tie.start, tie.end) if when]
+    if len(dates) < 2:
+        return dates[0] if dates else ""
+    since, until = dates
+    return Message(f"{since} to {until}", "couple.span", since=since, until=until)
 
 
 def _evidence_record(tree: Tree, evidence: Evidence) -> EvidenceRecord:

@@ -35,6 +35,8 @@ class Locale:
     join_month_year: Callable[[str, str], str]
     """Joins a month, or a day of one, and its year."""
     is_singular: Callable[[float], bool]
+    at_time: Callable[[str, str], str] = "{}, {}".format
+    """Joins a day and the time of it."""
     colon: str = ":"
     """The colon after a name, with the space that the language puts before it."""
     space_before_percent: str = NARROW_SPACE
@@ -65,6 +67,10 @@ class Locale:
         text = f"{value:,}" if abs(value) >= separated_from else f"{value}"
         return text.replace(",", "\0").replace(".", self.decimal_mark).replace("\0", self.thousands_mark)
 
+    def signed(self, value: float) -> str:
+        """A number with its sign, such as the points of one term of a score."""
+        return f"{value:+g}".replace(".", self.decimal_mark)
+
     def share(self, value: float, digits: int = 0) -> str:
         """A share of one in percent."""
         return f"{f'{value:.{digits}%}'[:-1].replace('.', self.decimal_mark)}{self.space_before_percent}%"
@@ -93,7 +99,8 @@ class Locale:
         year, month, day, clock = found[1], self.months[int(found[2]) - 1], found[3], found[4]
         if not day:
             return self.month(month, year)
-        return self.day(int(day), month, year) + (f", {clock}" if clock else "")
+        shown = self.day(int(day), month, year)
+        return self.at_time(shown, clock) if clock else shown
 
     def moment(self, text: str) -> str:
         """A time in UTC, by the clock of this machine."""
@@ -131,6 +138,7 @@ FRENCH = Locale(
     lambda day, month: f"{'1er' if day == 1 else day} {month}",
     lambda month, year: f"{month} {year}",
     lambda value: abs(value) < 2,
+    "{} à {}".format,
     f"{HARD_SPACE}:",
 )  # fmt: skip
 SPANISH = Locale(
@@ -142,6 +150,7 @@ SPANISH = Locale(
     lambda day, month: f"{day} de {month}",
     lambda month, year: f"{month} de {year}",
     lambda value: value == 1,
+    lambda day, clock: f"{day} a {'la' if clock.startswith('01') else 'las'} {clock}",
 )  # fmt: skip
 LOCALES: Mapping[str, Locale] = MappingProxyType({"en": ENGLISH, "fr": FRENCH, "es": SPANISH})
 

@@ -221,6 +221,27 @@ def test_the_brief_speaks_the_reader_s_language(a_run: ARun, browser: httpx2.Cli
         assert page.css_first(".running > .sentence[lang=en]") is not None
 
 
+@pytest.mark.parametrize(
+    ("language", "book"),
+    [
+        ("en", "Tin, tin, 1 May 2007, flavour maxi, 14,655 articles"),
+        ("fr", "Tin, tin, 1er mai 2007, variante maxi, 14 655 articles"),
+        ("es", "Tin, tin, 1 de mayo de 2007, variante maxi, 14 655 artículos"),
+    ],
+)
+def test_a_book_of_the_settings_is_written_in_the_reader_s_language(
+    copied: Path, browser: httpx2.Client, language: str, book: str
+) -> None:
+    """Its date and the number of its articles are formatted, although the settings have them as text."""
+    brief = json.loads((copied / "brief.json").read_text())
+    brief["sources"]["books"][0] |= {
+        "title": "Tin", "name": "tin", "date": "2007-05-01", "flavour": "maxi", "articles": 14_655,
+    }  # fmt: skip
+    (copied / "brief.json").write_text(json.dumps(brief))
+    page = LexborHTMLParser(browser.get("/runs/copied%20in", headers={"Accept-Language": language}).text)
+    assert book in [said(node) for node in page.css("[aria-labelledby=gathering] dd")]
+
+
 def test_a_brief_says_how_its_topic_was_understood(copied: Path, browser: httpx2.Client) -> None:
     """The topic and its aspect are at the top, and each other sense links to research of its own."""
     brief = json.loads((copied / "brief.json").read_text())

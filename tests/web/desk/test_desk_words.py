@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 
@@ -12,9 +13,13 @@ import httpx2
 import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
+from kiwiresearch.cases.records import lasted
+from kiwiresearch.kin.sources.registry import shipped_plugins
 from kiwiresearch.kin.timeline import Age
+from kiwiresearch.kin.tree import Relationship
 from kiwiresearch.messages.catalogue import LANGUAGES, LOCALES, Entry, catalogue_in
 from kiwiresearch.messages.message import Message
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import COOKIE, preferred_language
 from kiwiresearch.web.desk.pages import section_name
@@ -195,13 +200,44 @@ AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age
     [
         ("en", ["39", "38 or 39", "30 to 42", "at least 30", "at most 42", "before birth"]),
         ("fr", ["39", "38 ou 39", "de 30 à 42", "au moins 30", "au plus 42", "avant la naissance"]),
-        ("es", ["39", "entre 38 y 39", "de 30 a 42", "al menos 30", "como mucho 42", "antes del nacimiento"]),
+        ("es", ["39", "38-39", "de 30 a 42", "al menos 30", "como mucho 42", "antes del nacimiento"]),
     ],
 )
 def test_every_age_is_written_in_the_readers_language(language: str, expected: list[str]) -> None:
     """As exactly as the dates allow."""
     words = catalogue_in(language)
     assert [said(age.words(), words) for age in AGES] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["29 January 1839", "29 January 1839 to 1882", "+1.05", "-0.5", "+2"]),
+        ("fr", ["29 janvier 1839", "29 janvier 1839 – 1882", "+1,05", "-0,5", "+2"]),
+        ("es", ["29 de enero de 1839", "29 de enero de 1839 – 1882", "+1,05", "-0,5", "+2"]),
+    ],
+)
+def test_when_a_relationship_lasted_and_points_are_written_in_the_readers_language(
+    language: str, expected: list[str]
+) -> None:
+    """The dates of a couple, with or without an end, and the terms of a score."""
+    words = catalogue_in(language)
+    since, until = (dates_in(text)[0].when for text in ("29 January 1839", "1882"))
+    begun = Relationship("tie", "spouse_of", "one", "other", start=since)
+    shown = [said(lasted(tie), words).replace("\xa0", " ") for tie in (begun, replace(begun, end=until))]
+    assert [*shown, *map(words.locale.signed, (1.05, -0.5, 2.0))] == expected
+    assert lasted(replace(begun, start=None)) == ""
+
+
+def test_the_catalogue_has_the_texts_of_the_plugins_that_ship_with_the_program() -> None:
+    """English is as in the plugin, and each text of the catalogue belongs to one."""
+    words = catalogue_in("en")
+    texts = {plugin.plugin.plugin_id: plugin.plugin for plugin in shipped_plugins()}
+    prefix = "family.plugins."
+    for key in sorted(filter(lambda key: key.startswith(prefix), words.keys())):
+        name, _, what = key.removeprefix(prefix).partition(".")
+        assert words(key) == (texts[name].display_name if what == "name" else texts[name].compliance.note)
+    assert all(words.has(f"{prefix}{name}.note") for name, plugin in texts.items() if plugin.compliance.note)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -222,8 +258,8 @@ def kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 MOMENTS = [
     ("en", "2 March 2026, 01:15"),
-    ("fr", "2 mars 2026, 01:15"),
-    ("es", "2 de marzo de 2026, 01:15"),
+    ("fr", "2 mars 2026 à 01:15"),
+    ("es", "2 de marzo de 2026 a la 01:15"),
 ]
 
 

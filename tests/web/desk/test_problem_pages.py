@@ -125,10 +125,10 @@ def test_an_invalid_form_is_explained_field_by_field(failing: httpx2.Client) -> 
     """The fields have the names a reader knows, and each error is in the reader's language."""
     answer = failing.get("/page/x/y", params={"start": "-5", "mark": "x"}, headers={"Accept-Language": "fr"})
     assert answer.status_code == 422
-    assert "<strong>Position dans la liste</strong>\u00a0: <span>Saisissez au moins 0.</span>" in answer.text
-    assert "<strong>Texte surligné</strong>\u00a0: <span>Le format n’est pas valide.</span>" in answer.text
+    assert "<strong>Position dans la liste</strong>\u00a0: <span>saisissez au moins 0.</span>" in answer.text
+    assert "<strong>Texte surligné</strong>\u00a0: <span>le format n’est pas valide.</span>" in answer.text
     long = failing.get(f"/page/x/y?run={'a' * 300}", headers={"Accept-Language": "es"})
-    assert "<strong>Informe</strong>: <span>Use 255 caracteres como máximo.</span>" in long.text
+    assert "<strong>Informe</strong>: <span>use 255 caracteres como máximo.</span>" in long.text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated
@@ -20,6 +20,7 @@ from kiwiresearch.brief import (
     Figure,
     Gap,
     QuoteInContext,
+    SourceBook,
     Statement,
     TimelineMoment,
     media_type_of,
@@ -129,6 +130,16 @@ class BriefView:
         """The address of the form for another topic."""
         return form_address({"topic": topic})
 
+    def settings(self, words: Catalogue) -> Iterator[tuple[str, str]]:
+        """The names and values of the settings of the run; the brief lists the books in the order of the run."""
+        books = iter(self.brief.sources.books)
+        for name, value in self.brief.sources.settings:
+            book = next(books, None) if name == "book" else None
+            if book is not None:
+                yield name, _book_text(book, words)
+            else:
+                yield name, words.named("brief.set_to", value) if name in ("crawl strategy", "vectors") else value
+
     def paragraphs(self, statements: Iterable[Statement]) -> list[list[CitedGroup]]:
         """Running text: a paragraph for each page that its sentences are from, cited where the source changes."""
         return paragraphs(statements, self.brief.claims)
@@ -227,6 +238,18 @@ PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Op
 """The address of a picture contains its hash, so its content never changes."""
 
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
+
+
+def _book_text(book: SourceBook, words: Catalogue) -> str:
+    """A book with its date and the number of its articles, in the reader's language."""
+    parts = (
+        book.title,
+        book.name,
+        words.locale.date(book.date),
+        book.flavour and words("brief.of_book.flavour", name=book.flavour),
+        words("desk.counts.articles", n=book.articles),
+    )
+    return ", ".join(filter(None, parts))
 
 
 def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:

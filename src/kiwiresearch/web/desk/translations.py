@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from kiwiresearch.ask import Confidence
 from kiwiresearch.kin.privacy import LIVING_NAME, WITHHELD
-from kiwiresearch.messages import Catalogue, Locale, Message, local_time, render
+from kiwiresearch.messages import Catalogue, Locale, LocalText, Message, local_time, render
 from kiwiresearch.text import two_letter_code
 from kiwiresearch.text.dates import DateRange, DateText
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
@@ -71,7 +71,9 @@ def is_command(remedy: str) -> bool:
 
 
 def said(text: str, words: Catalogue) -> str:
-    """A message in the reader's language, without markup; other text is returned unchanged."""
+    """A message or a date in the reader's language, without markup; other text is returned unchanged."""
+    if isinstance(text, LocalText):
+        return text.in_language(words.language)
     return (render(text, words) if isinstance(text, Message) and text.kind else None) or text
 
 
