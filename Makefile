@@ -40,7 +40,7 @@ style: $(READY) ## check style
 	$(BIN)/ruff format --check .
 
 types: $(READY) ## check types
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 
 layers: $(READY) ## check the import layers
 	$(BIN)/lint-imports
