@@ -101,6 +101,8 @@ def test_a_question_about_a_later_year_is_told_how_old_the_books_are(tmp_path: P
         )
     assert "“Towers” was published on 1\u00a0January 2026, before 2030." in later
     assert "Towers” was published" not in earlier
+    assert ("Add and manage books" in later, "Add and manage books" in earlier) == (True, False)
+    assert ("rephrase-hint" in later, "rephrase-hint" in earlier) == (False, True), "other words make no book newer"
 
 
 def test_a_refusal_dates_the_book_of_the_pages_that_it_shows(tmp_path: Path, a_book: BookMaker) -> None:
