@@ -1,7 +1,8 @@
 """Questions that are made of a sentence by rule: what, who, when and why, and sentences with a gap.
 
 A question is only made where its grammar is certain: the sentence keeps its own words and their order, and at most a
-subject and a form of 'to be' change places.
+subject and a form of 'to be' change places. Each kind of question is a pattern and the function that uses it: the
+file is long, but each kind can be read by itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The conflicts of a tree: competing values ranked by their evidence, with the records that would settle them."""
+"""The conflicts of a tree: competing values ranked by their evidence, with the records that would settle them.
+
+Finding, ranking and describing use the same values, which half of this file defines.
+"""
 
 from __future__ import annotations
 

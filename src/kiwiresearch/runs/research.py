@@ -1,4 +1,7 @@
-"""Makes a run: from a topic to a folder with everything that was found, and why."""
+"""Makes a run: from a topic to a folder with everything that was found, and why.
+
+The order of all steps is in one file on purpose: it decides what a killed run repeats.
+"""
 
 from __future__ import annotations
 

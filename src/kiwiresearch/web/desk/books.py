@@ -1,4 +1,7 @@
-"""The page of the library: all books for readers, and for the owner the forms that add, remove and look after them."""
+"""The page of the library: all books for readers, and for the owner the forms that add, remove and look after them.
+
+One class has all its handlers, since each ends by showing the same page.
+"""
 
 from __future__ import annotations
 

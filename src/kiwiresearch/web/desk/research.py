@@ -1,4 +1,7 @@
-"""The research pages: the form, the lists of jobs and runs, and the progress of a job."""
+"""The research pages: the form, the lists of jobs and runs, and the progress of a job.
+
+One class has all their handlers, since they share the queue and what a visitor may see.
+"""
 
 from __future__ import annotations
 
