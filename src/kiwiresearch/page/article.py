@@ -1,8 +1,8 @@
 """A book's page as part of a page of ours: its text, tables and pictures, and nothing of its own code or look.
 
 `display` makes a page safe for a sandbox, and keeps how it looks. Here there is no sandbox, so much less is kept:
-a short list of tags, each written anew with a few checked attributes. No class, style or id is the book's own. The list and what enforces it stay in one file, so
-that it can be reviewed as a whole.
+a short list of tags, each written anew with a few checked attributes. No class, style or id is the book's own.
+The list and what enforces it are in one file, so that they can be reviewed together.
 """
 
 from __future__ import annotations
