@@ -49,7 +49,7 @@ layers: $(READY) ## check the import layers
 collected: $(READY) ## find and compile all tests
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
-tests: $(READY)
+tests: $(READY) ## run only the tests
 	# Two more than there are cores, since tests wait for each other's servers.
 	@$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)') --dist worksteal
 

@@ -44,7 +44,7 @@ def text_of(page: str) -> str:
 def test_without_runs_the_page_offers_them(two_runs: TwoRuns) -> None:
     page = page_of(two_runs.client)
     assert page.count(f'value="{two_runs.old}"') == 2
-    assert "Choose two briefs" in page
+    assert "such as the same topic with different settings" in page
 
 
 PROBLEMS = [
