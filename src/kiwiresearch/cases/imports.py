@@ -25,7 +25,7 @@ from kiwiresearch.kin import (
 from kiwiresearch.kin.gedcom import ReadGedcom, read_gedcom
 from kiwiresearch.kin.loop import CheckedRecord, check_record
 from kiwiresearch.kin.sources import BookSource
-from kiwiresearch.kin.store import LIVING_OVERRIDES, CaseStore
+from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.search import OpenBook
 from kiwiresearch.zim import SCHEME, find_path, hidden_page_named_error
 
@@ -128,7 +128,8 @@ def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
 def _withhold_restricted(store: CaseStore, read: ReadGedcom) -> None:
     """Treat people whom the file marks as confidential as living, whatever their dates are."""
     if read.restricted:
-        store.set_state(LIVING_OVERRIDES, {**store.living_overrides, **dict.fromkeys(read.restricted, "living")})
+        for person in sorted(read.restricted):
+            store.override_living(person, "living", "")
 
 
 def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:

@@ -15,14 +15,12 @@ from kiwiresearch.kin import LivingStatus, PersonId, row_id
 from kiwiresearch.kin.loop import separated_ids, survivor_first
 from kiwiresearch.kin.privacy import LIVING_NAME
 from kiwiresearch.kin.resolve import ordered_pair
-from kiwiresearch.kin.store import LIVING_OVERRIDES, MergeCluster
+from kiwiresearch.kin.store import MergeCluster
 from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.kin.privacy import Mask, ShownTree
-
-REASONS_KEY = "living_reasons"
 
 
 def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
@@ -33,9 +31,8 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
             f"{status!r} is not a valid status.", remedy=f"Choose one of: {', '.join(get_args(LivingStatus))}."
         )
     store = case.store
-    with store.step("user"):
-        store.set_state(LIVING_OVERRIDES, {**store.living_overrides, person: known})
-        store.set_state(REASONS_KEY, {**(store.state(REASONS_KEY) or {}), person: why})
+    with store.edits.recording("living", [person], {"living": known}, note=why):
+        store.override_living(person, known, why)
         store.set_living(person, known, {"why": why, "by": "user"})
         case.reevaluate()
 
@@ -57,7 +54,7 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
     verdict = withheld.verdicts[person]
     by_user = person in case.store.living_overrides
     why = Message(f"{verdict.why[:1].upper()}{verdict.why[1:]}", verdict.why.kind, **verdict.why.values)
-    reason = (case.store.state(REASONS_KEY) or {}).get(person, "").rstrip(".: ") if by_user else ""
+    reason = case.store.living_reasons.get(person, "").rstrip(".: ") if by_user else ""
     if reason:
         why = Message(f"Set by hand: {reason}", "living.user_says_why", words=reason)
     return LivingRecord(person, withheld.tree.persons[person].name, verdict.status, why, by_user)
@@ -114,7 +111,7 @@ def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     """Merge two records by the user's decision, and return the id of the merge."""
     proposal = _chosen(wanted, proposed_merges(case), "possible duplicate")
-    with case.store.step("user"):
+    with case.store.edits.recording("merge", proposal.pair, note=why):
         merge = case.store.merges.merge(
             *survivor_first(case.store, *proposal.pair),
             rationale=proposal.why or DEFAULT_REASON,
@@ -130,7 +127,7 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
 def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
     """Separate two records by the user's decision; they are not proposed again."""
     proposal = _chosen(wanted, proposed_merges(case), "possible duplicate")
-    with case.store.step("user"):
+    with case.store.edits.recording("separate", proposal.pair, note=why):
         case.store.merges.separate(*proposal.pair, why or DEFAULT_REASON, "user")
         case.reevaluate()
     return proposal
@@ -158,7 +155,7 @@ def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
 def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     """Allow a separated pair, given by id prefix, to be proposed again."""
     separation = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
-    with case.store.step("user"):
+    with case.store.edits.recording("allow_merge", separation.pair, note=why):
         case.store.merges.allow(*separation.pair, why)
         case.reevaluate()
     return separation
@@ -167,7 +164,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
 def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tuple[str, ...]:
     """Undo a merge, given by id prefix; returns the ids of all merges that were undone."""
     merge = _chosen(wanted, case.store.merges.all(), "merge")
-    with case.store.step("user"):
+    with case.store.edits.recording("unmerge", merge.member_ids, note=why):
         undone = case.store.merges.undo(merge.id, cascade=cascade, why=why)
         case.reevaluate()
     return undone

@@ -54,6 +54,8 @@ Method = Literal["infobox", "lead", "prose", "plugin", "wikidata", "gedcom", "mo
 Status = Literal["verified", "unverified", "conflicting", "disputed", "rejected", "hypothesis", "superseded"]
 """Verified: the firewall and the rules are sure. Unverified: they are not. Disputed: implausible, or contradicted.
 Rejected: its quote does not say so. Hypothesis: a guess, never a fact. Conflicting, superseded: only in older cases."""
+Decision = Literal["", "accepted", "rejected", "preferred"]
+"""What a person decided about a fact, a relationship or a person; rules never change it."""
 DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 """Facts and relationships of these statuses do not count."""
 UNSETTLED: frozenset[Status] = frozenset({"conflicting", "disputed"})
@@ -144,6 +146,12 @@ class Fact:
     confidence: float = 0.0
     preferred: bool = False
     evidence: tuple[Evidence, ...] = ()
+    decision: Decision = ""
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether a person entered it."""
+        return any(evidence.method == "user" for evidence in self.evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,12 @@ class Relationship:
     status: Status = "unverified"
     confidence: float = 0.0
     evidence: tuple[Evidence, ...] = ()
+    decision: Decision = ""
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether a person entered it."""
+        return any(evidence.method == "user" for evidence in self.evidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ CHAIN = AuditChain(
 )
 State = Mapping[str, object]
 UNREDACTED_FIELDS = frozenset(
-    {"id", "ids", "entity_id", "field_name", "status", "preferred", "source_record_id", "state"}
+    {"id", "ids", "entity_id", "field_name", "status", "preferred", "source_record_id", "state", "digest"}
 )
 """Fields that reveal nothing about a person, and are logged for everyone."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from sqlalchemy import Row, Table, bindparam, func, insert, select, update
 
@@ -19,6 +19,8 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import projection
 from kiwiresearch.kin.store.audit import AuditReader, write_pending
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
+from kiwiresearch.kin.store.decisions import Aspect, decide
+from kiwiresearch.kin.store.edits import Edits, edit_digest
 from kiwiresearch.kin.store.facts import FactStore, evidence_id, value_key
 from kiwiresearch.kin.store.merges import Merges
 from kiwiresearch.kin.store.projection import wrong_rows
@@ -28,6 +30,8 @@ from kiwiresearch.kin.store.tables import (
     ASSERTION,
     AUDIT_LOG,
     CASE_STATE,
+    DECISION,
+    EDIT,
     EVIDENCE_CLAIM,
     METADATA,
     PERSON,
@@ -40,7 +44,6 @@ from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
-LIVING_OVERRIDES = "living_overrides"
 
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
@@ -85,8 +88,27 @@ def _assertion_problems(db: CaseDatabase) -> Iterator[str]:
             yield f"statement {item.id}: it was changed."
         elif item.id not in logged:
             yield f"statement {item.id}: it is not in the log."
-    for missing in sorted(logged - {item.id for item in found}):
+    for missing in sorted(logged - {item.id for item in found} - _undone_rows(db)):
         yield f"statement {missing}: it was removed."
+
+
+def _undone_rows(db: CaseDatabase) -> set[str]:
+    """The ids of rows that were removed because the edit that made them was undone."""
+    rows = db.rows(select(EDIT.c.changes).where(EDIT.c.state == "undone"))
+    return {change[2]["id"] for row in rows for change in row.changes if change[0] == "put" and "id" in change[2]}
+
+
+def _edit_problems(db: CaseDatabase) -> Iterator[str]:
+    """The edits that differ from what the log says of them."""
+    log = AUDIT_LOG
+    rows = db.rows(select(log.c.entity_id, log.c.after_state).where(log.c.action_type == "edit"))
+    logged = {row.entity_id: row.after_state["digest"] for row in rows}
+    found = {row.id: edit_digest(row._asdict()) for row in db.rows(select(EDIT))}
+    for edit in sorted(logged.keys() | found.keys()):
+        if edit not in found:
+            yield f"change {edit}: it was removed."
+        elif logged.get(edit) != found[edit]:
+            yield f"change {edit}: it was changed."
 
 
 def _id_matches(row: Row[Any], entities: list[str]) -> bool:
@@ -111,7 +133,12 @@ class IntegrityChecker(StorePart):
     def verify_rows(self) -> tuple[str, ...]:
         """The assertions, evidence, people and ties that were changed by anything but this program; without names."""
         with self._db.reading():
-            return (*_assertion_problems(self._db), *_evidence_problems(self._db), *wrong_rows(self._db))
+            return (
+                *_assertion_problems(self._db),
+                *_evidence_problems(self._db),
+                *_edit_problems(self._db),
+                *wrong_rows(self._db),
+            )
 
     def fingerprint(self) -> str:
         """A hash of all rows of all tables, independent of their order: a copy of the case has the same."""
@@ -166,7 +193,23 @@ class CaseState(StorePart):
     @property
     def living_overrides(self) -> Mapping[PersonId, LivingStatus]:
         """Who is living or dead, according to the user."""
-        return self.state(LIVING_OVERRIDES) or {}
+        return cast("Mapping[PersonId, LivingStatus]", self._decided("living"))
+
+    @property
+    def living_reasons(self) -> Mapping[PersonId, str]:
+        """Why the user says that somebody is living or dead."""
+        return self._decided("living_reason")
+
+    def override_living(self, person: PersonId, status: LivingStatus, why: str) -> None:
+        """Record what the user says about whether somebody is living."""
+        with self._db.writing():
+            decide(self._db, person, "living", status)
+            decide(self._db, person, "living_reason", why)
+
+    def _decided(self, aspect: Aspect) -> dict[str, str]:
+        with self._db.reading():
+            rows = self._db.rows(select(DECISION.c.entity_id, DECISION.c.value).where(DECISION.c.aspect == aspect))
+        return {row.entity_id: row.value for row in rows}
 
     @property
     def seeds(self) -> tuple[PersonId, ...]:
@@ -200,6 +243,7 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, CaseState, Audi
         super().__init__(database)
         self.queues = Queues(database)
         self.merges = Merges(database)
+        self.edits = Edits(database)
         database.deferred = [projection.refresh, write_pending]
 
     @classmethod

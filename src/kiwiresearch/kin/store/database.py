@@ -6,19 +6,33 @@ import contextlib
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from sqlalchemy import Connection, CursorResult, Executable, Row, Table, insert, select, text, update
+from sqlalchemy import Connection, CursorResult, Executable, Row, Table, delete, insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store.location import CASE_ERRORS, WAIT_REMEDY, create_schema, locked_folder
-from kiwiresearch.kin.store.tables import AUDIT_HEAD, CASE_FORMAT, METADATA, RESEARCH_CASE, create_triggers
+from kiwiresearch.kin.store.tables import (
+    ATTACHED,
+    ATTACHMENT,
+    AUDIT_HEAD,
+    CASE_FORMAT,
+    CASE_STATE,
+    DECISION,
+    EDIT,
+    METADATA,
+    REMOVABLE,
+    RESEARCH_CASE,
+    create_trigger,
+    create_triggers,
+    trigger_name,
+)
 from kiwiresearch.kin.tree import row_id
 from kiwiresearch.store import START, Address, Database, Schema, table_names
 
@@ -41,7 +55,35 @@ def _drop_unused(connection: Connection) -> None:
     connection.execute(insert(CASE_FORMAT).values(name="version", value="2"))
 
 
-SCHEMA = Schema(METADATA, CASE_FORMAT, 2, MappingProxyType({2: _drop_unused}), create_triggers)
+def _add_edits(connection: Connection) -> None:
+    """Add what people change: edits, decisions and attachments, and which edit made a row."""
+    for table in (EDIT, DECISION, ATTACHMENT, ATTACHED):
+        table.create(connection)
+    _move_overrides(connection)
+    on_table = "" if connection.dialect.name == "sqlite" else " ON {table}"
+    for name in sorted(REMOVABLE):
+        connection.execute(text(f"ALTER TABLE {name} ADD COLUMN edit_id TEXT DEFAULT '' NOT NULL"))
+        connection.execute(text(f"DROP TRIGGER {trigger_name(name, 'DELETE')}{on_table.format(table=name)}"))
+        create_trigger(connection, name, "DELETE")
+
+
+def _move_overrides(connection: Connection) -> None:
+    """What users said about who is living is a decision like others."""
+    for key, aspect in (("living_overrides", "living"), ("living_reasons", "living_reason")):
+        found = connection.execute(select(CASE_STATE.c.value).where(CASE_STATE.c.key == key)).scalar()
+        rows = [
+            {"entity_id": person, "aspect": aspect, "value": value, "edit_id": ""}
+            for person, value in ((found or [{}])[0] or {}).items()
+        ]
+        if rows:
+            connection.execute(insert(DECISION), rows)
+        connection.execute(delete(CASE_STATE).where(CASE_STATE.c.key == key))
+
+
+SCHEMA = Schema(METADATA, CASE_FORMAT, 3, MappingProxyType({2: _drop_unused, 3: _add_edits}), create_triggers)
+
+Change = list[Any]
+"""A change of an edit: `["put", table, row]`, `["drop", table, row]` or `["set", table, id, column, old, new]`."""
 
 
 class CaseDatabase:
@@ -56,6 +98,9 @@ class CaseDatabase:
         self.changed_people: set[str] = set()
         self.changed_ties: set[str] = set()
         self.pending_audit: list[dict[str, Any]] = []
+        self.edit_id = ""
+        """The edit that this step is part of; empty while research changes the case."""
+        self.edit_changes: list[Change] = []
         # Caches of rows, valid until the step ends or fails.
         self.merged_into: dict[str, str] | None = None
         self.known_people: set[str] = set()
@@ -238,8 +283,23 @@ class CaseDatabase:
         if table not in self._inserts:  # building a statement takes longer than running it
             made = self._database.insert(table).on_conflict_do_nothing()
             self._inserts[table] = made.execution_options(preserve_rowcount=True)
+        if table.name in REMOVABLE:
+            row = {**row, "edit_id": self.edit_id}
         with self.errors():
-            return self.connection.execute(self._inserts[table], dict(row)).rowcount > 0
+            is_new = self.connection.execute(self._inserts[table], dict(row)).rowcount > 0
+        if is_new:
+            self.note_changes([["put", table.name, dict(row)]])
+        return is_new
+
+    def remove(self, table: Table, row: Mapping[str, Any]) -> None:
+        """Delete the row with the key of this one."""
+        self.run(delete(table).where(*(column == row[column.name] for column in table.primary_key)))
+        self.note_changes([["drop", table.name, dict(row)]])
+
+    def note_changes(self, changes: Iterable[Change]) -> None:
+        """Remember what the open edit changed; changes by research are not part of an edit."""
+        if self.edit_id:
+            self.edit_changes += changes
 
     def put(self, table: Table, row: Mapping[str, Any]) -> None:
         """Insert a row, or replace the one with its key."""
@@ -270,7 +330,8 @@ class CaseDatabase:
     @contextmanager
     def _transaction(self, *, is_write: bool) -> Iterator[Connection]:
         """A transaction; engine errors at its start become errors of the case, errors of its body pass unchanged."""
-        self.merged_into = None  # another process may have merged people in the meantime
+        self.merged_into = None  # another process may have merged or removed people in the meantime
+        self.known_people.clear()
         with ExitStack() as stack:
             with self.errors():
                 begun = self._database.write_transaction(WRITER) if is_write else self._database.read_transaction()
@@ -284,6 +345,8 @@ class CaseDatabase:
         self.changed_people.clear()
         self.changed_ties.clear()
         self.pending_audit.clear()
+        self.edit_id = ""
+        self.edit_changes.clear()
         self.merged_into = None
         self.known_people.clear()
         self.texts.clear()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, delete, or_, select, update
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
+from kiwiresearch.kin.store.decisions import PREFERRED, Verdict, decide
 from kiwiresearch.kin.store.records import canonical_id, may_live
 from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow, StoredValue, date_to_json
@@ -97,7 +98,8 @@ def _assert(
         details |= {"value": fact.value, "status": assessment.status}
         audit.record(db, "assert", fact_id, is_redacted=_is_redacted(db, ends, fact.field), after=details)
     elif db.insert_new(EVIDENCE_CLAIM, claim):
-        _strengthen(db, fact_id, assessment.status, confidence)
+        if not db.edit_id:  # what a person enters does not change what the rules found
+            _strengthen(db, fact_id, assessment.status, confidence)
         audit.record(db, "add_evidence", fact_id, is_redacted=_is_redacted(db, ends, fact.field), after=details)
     return fact_id
 
@@ -183,7 +185,8 @@ def _equivalent_assertions(db: CaseDatabase, fact_or_tie: str) -> list[Row[Any]]
     return list(db.run(select(rows).where(rows.c.entity_id.in_(select(ties.c.id).where(*same))).order_by(rows.c.id)))
 
 
-def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
+def _note_row_changed(db: CaseDatabase, row: Row[Any]) -> tuple[PersonId, ...]:
+    """Mark the people of an assertion to be derived again, and return them."""
     people: tuple[PersonId, ...] = (row.entity_id,)
     if row.entity_type == "relationship":
         ties = RELATIONSHIP
@@ -191,6 +194,11 @@ def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[st
         people = (ends.person1_id, ends.person2_id)
         db.changed_ties.add(row.entity_id)
     db.changed_people.update(people)
+    return people
+
+
+def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
+    people = _note_row_changed(db, row)
     shown = {"field_name": row.field_name}
     is_redacted = _is_redacted(db, people, row.field_name)
     audit.record(db, action, row.id, is_redacted=is_redacted, before={**before, **shown}, after={**after, **shown})
@@ -305,6 +313,41 @@ class FactStore(StorePart):
                     _change_assertion(self._db, row.id, {"preferred": wanted})
                     after = {"preferred": wanted, "why": why}
                     _note_decision(self._db, "prefer", row, {"preferred": row.preferred}, after)
+
+    def decide(self, fact_or_tie: str, verdict: Verdict | Literal[""]) -> None:
+        """Record what a person decided about a fact or a tie; an empty verdict withdraws it."""
+        with self._db.writing():
+            rows = _equivalent_assertions(self._db, fact_or_tie)
+            ties = {row.entity_id for row in rows if row.entity_type == "relationship"}
+            for entity in sorted(ties or {row.id for row in rows}):
+                decide(self._db, entity, "status", verdict)
+            self._note_changed(rows)
+
+    def choose(self, fact: str, *, is_preferred: bool = True) -> None:
+        """Record that a person prefers this value to all others of its field, or no longer does."""
+        with self._db.writing():
+            rows = _equivalent_assertions(self._db, fact)
+            chosen = {row.id for row in rows}
+            others = select(ASSERTION).where(
+                ASSERTION.c.entity_id == rows[0].entity_id, ASSERTION.c.field_name == rows[0].field_name
+            )
+            for row in self._db.run(others.order_by(ASSERTION.c.id)).all():
+                decide(self._db, row.id, "preferred", PREFERRED if is_preferred and row.id in chosen else "")
+            self._note_changed(rows)
+
+    def remove_person(self, person: PersonId) -> None:
+        """Record that a person does not belong to the case; nothing about them is shown any more."""
+        with self._db.writing():
+            root = canonical_id(self._db, person)
+            decide(self._db, root, "status", "rejected")
+            ends = or_(RELATIONSHIP.c.person1_id == root, RELATIONSHIP.c.person2_id == root)
+            for tie in self._db.run(select(RELATIONSHIP).where(ends)).all():
+                self._db.changed_people |= {tie.person1_id, tie.person2_id}
+            self._db.changed_people.add(root)
+
+    def _note_changed(self, rows: Sequence[Row[Any]]) -> None:
+        for row in rows:
+            _note_row_changed(self._db, row)
 
     def put_conflict(self, conflict: ConflictRow) -> str:
         """Store the outcome of competing facts, replacing the earlier one; an empty id is filled in."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, func, select, update
 
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
@@ -56,6 +56,7 @@ class Merges(StorePart):
                 ["person", gone, "merged_into_id", None, kept],
             ]
             db.run(update(PERSON).where(PERSON.c.id == gone).values(merged_into_id=kept))
+            db.note_changes(["set", *change] for change in undo)
             db.merged_into = None
             row = {
                 "id": cluster,
@@ -74,7 +75,7 @@ class Merges(StorePart):
                 "created_at": db.now(),
                 "reverted_at": "",
             }
-            db.run(insert(MERGE_CLUSTER).values(row))
+            db.insert_new(MERGE_CLUSTER, row)
             db.changed_people |= {kept, gone}
             details = {"ids": [kept, gone], "rationale": rationale, "score": score}
             audit.record(db, "merge", cluster, is_redacted=may_live(db, kept, gone), after=details)
@@ -136,8 +137,10 @@ class Merges(StorePart):
         mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
         db = self._db
         with db.writing():
-            if not db.run(delete(CANNOT_LINK).where(*mine)).rowcount:
+            row = db.run(select(CANNOT_LINK).where(*mine)).one_or_none()
+            if row is None:
                 raise BadUsage(f"{low!r} and {high!r} are not kept separate.")
+            db.remove(CANNOT_LINK, row._asdict())
             details = {"ids": [low, high], "why": why}
             audit.record(db, "allow_link", low, is_redacted=may_live(db, low, high), after=details)
 
@@ -199,6 +202,11 @@ def _dependent_merges(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[A
     return found
 
 
+def _swapped(change: list[Any]) -> list[Any]:
+    table, changed_id, column, old, new = change
+    return [table, changed_id, column, new, old]
+
+
 def _columns(row: Row[Any]) -> set[tuple[str, str, str]]:
     return {(name, changed_id, column) for name, changed_id, column, _, _ in row.undo}
 
@@ -219,6 +227,10 @@ def _undo(db: CaseDatabase, row: Row[Any], why: str) -> None:
             )
     done = {"state": "reverted", "reverted_at": db.now()}
     db.run(update(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == row.id).values(done))
+    db.note_changes(["set", *_swapped(change)] for change in reversed(row.undo))
+    db.note_changes(
+        ["set", "merge_cluster", row.id, column, getattr(row, column), value] for column, value in done.items()
+    )
     db.merged_into = None
     db.changed_people |= {kept, gone}
     details = {"ids": [kept, gone], "why": why}

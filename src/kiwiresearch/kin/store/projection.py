@@ -12,9 +12,10 @@ from sqlalchemy import Row, Table, bindparam, delete, insert, or_, select, updat
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import follow_merges
-from kiwiresearch.kin.store.tables import ASSERTION, EVENT, PERSON, PERSON_EXTERNAL, PERSON_NAME, RELATIONSHIP
+from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
+from kiwiresearch.kin.store.tables import EVENT, PERSON, PERSON_EXTERNAL, PERSON_NAME, RELATIONSHIP
 from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_field, date_bounds, rank_key
-from kiwiresearch.kin.tree import DISCARDED, row_id
+from kiwiresearch.kin.tree import DISCARDED, Decision, Status, row_id
 
 PERSON_EVENTS = ("birth", "baptism", "death", "burial")
 
@@ -152,16 +153,22 @@ def _chunks(some: Sequence[Element]) -> Iterator[Sequence[Element]]:
 
 def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row[Any]]]:
     found: dict[str, list[Row[Any]]] = {entity: [] for entity in entities}
-    for row in db.rows(select(ASSERTION).where(ASSERTION.c.entity_id.in_(list(found)))):
+    for row in db.rows(select(DECIDED_ASSERTION).where(DECIDED_ASSERTION.c.entity_id.in_(list(found)))):
         found[row.entity_id].append(row)
     return found
 
 
 def _refresh_relationships(db: CaseDatabase, ties: Sequence[str]) -> None:
-    _update(db, RELATIONSHIP, [_relationship_values(tie, rows) for tie, rows in _assertions_of(db, ties).items()])
+    decided = verdicts(db)
+    said = _assertions_of(db, ties)
+    changes = [_relationship_values(tie, rows, decided.get(tie, "")) for tie, rows in said.items() if rows]
+    _update(db, RELATIONSHIP, changes)
 
 
-def _relationship_values(tie: str, said: Sequence[Row[Any]]) -> JsonDict:
+STATUS_OF_VERDICT: Mapping[str, Status] = {"accepted": "verified", "rejected": "rejected"}
+
+
+def _relationship_values(tie: str, said: Sequence[Row[Any]], decided: Decision) -> JsonDict:
     ranked = sorted(said, key=rank_key)
     living = [row for row in ranked if row.status not in DISCARDED] or ranked
     values = [row.field_value for row in living]
@@ -174,7 +181,7 @@ def _relationship_values(tie: str, said: Sequence[Row[Any]]) -> JsonDict:
         "start_date": date_bounds(start).earliest,
         "end": end,
         "end_date": date_bounds(end).latest,
-        "status": living[0].status,
+        "status": STATUS_OF_VERDICT.get(decided, living[0].status),
         "confidence": living[0].confidence,
     }
 
@@ -188,11 +195,13 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
             values = _person_values(row, said[row.id], best_by_field(said[row.id]), merged_people)
             if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"person {row.id}: it does not match its facts."
+    decided = verdicts(db)
     for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
         said = _assertions_of(db, [row.id for row in some])
         for row in some:
             # No row has the status "unsaid", so a tie without assertions is always reported.
-            values = _relationship_values(row.id, said[row.id]) if said[row.id] else {"status": "unsaid"}
+            known = said[row.id]
+            values = _relationship_values(row.id, known, decided.get(row.id, "")) if known else {"status": "unsaid"}
             if any(getattr(row, name) != value for name, value in values.items() if name != "row_key"):
                 yield f"relationship {row.id}: it does not match its facts."
 

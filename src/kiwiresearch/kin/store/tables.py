@@ -60,6 +60,11 @@ def _reference(name: str, to: str, **more: Any) -> Column[Any]:
     return Column(name, Text(), ForeignKey(to), nullable=more.pop("nullable", False), **more)
 
 
+def _edit_id() -> Column[Any]:
+    """The edit that made a row, which may remove it again when it is undone; empty if research made the row."""
+    return Column("edit_id", Text(), nullable=False, server_default="")
+
+
 RESEARCH_CASE = Table(
     "research_case", METADATA, _key("id"), *_columns("json", "settings"), *_columns("text", "created_at")
 )
@@ -151,10 +156,14 @@ ASSERTION = Table(
     *_columns("text", "status"),
     *_columns("flag", "is_fact", "preferred"),
     *_columns("text", "asserted_at", "changed_at"),
+    _edit_id(),
     CheckConstraint("confidence >= 0 AND confidence <= 1", name="confidence_bounds"),
     Index(None, "entity_id", "field_name"),
 )
-"""One value of one field; only its status and other decisions change, and it is never deleted."""
+"""One value of one field; only what the rules decide about it changes, and it is never deleted.
+
+What people decide about it is in `DECISION`, where no rule can change it.
+"""
 
 SOURCE_RECORD = Table(
     "source_record",
@@ -168,6 +177,7 @@ SOURCE_RECORD = Table(
     *_columns("text", "text_hash"),
     *_columns("json", "raw_extracted", "metadata"),
     *_columns("integer", "seq"),
+    _edit_id(),
     UniqueConstraint("url", "content_hash"),
 )
 """One version of a page, record or file, with the text that quotes are spans of."""
@@ -183,6 +193,7 @@ EVIDENCE_CLAIM = Table(
     *_columns("text", "locator", "stance", "information_type", "directness", "origin_group", "extraction_method"),
     *_columns("real", "source_reliability", "confidence"),
     *_columns("json", "llm_rationale"),
+    _edit_id(),
     CheckConstraint("length(citation_snippet) > 0", name="snippet_not_empty"),
 )
 """Words of a source that support an assertion, which may have several."""
@@ -212,6 +223,39 @@ CANNOT_LINK = Table(
     *_columns("text", "reason", "decided_by", "at"),
 )
 """Two people who are not the same; the first id is the lower one."""
+
+EDIT = Table(
+    "edit",
+    METADATA,
+    _key("id"),
+    Column("seq", BigInteger(), nullable=False, unique=True),
+    *_columns("text", "kind"),
+    *_columns("json", "people", "details"),
+    *_columns("text", "note", "author", "salt"),
+    *_columns("json", "changes"),
+    *_columns("text", "state", "made_at", "undone_at"),
+)
+"""A change that a person made, with every row and column that it changed, so that it can be undone and redone."""
+
+DECISION = Table(
+    "decision", METADATA, _key("entity_id"), _key("aspect"), *_columns("text", "value"), Column("edit_id", Text())
+)
+"""What a person decided about an assertion, a tie or a person; it outweighs what the rules decide."""
+
+ATTACHMENT = Table(
+    "attachment", METADATA, _key("id"), *_columns("text", "media_type", "name", "added_at"), *_columns("bytes", "body")
+)
+"""The content of a picture or a scan; its id is its hash."""
+
+ATTACHED = Table(
+    "attached",
+    METADATA,
+    _key("id"),
+    Column("entity_id", Text(), nullable=False, index=True),
+    _reference("attachment_id", "attachment.id"),
+    *_columns("text", "role", "caption", "source_record_id", "added_at"),
+)
+"""A picture of a person, or the scan of a source, and what it belongs to."""
 
 CONFLICT = Table(
     "conflict",
@@ -295,10 +339,13 @@ UNCHANGEABLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Operations forbidden on rows that others depend on."""
 
 
+REMOVABLE = frozenset({"assertion", "evidence_claim", "source_record"})
+"""Tables whose rows are removed when the edit that made them is undone."""
+
+
 def create_triggers(connection: Connection) -> None:
     """Make the database refuse to change rows that others depend on."""
     is_file = connection.dialect.name == "sqlite"
-    refuse = "EXECUTE FUNCTION kin_refuse()"
     if not is_file:
         connection.execute(
             text(
@@ -307,9 +354,22 @@ def create_triggers(connection: Connection) -> None:
             )
         )
     for table, changes in UNCHANGEABLE.items():
-        abort = f"BEGIN SELECT RAISE(ABORT, 'rows of {table} are kept as they were written'); END"
         for change in changes:
-            start = f"CREATE TRIGGER {table}_no_{change.split()[0].lower()} BEFORE {change} ON {table} FOR EACH ROW"
-            connection.execute(text(f"{start} {abort if is_file else refuse}"))
+            create_trigger(connection, table, change)
         if not is_file:
-            connection.execute(text(f"CREATE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} {refuse}"))
+            connection.execute(text(f"CREATE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} {REFUSE}"))
+
+
+REFUSE = "EXECUTE FUNCTION kin_refuse()"
+
+
+def create_trigger(connection: Connection, table: str, change: str) -> None:
+    """Make the database refuse one kind of change, except the removal of rows that an edit made."""
+    abort = f"BEGIN SELECT RAISE(ABORT, 'rows of {table} are kept as they were written'); END"
+    made_by_research = "WHEN (OLD.edit_id = '') " if change == "DELETE" and table in REMOVABLE else ""
+    start = f"CREATE TRIGGER {trigger_name(table, change)} BEFORE {change} ON {table} FOR EACH ROW {made_by_research}"
+    connection.execute(text(f"{start}{abort if connection.dialect.name == 'sqlite' else REFUSE}"))
+
+
+def trigger_name(table: str, change: str) -> str:
+    return f"{table}_no_{change.split()[0].lower()}"

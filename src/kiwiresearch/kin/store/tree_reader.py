@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Table, func, select
+from sqlalchemy import ColumnElement, FromClause, Row, Table, func, select
 
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
+from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
 from kiwiresearch.kin.store.records import canonical_id, living_from_flag
 from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP, SOURCE_RECORD
 from kiwiresearch.kin.store.values import date_from_json, rank_key
-from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
+from kiwiresearch.kin.tree import DISCARDED, Decision, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 EVIDENCE_COLUMNS = {
     "source": "source_record_id",
@@ -29,7 +30,7 @@ EVIDENCE_COLUMNS = {
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
-def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
+def _rows(db: CaseDatabase, table: FromClause, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
     return db.rows(select(table).where(*conditions).order_by(table.c.id))
 
 
@@ -69,6 +70,7 @@ def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> 
                 lead.confidence,
                 chosen,
                 _evidence_of_group(group, evidence),
+                lead.decision,
             )
         )
     return found
@@ -80,7 +82,10 @@ def _evidence_of_group(group: Sequence[Row[Any]], evidence: Mapping[str, list[Ev
 
 
 def _ties(
-    rows: Sequence[Row[Any]], by_entity: Mapping[str, list[Row[Any]]], evidence: Mapping[str, list[Evidence]]
+    rows: Sequence[Row[Any]],
+    by_entity: Mapping[str, list[Row[Any]]],
+    evidence: Mapping[str, list[Evidence]],
+    decided: Mapping[str, Decision],
 ) -> list[Relationship]:
     shadows: defaultdict[str, list[Row[Any]]] = defaultdict(list)
     for row in rows:
@@ -97,6 +102,7 @@ def _ties(
             row.status,
             row.confidence,
             _evidence_of_group(shadows[row.id], evidence),
+            decided.get(row.id, ""),
         )
         for row in rows
         if not row.shadowed_by
@@ -130,9 +136,12 @@ class TreeReader(StorePart):
         In each field one fact is preferred: the chosen one, or else the best supported.
         """
         with self._db.reading():
-            people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
-            ties = _rows(self._db, RELATIONSHIP)
-            assertions = [row for row in _rows(self._db, ASSERTION) if with_discarded or row.status not in DISCARDED]
+            decided = verdicts(self._db)
+            found = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
+            people = [row for row in found if row.id not in decided]  # a person who was decided on was removed
+            removed = {row.id for row in found} - {row.id for row in people}
+            ties = [row for row in _rows(self._db, RELATIONSHIP) if not removed & {row.person1_id, row.person2_id}]
+            assertions = [row for row in _rows(self._db, DECIDED_ASSERTION) if with_discarded or row.status not in DISCARDED]
             evidence = _evidence(self._db)
             columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
             sources = {
@@ -143,7 +152,7 @@ class TreeReader(StorePart):
             by_entity[row.entity_id].append(row)
         facts = [fact for row in people for fact in _facts(by_entity[row.id], evidence)]
         dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCARDED}
-        related = _ties(ties, by_entity, evidence)
+        related = _ties(ties, by_entity, evidence, decided)
         return Tree(
             {row.id: _person(row, is_dead=row.id in dead) for row in people},
             tuple(tie for tie in related if with_discarded or tie.status not in DISCARDED),
@@ -155,7 +164,8 @@ class TreeReader(StorePart):
         """Whether `with_discarded` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
         with self._db.reading():
             fallen = [
-                select(table.c.id).where(table.c.status.in_(sorted(DISCARDED))) for table in (ASSERTION, RELATIONSHIP)
+                select(table.c.id).where(table.c.status.in_(sorted(DISCARDED)))
+                for table in (DECIDED_ASSERTION, RELATIONSHIP)
             ]
             return all(self._db.run(item.limit(1)).first() is None for item in fallen)
 
@@ -168,7 +178,7 @@ class TreeReader(StorePart):
         with self._db.reading():
             root = canonical_id(self._db, person)
             row = self._db.rows(select(PERSON).where(PERSON.c.id == root))[0]
-            rows = ASSERTION
+            rows = DECIDED_ASSERTION
             deaths = select(rows.c.id).where(
                 rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCARDED))
             )

@@ -1,0 +1,92 @@
+"""Edits: what a person changes can be undone and redone, byte for byte, and no later reading overwrites it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import pytest
+from tests.kin.cases import a_source, dump, now, rows_of, said
+from tests.kin.test_kin_merge import KINDS, PEOPLE, Chance, T, a_family, merged
+
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.tables import EDIT, EVIDENCE_CLAIM
+from kiwiresearch.kin.tree import FieldName, Source
+
+FIELDS: tuple[FieldName, ...] = ("birth_date", "birth_place", "death_date", "name")
+WORDS: dict[FieldName, str] = {
+    "birth_date": "12 May 1851",
+    "birth_place": "York",
+    "death_date": "3 March 1901",
+    "name": "Ann Smith",
+}
+
+
+def entered(store: CaseStore, person: str, field: FieldName, note: str) -> str:
+    """A value that a person entered, with a note as its source."""
+    text = f"{note}: {WORDS[field]}"
+    source = store.add_source(Source("", f"user:{note}", "You"), text, {}, {})
+    return store.assert_fact(person, said(field, WORDS[field], text=text), source, status="verified", confidence=0.9)
+
+
+def random_edit(store: CaseStore, chance: Chance, number: int) -> None:
+    """One edit of a random kind; raises if it is refused."""
+    first, second = chance.choice(PEOPLE), chance.choice(PEOPLE)
+
+    def one_of(things: Sequence[T]) -> T:
+        if not things:
+            raise BadUsage("nothing is left")
+        return chance.choice(things)
+
+    kinds: dict[str, Callable[[], object]] = {
+        "add_person": lambda: store.add_person(f"new{number}", f"New {number}", "female"),
+        "add_fact": lambda: store.choose(entered(store, first, chance.choice(FIELDS), f"note {number}")),
+        "prefer_fact": lambda: store.choose(one_of(store.tree().facts).id),
+        "remove_fact": lambda: store.decide(one_of(store.tree().facts).id, "rejected"),
+        "accept_fact": lambda: store.decide(one_of(store.tree().facts).id, "accepted"),
+        "remove_tie": lambda: store.decide(one_of(store.tree().relationships).id, "rejected"),
+        "add_tie": lambda: store.assert_tie(
+            chance.choice(KINDS), first, second, said("father", "Tom Smith"), a_source(store, f"user:{number}")
+        ),
+        "add_name": lambda: store.add_name_form(first, f"Nick {number}"),
+        "remove_person": lambda: store.remove_person(one_of([each for each in store.tree().persons if each > "new"])),
+        "merge": lambda: merged(store, first, second, even_if_separated=True),
+        "unmerge": lambda: store.merges.undo(
+            one_of([each.id for each in store.merges.all() if each.state == "merged"]), cascade=True
+        ),
+        "separate": lambda: store.merges.separate(first, second, f"two people {number}"),
+        "living": lambda: store.override_living(first, "living", "I know her"),
+    }
+    kind = chance.choice(sorted(kinds))
+    with store.edits.recording(kind, [first, second], {"number": number}):  # type: ignore[arg-type]
+        kinds[kind]()
+
+
+def test_300_random_edits_undone_and_redone_leave_the_case_byte_for_byte_as_it_was(case: CaseStore) -> None:
+    """After 300 random edits, merges, undos and redos, undoing all of them restores every table."""
+    chance = Chance("11")
+    a_family(case, chance)
+    before, tree = dump(case, history=True), case.tree()
+    for number in range(300):
+        drawn = chance.random()
+        edits = case.edits.all()
+        try:
+            if drawn < 0.5 or not edits:
+                random_edit(case, chance, number)
+            elif drawn < 0.8:
+                case.edits.undo(chance.choice(edits).id, cascade=True)
+            else:
+                case.edits.redo(chance.choice(edits).id)
+        except BadUsage:
+            pass  # such as an edit that is undone already, or two people who are one
+        if number % 30 == 0:
+            assert case.verify_rows() == ()
+    kinds = {edit.kind for edit in case.edits.all()}
+    assert len(kinds) >= 12, kinds
+    for edit in reversed(case.edits.all()):
+        if edit.state == "done":
+            case.edits.undo(edit.id)
+    assert dump(case, history=True) == before
+    assert case.tree() == tree
+    assert (case.verify_rows(), case.verify_audit()) == ((), ())
