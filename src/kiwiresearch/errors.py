@@ -2,6 +2,7 @@
 
 KiwiError                     exit code 1, with a remedy
 ├── BadUsage                  the command makes no sense as given (exit code 2)
+│   ├── OutOfDate             somebody else has changed it since
 │   └── BookNotAdded          an uploaded book was not added; the reason says why
 ├── BadSettings               a setting or the shelf file cannot be used
 ├── BookError                 an error about a book
@@ -91,6 +92,10 @@ class BadUsage(KiwiError):
     """The command was given something that makes no sense."""
 
     exit_code = 2
+
+
+class OutOfDate(BadUsage):
+    """Somebody else has changed the same thing since it was read. Look at it again."""
 
 
 class BookNotAdded(BadUsage):

@@ -43,7 +43,11 @@ def dump(store: CaseStore, *, history: bool = False) -> str:
     The audit log is left out, and so are merges and forbidden links unless
     `history` is asked for: they say what was decided, not what is known.
     """
-    left_out = {"audit_log", "audit_head", "edit"} if history else {"audit_log", "audit_head", "edit", "merge_cluster", "cannot_link"}
+    left_out = (
+        {"audit_log", "audit_head", "edit"}
+        if history
+        else {"audit_log", "audit_head", "edit", "merge_cluster", "cannot_link"}
+    )
     lines = []
     for name, table in sorted(METADATA.tables.items()):
         rows = [] if name in left_out else rows_of(store, table)

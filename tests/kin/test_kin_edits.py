@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 
-import pytest
-from tests.kin.cases import a_source, dump, now, rows_of, said
+from tests.kin.cases import a_source, dump, said
 from tests.kin.test_kin_merge import KINDS, PEOPLE, Chance, T, a_family, merged
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.tables import EDIT, EVIDENCE_CLAIM
 from kiwiresearch.kin.tree import FieldName, Source
 
 FIELDS: tuple[FieldName, ...] = ("birth_date", "birth_place", "death_date", "name")

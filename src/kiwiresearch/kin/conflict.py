@@ -216,7 +216,8 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
     is_disputed = all(statement.is_disputed for statement in group.facts)
     origins = _origins(tree, evidence)
     support = _support(origins, max((statement.confidence for statement in group.facts), default=0.0))
-    standing = (int(bool(problem) or is_disputed), information, form, official)
+    is_chosen = any(statement.is_chosen for statement in group.facts)
+    standing = (int(not is_chosen), int(bool(problem) or is_disputed), information, form, official)
     method = min((METHOD_RANK[item.method] for item in evidence), default=3)
     order = (
         *standing,
@@ -384,6 +385,7 @@ def _rationale(status: ResolutionStatus, groups: list[ValueGroup], weights: list
 
 
 RANKING_CRITERIA = (
+    Message("you chose it", "conflict.by_choice"),
     Message("nothing contradicts it", "conflict.by_plausibility"),
     Message("its information comes from someone closer to the event", "conflict.by_information"),
     Message("its source is closer to the original record", "conflict.by_form"),

@@ -141,6 +141,8 @@ class CompetingStatement:
     evidence: tuple[Evidence, ...]
     confidence: float
     is_disputed: bool
+    is_chosen: bool = False
+    """Whether a person accepted it or prefers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,15 @@ def competing_facts(
 ) -> tuple[CompetingStatement, ...]:
     """All statements about a field; for parents, ties as well as facts."""
     facts = [
-        CompetingStatement(fact.id, fact.value, fact.when, fact.evidence, fact.confidence, fact.status == "disputed")
+        CompetingStatement(
+            fact.id,
+            fact.value,
+            fact.when,
+            fact.evidence,
+            fact.confidence,
+            fact.status == "disputed",
+            bool(fact.decision),
+        )
         for fact in tree.facts_of(person, field)
         if fact.status not in DISCARDED and fact.value.strip()
     ]
@@ -189,7 +199,9 @@ def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iter
         parent = tree.persons.get(tie.first)
         if sex and parent and parent.sex == sex:
             is_disputed = tie.status == "disputed" or tie.qualifier == "disputed"
-            yield CompetingStatement(tie.id, parent.name, None, tie.evidence, tie.confidence, is_disputed)
+            yield CompetingStatement(
+                tie.id, parent.name, None, tie.evidence, tie.confidence, is_disputed, bool(tie.decision)
+            )
 
 
 def group_values(field: FieldName, said: Sequence[CompetingStatement]) -> tuple[ValueGroup, ...]:

@@ -170,6 +170,7 @@ STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.LimitReached: (429, "Limit reached"),
     errors.Interrupted: (503, "Interrupted"),
     errors.RunError: (500, "Run not usable"),
+    errors.OutOfDate: (409, "Changed in the meantime"),
     errors.FolderTaken: (409, "Already under way"),
     errors.WrongJobState: (409, "Already under way"),
     errors.CannotWrite: (503, "Cannot write"),

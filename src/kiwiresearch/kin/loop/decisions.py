@@ -11,7 +11,7 @@ from kiwiresearch.kin.plausibility import find_implausible
 from kiwiresearch.kin.privacy import living_verdicts
 from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose, review_by_model
 from kiwiresearch.kin.store import CaseStore, ConflictRow
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.tree import Fact, PersonId, Relationship, Tree
 from kiwiresearch.llm import Model
 
 
@@ -103,7 +103,9 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
 
 def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
     """Dispute the facts and relationships that cannot be right; they stay in the case."""
-    known = {fact.id: fact.status for fact in tree.facts} | {tie.id: tie.status for tie in tree.relationships}
+    stated: list[Fact | Relationship] = [*tree.facts, *tree.relationships]
+    # What a person says is not disputed by a rule.
+    known = {item.id: item.status for item in stated if not (item.decision or item.is_entered)}
     for doubt in find_implausible(tree):
         for identity in (*doubt.facts, *doubt.relationships):
             if known.get(identity) not in (None, "disputed"):

@@ -1,4 +1,4 @@
-"""Edits: what people change in a case, each with the rows and columns it changed, so that it can be undone and redone."""
+"""Edits: what people change in a case, each with the rows it changed, so that it can be undone and redone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import LargeBinary, Row, Table, delete, func, insert, or_, select, update
 
-from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store import audit
@@ -29,6 +28,7 @@ from kiwiresearch.kin.store.tables import (
 )
 from kiwiresearch.kin.tree import PersonId, row_id
 
+StoredRow = dict[str, Any]
 EditKind = Literal[
     "add_person",
     "remove_person",
@@ -100,7 +100,7 @@ class Edits(StorePart):
                 db.edit_id, db.edit_changes = "", []
 
     def _store(
-        self, seq: int, kind: EditKind, people: Sequence[PersonId], details: JsonDict, note: str, author: str
+        self, seq: int, kind: EditKind, people: Sequence[PersonId], details: StoredRow, note: str, author: str
     ) -> None:
         db = self._db
         row = {
@@ -202,13 +202,17 @@ def _dependent(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
     return found
 
 
+DERIVED = frozenset({"status", "confidence", "is_fact", "preferred"})
+"""Columns that the rules decide; what they decide as a consequence of an edit is undone with it, if it still holds."""
+
+
 def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
     """What an edit changed: columns of rows, and rows that it added or removed."""
     found: set[tuple[str, ...]] = set()
     for change in row.changes:
-        if change[0] == "set":
+        if change[0] == "set" and change[3] not in DERIVED:
             found.add((change[1], change[2], change[3]))
-        else:
+        elif change[0] != "set":
             found.add((change[1], *_key_of(METADATA.tables[change[1]], change[2])))
     return found
 
@@ -222,6 +226,8 @@ def _mentioned(row: Row[Any]) -> set[str]:
     """All ids that the changes of an edit mention."""
     found: set[str] = set()
     for change in row.changes:
+        if change[0] == "set" and change[3] in DERIVED:
+            continue
         values = change[2].values() if change[0] != "set" else change[2:]
         found |= {value for value in values if isinstance(value, str)}
     return found
@@ -263,12 +269,16 @@ def _changed_since(db: CaseDatabase) -> BadUsage:
 def _set(db: CaseDatabase, table: Table, row: str, column: str, before: Any, after: Any) -> None:
     as_left = table.c[column] == before if before is not None else table.c[column].is_(None)
     if db.run(update(table).where(table.c.id == row, as_left).values({column: after})).rowcount != 1:
+        if column in DERIVED and table is ASSERTION:
+            return
         raise _changed_since(db)
     _note_touched(db, table, row, before, after)
 
 
 def _note_touched(db: CaseDatabase, table: Table, row: str, *values: Any) -> None:
     """Mark what depends on a row, so that it is derived again."""
+    if table is ASSERTION:
+        _note_row(db, table, {"entity_id": row})
     if table is RELATIONSHIP:
         db.changed_ties.add(row)
     if table is PERSON:
@@ -276,7 +286,7 @@ def _note_touched(db: CaseDatabase, table: Table, row: str, *values: Any) -> Non
     db.changed_people |= {value for value in values if isinstance(value, str)}
 
 
-def _insert(db: CaseDatabase, table: Table, row: JsonDict) -> None:
+def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     same = [table.c[column.name] == row[column.name] for column in table.primary_key]
     if db.run(select(*table.primary_key).where(*same)).one_or_none() is None:
         db.run(insert(table).values(row))
@@ -285,7 +295,7 @@ def _insert(db: CaseDatabase, table: Table, row: JsonDict) -> None:
     _note_row(db, table, row)
 
 
-def _delete(db: CaseDatabase, table: Table, row: JsonDict) -> None:
+def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     _note_row(db, table, row)
     if table is ASSERTION and _is_also_read(db, row["id"]):
         db.run(update(ASSERTION).where(ASSERTION.c.id == row["id"]).values(edit_id=""))
@@ -320,7 +330,7 @@ def _is_used(db: CaseDatabase, person: PersonId) -> bool:
     return any(db.run(use.limit(1)).first() is not None for use in uses)
 
 
-def _note_row(db: CaseDatabase, table: Table, row: JsonDict) -> None:
+def _note_row(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     ends = [row[name] for name in ("person1_id", "person2_id", "person_id", "canonical_id") if name in row]
     db.changed_people.update(ends)
     entity = row.get("entity_id", "")

@@ -161,6 +161,10 @@ def _strengthen(db: CaseDatabase, fact_id: str, status: Status, confidence: floa
 
 
 def _change_assertion(db: CaseDatabase, fact_id: str, values: Mapping[str, Any]) -> None:
+    if db.edit_id:
+        before = db.run(select(ASSERTION).where(ASSERTION.c.id == fact_id)).one()
+        changed = {name: value for name, value in values.items() if getattr(before, name) != value}
+        db.note_changes(["set", "assertion", fact_id, name, getattr(before, name), changed[name]] for name in changed)
     db.run(update(ASSERTION).where(ASSERTION.c.id == fact_id).values({**values, "changed_at": db.now()}))
 
 
@@ -344,6 +348,39 @@ class FactStore(StorePart):
             for tie in self._db.run(select(RELATIONSHIP).where(ends)).all():
                 self._db.changed_people |= {tie.person1_id, tie.person2_id}
             self._db.changed_people.add(root)
+
+    def copy_statements(self, fact_or_tie: str, person: PersonId, new: PersonId) -> None:
+        """Store what is said in a fact or a tie of a person about a new person as well, with its evidence."""
+        db = self._db
+        with db.writing():
+            for row in _equivalent_assertions(db, fact_or_tie):
+                if row.entity_type == "person":
+                    self._copy_statement(row, new, (new,))
+                else:
+                    self._copy_tie(row, person, new)
+
+    def _copy_tie(self, row: Row[Any], person: PersonId, new: PersonId) -> None:
+        db = self._db
+        tie = db.run(select(RELATIONSHIP).where(RELATIONSHIP.c.id == row.entity_id)).one()
+        first, second = (new if end == person else end for end in (tie.person1_id, tie.person2_id))
+        if tie.relationship_type != "parent_of":
+            first, second = sorted((first, second))
+        copied = row_id("relationship", tie.relationship_type, first, second)
+        values = {"id": copied, "person1_id": first, "person2_id": second, "shadowed_by": ""}
+        db.insert_new(RELATIONSHIP, tie._asdict() | values)
+        db.changed_ties.add(copied)
+        self._copy_statement(row, copied, (first, second))
+
+    def _copy_statement(self, row: Row[Any], entity: str, people: tuple[PersonId, ...]) -> None:
+        db = self._db
+        copied = row_id("assertion", entity, row.field_name, row.value_key)
+        db.insert_new(ASSERTION, row._asdict() | {"id": copied, "entity_id": entity})
+        for item in db.rows(select(EVIDENCE_CLAIM).where(EVIDENCE_CLAIM.c.assertion_id == row.id)):
+            claim = item._asdict() | {"assertion_id": copied}
+            db.insert_new(EVIDENCE_CLAIM, claim | {"id": evidence_id(claim)})
+        after = {"entity_id": entity, "field_name": row.field_name, "status": row.status}
+        audit.record(db, "assert", copied, is_redacted=True, after=after)
+        db.changed_people.update(people)
 
     def _note_changed(self, rows: Sequence[Row[Any]]) -> None:
         for row in rows:

@@ -106,6 +106,11 @@ class RecordStore(StorePart):
         """The person this one was finally merged into; the person itself if it was not."""
         return canonical_id(self._db, person)
 
+    def canonical_or_same(self, person: PersonId) -> PersonId:
+        """Like `canonical`, also for somebody who is not in the case any more."""
+        with self._db.reading():
+            return follow_merges(self._db, person)
+
     def source_text(self, source: SourceId) -> str:
         """The text that quotes of this source are spans of."""
         return source_text(self._db, source)
@@ -210,6 +215,18 @@ class RecordStore(StorePart):
                 after = {"name": name, "kind": kind}
                 audit.record(self._db, "alias", person, is_redacted=may_live(self._db, root), after=after)
             return new
+
+    def remove_name_form(self, person: PersonId, name: str) -> bool:
+        """Remove another form of a name; False if the person has none like it."""
+        with self._db.writing():
+            root = canonical_id(self._db, person)
+            members = [row.id for row in self._db.rows(select(PERSON.c.id)) if follow_merges(self._db, row.id) == root]
+            mine = (PERSON_NAME.c.person_id.in_(members), PERSON_NAME.c.value == name)
+            rows = self._db.rows(select(PERSON_NAME).where(*mine))
+            for row in rows:
+                self._db.remove(PERSON_NAME, row._asdict())
+            self._db.changed_people.add(root)
+            return bool(rows)
 
     def set_living(self, person: PersonId, status: LivingStatus, basis: Mapping[str, Any] | None = None) -> None:
         """Record whether a person counts as living, and why."""

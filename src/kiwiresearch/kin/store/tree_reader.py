@@ -141,7 +141,9 @@ class TreeReader(StorePart):
             people = [row for row in found if row.id not in decided]  # a person who was decided on was removed
             removed = {row.id for row in found} - {row.id for row in people}
             ties = [row for row in _rows(self._db, RELATIONSHIP) if not removed & {row.person1_id, row.person2_id}]
-            assertions = [row for row in _rows(self._db, DECIDED_ASSERTION) if with_discarded or row.status not in DISCARDED]
+            assertions = [
+                row for row in _rows(self._db, DECIDED_ASSERTION) if with_discarded or row.status not in DISCARDED
+            ]
             evidence = _evidence(self._db)
             columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
             sources = {
