@@ -239,6 +239,7 @@ def test_wrong_or_obvious_questions_are_not_asked(kind: QuestionKind, text: str,
 UNUSABLE = (
     "The king responded by sending warships to the harbour of the enemy at once.",
     "The president signed a contract with Kenya.The latest in a series of contracts for oil.",
+    "12 December 1960 — The National Front of the south is founded by the communists.",
     "Currently the country is split up among twenty-six magistrates of the government.",
     "However, the method was given up again in the following century by most smiths.",
     "Ugarit was probably destroyed by raiders from the sea in the early 12th century BC.",

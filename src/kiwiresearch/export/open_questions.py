@@ -24,6 +24,8 @@ MIN_REST_CHARS = 20
 MIN_COUNTED = 3
 """Up to two is too easy to guess."""
 MONTH = re.compile("|".join(month.capitalize() for month in ENGLISH_MONTHS))
+WHOLE_VALUE = re.compile(r"\d.*[A-Za-z²]|(?<![\d,.])\d{3,4}$")
+"""A date, or a number with its unit."""
 TITLE_BRACKET = re.compile(r"\s*\([^()]*\)$")
 LATER_CLAUSE = re.compile(
     r", (?=(?:where|which|who|whose|when|with|after|before|because|although|while|making|\w+ing|an?|the|and \w+ed)\b)"
@@ -371,7 +373,7 @@ def _row_question(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> 
     )
     name = within(TITLE_BRACKET.sub("", claim.page_title), sheet)
     answer = claim.text[start:end]
-    return question_of(kind, row.asks.format(name=name), answer, fact) if re.search(r"\d", answer) else None
+    return question_of(kind, row.asks.format(name=name), answer, fact) if WHOLE_VALUE.search(answer) else None
 
 
 def _dates_within(claim: Claim, start: int, end: int) -> bool:
