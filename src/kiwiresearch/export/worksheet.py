@@ -55,6 +55,8 @@ MAX_PER_KIND: Mapping[QuestionKind, int] = MappingProxyType(
 """How many questions of each kind there are at most, in the order in which they are printed."""
 MIN_QUESTIONS = 3
 """With fewer there is no worksheet."""
+FEW_QUESTIONS = 7
+"""With fewer, less important sentences get gaps as well: a teacher can cross out what does not fit."""
 MAX_QUESTIONS = 14
 MAX_PER_SECTION = 3
 """How many questions one section gives, so that a worksheet covers a page."""
@@ -135,6 +137,8 @@ def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) 
     facts = [fact for fact in distinct(sheet.facts) if place_of(fact.claim) not in used and fact.points >= MIN_POINTS]
     choice = _Choice(sheet)
     choice.take([fact for fact in facts if fact.is_main], room)
+    if len(choice.taken) < FEW_QUESTIONS:
+        choice.fill([fact for fact in facts if fact.is_main], FEW_QUESTIONS)
     if len(choice.taken) < MIN_QUESTIONS:
         own = [fact for fact in facts if fact.claim.page_title == sheet.named and not fact.claim.section]
         choice.take([*own, *(fact for fact in facts if names_topic(fact.text, sheet.named))], MIN_QUESTIONS)
@@ -149,6 +153,7 @@ class _Choice:
         self._sheet = sheet
         self._enough = 0.0
         """The points of the best sentences, which are enough for a gap on a page that is short or not very clear."""
+        self._is_filling = False
         self.taken: list[WorksheetQuestion] = []
         self._sections: Counter[tuple[EntryRef, str]] = Counter()
 
@@ -162,6 +167,12 @@ class _Choice:
                 self._take(
                     kind, rules[kind], facts, min(most * self._share, room - len(self.taken), self._room_for(kind))
                 )
+
+    def fill(self, facts: Sequence[WorksheetFact], room: int) -> None:
+        """Like `take`, with gaps in sentences that matter less."""
+        self._is_filling = True
+        self.take(facts, room)
+        self._is_filling = False
 
     @property
     def _share(self) -> int:
@@ -193,6 +204,8 @@ class _Choice:
         """Whether a sentence matters enough to the topic, and names it unless it is one of the best."""
         if kind not in GAP_KINDS or not self._sheet.is_english:
             return True
+        if self._is_filling:
+            return names_some(fact.text, self._sheet.named)
         least = min(MIN_GAP_POINTS[kind], self._enough)
         is_about = fact.points >= self._enough or names_some(fact.text, self._sheet.named)
         return fact.points >= least and is_about
