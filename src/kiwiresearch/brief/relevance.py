@@ -260,6 +260,20 @@ def salience_scores(sentences: Sequence[Claim], language: str) -> list[Score]:
     return [add_features(Score(), features, worth) for features in salience_features(sentences, language)]
 
 
+def salience_by_place(claims: Iterable[Claim], language: str) -> dict[tuple[EntryRef, int], float]:
+    """How salient each sentence of some pages is, by where it begins."""
+    pages: dict[EntryRef, dict[int, Claim]] = {}
+    for claim in claims:
+        if not claim.is_row:
+            pages.setdefault(claim.ref, {}).setdefault(claim.quotes[0].start, claim)
+    found: dict[tuple[EntryRef, int], float] = {}
+    for ref, known in pages.items():
+        starts = sorted(known)
+        scores = salience_scores([known[start] for start in starts], language)
+        found |= {(ref, start): score.total for start, score in zip(starts, scores, strict=True)}
+    return found
+
+
 def salience_features(sentences: Sequence[Claim], language: str) -> list[dict[str, float]]:
     """The features of each sentence of a page."""
     if not sentences:
