@@ -474,6 +474,8 @@ def test_lists_of_a_case(there: Families, owner: httpx2.Client) -> None:
     """Relations, events, searches, evidence and the proof are pages; people are found by a part of the name."""
     base = f"/family/{there.done}"
     ids = {name: place.rpartition("/")[2] for name, place in people(owner, base).items()}
+    chosen = re.findall(r'<option value="([^"]+)" selected', owner.get(f"{base}/relation").text)
+    assert len(chosen) == 1, "the first person is the first of the list, the second another one"
     kin = owner.get(f"{base}/relation", params={"first": ids[SEED], "second": ids["Ann Pell"]})
     assert "<b>mother</b>" in kin.text
     assert "grandparents" not in kin.text
