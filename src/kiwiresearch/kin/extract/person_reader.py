@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
 from kiwiresearch.kin.extract.clauses import Clause, clauses_of
 from kiwiresearch.kin.extract.families import family_facts
-from kiwiresearch.kin.extract.life_dates import lead_facts, link_target, snippet_at
+from kiwiresearch.kin.extract.grandparents import with_grandparents
+from kiwiresearch.kin.extract.life_dates import lead_facts, name_target, sex_facts, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.people import judge_page
@@ -103,6 +104,8 @@ DATED_RULES = (
     Rule.MARRIED, Rule.WHOM_MARRIED, Rule.WHOSE_DAUGHTER, Rule.BOTH_MARRIED, Rule.MARRIED_BY, Rule.MET_AND_MARRIED,
 )  # fmt: skip
 """A date that opens their sentence is that of the wedding."""
+GRANTED_RULES = (Rule.POSSESSIVE, Rule.MARRIAGE_TO)
+"""Without a verb they tell nothing new: 'it was said that his brother Ned' doubts something else."""
 RelationReader = Callable[[str, Clause, PageSubject], Iterator[Relation]]
 RELATION_READERS: tuple[RelationReader, ...] = (
     read_child_of,
@@ -172,19 +175,24 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
         said = Span(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
     behind = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
-    claimed = ENGLISH.claimed.search(page.text, clause.start, relation.name.start)
+    is_taken_for_granted = relation.rule in GRANTED_RULES and not ENGLISH.is_word.search(
+        page.text[relation.quote.start : relation.name.start]
+    )
+    claimed = not is_taken_for_granted and ENGLISH.claimed.search(page.text, clause.start, relation.name.start)
     sections = reversed(page.sections)
+    quote = snippet_at(page, said)
     return ExtractedFact(
         relation.field,
         name,
-        snippet_at(page, said),
+        quote,
         "lead" if clause.early else "prose",
         LEAD_RELATIVE_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
         qualifier=_qualifier(behind or before) or ("disputed" if claimed else ""),
-        target=link_target(page.links, relation.name),
+        target=name_target(page, relation.name),
         locator=next((section.heading for section in sections if section.heading_start <= clause.start), ""),
         rationale=relation.rationale,
+        relative_facts=sex_facts(relation.field, name, quote),
     )
 
 
@@ -237,7 +245,7 @@ def read_person(page: PageDoc) -> PersonReading:
     # The first fact with the same value and quote wins, so boxes and lead come before prose.
     for fact in (*sure, *events, *listed, *prose):
         once.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
-    facts = tuple(once.values())
+    facts = tuple(with_grandparents(page, clauses, tuple(once.values())))
     return PersonReading(
         page.ref,
         page.title,

@@ -20,7 +20,8 @@ from kiwiresearch.kin.firewall.attribution import (
 from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
-from kiwiresearch.kin.names import sex_of_name
+from kiwiresearch.kin.lineage import SIDES
+from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, RELATION_FIELDS, FieldName, Sex
 from kiwiresearch.text import fold
 
@@ -83,6 +84,34 @@ def relation_violation(quote: SourceQuote, field: FieldName, value: str) -> Code
     codes: list[Code] = []
     for start, end in quote.spans(value):
         code = _relation_violation_at(quote, field, start, end)
+        if code is None:
+            return None
+        codes.append(code)
+    return max(codes, key=NEAREST_TO_PROOF_LAST.index, default="HF_041")
+
+
+def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, parent: str) -> Code | None:
+    """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side.
+
+    If no word tells the side, the father must have the surname of the grandparents.
+    """
+    codes: list[Code] = []
+    for start, end in quote.spans(value):
+        cues = list(ENGLISH.grandparent_cue.finditer(quote.words, 0, start))
+        if not cues:
+            codes.append("HF_041")
+            continue
+        cue = cues[-1]
+        behind = ENGLISH.on_side.search(quote.words, end)
+        told = SIDES.get((cue["side"] or "").lower(), behind["side"] if behind and cue["of"] else "")
+        surname = fold(parse_name(parent).surname)
+        named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
+        if told != side and (told or side != "father" or surname not in named):
+            codes.append("HF_042")
+            continue
+        found = FamilyCue("other", cue.start("kin"), cue.end("kin"), cue["kin"].lower())
+        held = holder_violation(quote, found.start, is_verb=False) if cue["of"] else owner_violation(quote, cue.start())
+        code = held or statement_violation(quote, found, start, end, asserts=bool(cue["of"]))
         if code is None:
             return None
         codes.append(code)
