@@ -47,12 +47,20 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
         name = name_after(text, found.end(), clause.end, described=True)
         if not name:
             continue
-        if between and not ENGLISH.cap.search(between[1]) and not ENGLISH.others_tell.search(between[1]):
+        if between and not _names_person(between[1]) and not ENGLISH.others_tell.search(between[1]):
             yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
         after = next((span for span in clause.mentions if span.start > name.span.end), None)
         opens = found.start() == clause.start
         if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
             yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
+
+
+def _names_person(words: str) -> bool:
+    """Whether these words may name somebody: 'settled at Aue' names only a place."""
+    return any(
+        not ENGLISH.placed.search(words[: run.start()]) and fold(run[0]) not in ENGLISH.words["months"]
+        for run in ENGLISH.capital_run.finditer(words)
+    )
 
 
 def _marriage_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
@@ -165,6 +173,18 @@ def _became(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relatio
             yield Relation(field, name, Span(name.start, kin.end()), Rule.BECAME, kin["kind"])
 
 
+def _kin_of_subject(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+    """'A was a sister of Carter', 'A was brother to Carter'."""
+    for anchor in clause.mentions:
+        role = ENGLISH.was_kin_of.search(text, clause.start, anchor.start)
+        name = _name_before(text, clause.start, role.start()) if role else None
+        if not role or not name or name.start != clause.start or subject.mention.match(text, name.start):
+            continue
+        yield Relation(
+            ENGLISH.owned_fields[role["kind"]], name, Span(name.start, anchor.end), Rule.BECAME, role["kind"]
+        )
+
+
 def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'He met A, and they married', in one sentence or two."""
     wed = ENGLISH.they_married.search(text[clause.start : clause.end])
@@ -194,6 +214,7 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject], Iterator[Relation]], 
     NameAfterSubject("and_wife", Rule.AND_WIFE),
     _was_taken,
     _became,
+    _kin_of_subject,
     _met,
 )
 

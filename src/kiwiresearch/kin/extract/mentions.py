@@ -125,7 +125,7 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
     if not kin:
         return True
     sex = ENGLISH.kin_sex.get(kin["kind"].lower().split("-")[-1], "")
-    if kin["kind"].endswith(("s", "ren", "family")):
+    if kin["kind"].endswith(("s", "ren", "family")) or ENGLISH.other_parent_too.search(text, kin.end()):
         return True
     if not sex or sex == subject.sex:
         return False

@@ -23,7 +23,7 @@ from kiwiresearch.kin.extract.relatives import (
 )
 from kiwiresearch.kin.extract.subject import PageSubject, subject_of
 from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
-from kiwiresearch.kin.names import parse_name, sex_of_name
+from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import PARENT_FIELDS, Qualifier
 from kiwiresearch.page import PageDoc
@@ -128,7 +128,8 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) 
         found = [item for read in RELATION_READERS for item in read(page.text, clause, subject)]
         for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives))):
             key = relation.field, relation.name.start
-            if key in seen or _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject):
+            unfit = _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject)
+            if key in seen or unfit or _is_bare_surname(page, relation):
                 continue
             seen.add(key)
             if relation.field == "spouse":
@@ -156,6 +157,16 @@ def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool
         # 'his eldest son Benjamin', on the page of Benjamin
         return bool(ENGLISH.his_son.fullmatch(page.text, relation.quote.start, relation.name.start))
     return fold(name) in subject.name_tokens or fold(name) in (fold(subject.name), fold(page.title))
+
+
+def _is_bare_surname(page: PageDoc, relation: Relation) -> bool:
+    """'He married Adams', whom the page called Victoria Adams before: half of a name."""
+    name = page.text[relation.name.start : relation.name.end]
+    known = name_words()
+    if relation.field != "spouse" or " " in name or fold(name) in known.female | known.male:
+        return False
+    full = regex.finditer(rf"\b(\p{{Lu}}\p{{Ll}}+)\s+{regex.escape(name)}\b", page.text, endpos=relation.name.start)
+    return any(fold(found[1]) in known.female | known.male for found in full)
 
 
 def _has_wrong_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:

@@ -27,7 +27,7 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 
 def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
-    for owner in clause.possessives:
+    for owner in sorted((*clause.possessives, *_owners_by_surname(text, clause, subject))):
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
@@ -65,6 +65,23 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
                 break
             named = list(_named_kin(text, clause, more["kind"], link))
             yield from (_of_owner(more["kind"], span, owner) for span in named)
+
+
+def _owners_by_surname(text: str, clause: Clause, subject: PageSubject) -> Iterator[Span]:
+    """'Downes doubts that his father Tom Carter was a smith': the father's surname tells that it is Carter's."""
+    surname = parse_name(subject.name).surname
+    if not surname or not subject.possessive or clause.opening_pronoun_means == "relative":
+        return
+    for found in regex.finditer(rf"\b{subject.possessive}(?=\s)", text, pos=clause.start, endpos=clause.end):
+        owner, before = Span(*found.span()), text[clause.start : found.start()]
+        kin = ENGLISH.father_named.match(text, owner.end, clause.end)
+        has_surname = kin and fold(parse_name(kin["name"]).surname) == fold(surname)
+        of_others = any(
+            fold(bearer[1]) not in subject.name_tokens
+            for bearer in regex.finditer(rf"(\p{{Lu}}[\p{{L}}\-]*)\s+{regex.escape(surname)}\b", before)
+        )
+        if has_surname and owner not in clause.possessives and not of_others and not ENGLISH.any_kin.search(before):
+            yield owner
 
 
 def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
@@ -122,7 +139,10 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
         if (
             not kin
             or not opened
-            or (text[owner.start : owner.end].lower() == subject.possessive and "(" not in opened[0])
+            or (
+                text[owner.start : owner.end].lower() == subject.possessive
+                and not _may_follow_name(text, clause, opened, subject)
+            )
         ):
             continue
         if not ENGLISH.apposition_end.match(text[kin.end() : clause.end]):
@@ -140,6 +160,13 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
             continue
         said = Span(named[-1].start(), kin.end())
         yield Relation(ENGLISH.owned_fields[kin["kind"]], Span(*named[-1].span()), said, Rule.APPOSITION)
+
+
+def _may_follow_name(text: str, clause: Clause, opened: Match, subject: PageSubject) -> bool:
+    """Whether 'his' after a name is surely not that person's: in brackets, or after a woman with whom it begins."""
+    name = name_after(text, clause.start, clause.end)
+    is_womans = bool(name) and sex_of_name(text[name.span.start : name.span.end]) == subject.opposite != ""
+    return "(" in opened[0] or (is_womans and name.span.end == clause.start + opened.start())
 
 
 def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
