@@ -237,6 +237,9 @@ def _clause(
             joint = ENGLISH.with_another.match(text, found.end(), sentence.end)
             if joint:
                 owners.append(Span(found.start(), joint.end()))
+    if start == "subject" and subject.sex == "male":
+        widowed = (Span(*found.span()) for found in ENGLISH.widower.finditer(text, sentence.start, sentence.end))
+        anchors.extend(widowed)
     roles = subject.role.finditer(text, sentence.start, sentence.end) if start == "subject" else ()
     owners.extend(Span(*found.span()) for found in roles if ENGLISH.kin_noun.match(text, found.end(), sentence.end))
     if subject.pronoun:

@@ -21,6 +21,11 @@ from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text import fold
 
+MAX_SENTENCE_BEFORE = 200
+"""How far back the sentence begins that tells of the children."""
+BLOOD_KIN = frozenset({"father", "mother", "brother", "sister", "brothers", "sisters"})
+SAME_SURNAME_WITHIN = 320
+"""How far back another person of the relative's surname may be who 'her' means."""
 GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 """A lower-case word may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
 
@@ -57,6 +62,8 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
                 yield _of_owner(kind, taken.span, owner)
             continue
         named = list(_named_kin(text, clause, kind, link, opens=owner.start == clause.start))
+        if is_pronoun and named and kind in BLOOD_KIN and _is_of_namesake(text, owner, named[0], subject):
+            continue
         yield from (_of_owner(kind, span, owner) for span in named)
         while named:  # 'his father A and mother B'
             more = ENGLISH.and_kin.match(text, named[-1].end, clause.end)
@@ -82,6 +89,16 @@ def _owners_by_surname(text: str, clause: Clause, subject: PageSubject) -> Itera
         )
         if has_surname and owner not in clause.possessives and not of_others and not ENGLISH.any_kin.search(before):
             yield owner
+
+
+def _is_of_namesake(text: str, owner: Span, name: Span, subject: PageSubject) -> bool:
+    """'Catherine Grey died. Her sister, Mary Grey': the surname tells that it is Catherine's sister."""
+    relative = parse_name(text[name.start : name.end])
+    if not relative.surname or subject.name_tokens & set(fold(relative.surname).split()):
+        return False
+    bearer = regex.compile(rf"(\p{{Lu}}[\p{{L}}\-]+)\s+{regex.escape(relative.surname)}\b")
+    before = bearer.finditer(text, pos=max(0, owner.start - SAME_SURNAME_WITHIN), endpos=owner.start)
+    return any(found[1] not in relative.given and fold(found[1]) not in subject.name_tokens for found in before)
 
 
 def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
@@ -176,6 +193,7 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         return
     yield from _their_children(text, clause, subject)
     yield from _was_born(text, clause)
+    yield from _some_of_them(text, clause)
     for had in ENGLISH.had_children.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
         family = rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$"
@@ -183,6 +201,18 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
             start = clause.start
         if start >= 0:
             yield from _children_behind(text, clause, had.end(), start, subject)
+
+
+def _some_of_them(text: str, clause: Clause) -> Iterator[Relation]:
+    """'They had three children. Two of them, A and B, …'."""
+    opened = ENGLISH.of_them.match(text, clause.start, clause.end)
+    before = text[max(0, clause.start - MAX_SENTENCE_BEFORE) : clause.start] if opened else ""
+    last = list(ENGLISH.they_had_children.finditer(before))
+    if not opened or not clause.they_are_couple or not last:
+        return
+    start = clause.start - len(before) + last[-1].start()
+    for name in names_after(text, opened.end(), clause.end, many=not opened[0].startswith("One")):
+        yield Relation("child", name.span, Span(start, name.span.end), Rule.THEIR_CHILDREN)
 
 
 def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:

@@ -319,6 +319,6 @@ def _cue_behind(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
 
 def _reaches(quote: SourceQuote, gap: str) -> bool:
     """Whether a kinship word still applies to the name after this gap."""
-    rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", gap, count=1))
+    rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", ENGLISH.after_of_them.sub("", gap), count=1))
     rest = ENGLISH.check_apposition.sub(" ", rest + " ")
     return not STRICT_SENTENCE_END.search(rest) and governs(quote, re.split(r"[;:]", rest)[-1])

@@ -18,6 +18,9 @@ from kiwiresearch.text.dates import DateRange
 NAMED, INFERRED = 0.8, 0.6
 """The factors of the confidence where the record names both parents together, and where only their marriage tells."""
 
+JUST_BEFORE = 200
+"""How far before 'They had two sons' the marriage is told that it speaks of."""
+
 
 @dataclass(frozen=True, slots=True)
 class OtherParent:
@@ -100,16 +103,26 @@ def _by_marriage(
 ) -> list[MentionedPerson]:
     """The only spouse who can be meant: of the couple that 'had a son', by the dates, or as nobody else is told of."""
     known = [person for person in wed if _is_identified(person)] or list(wed)
+    if ENGLISH.couple.match(child.snippet.words.rpartition(". ")[2]) or ENGLISH.couple.match(child.snippet.words):
+        return _told_just_before(child, known) or (known if len(known) == 1 else [])
     is_dated = born is not None and all(_marriage(person).when for person in known)
     if len(known) > 1:
         fitting = [person for person in known if is_of_marriage(born, _marriage(person))]
         return fitting if is_dated and len(fitting) == 1 else []
-    is_of_couple = ENGLISH.couple.match(child.snippet.words.rpartition(". ")[2])
-    if is_of_couple:
-        return known
     others = [ENGLISH.several_marriages] if is_dated else [ENGLISH.other_unions]
     others += [ENGLISH.mistresses] if record.reading.sex != "female" and not is_dated else []
     return [] if any(words.search(record.fetched.text) for words in others) else known
+
+
+def _told_just_before(child: ExtractedFact, wed: Sequence[MentionedPerson]) -> list[MentionedPerson]:
+    """Whose marriage was told last before 'They had two sons'."""
+    ends = [
+        (mention.checked.fact.snippet.end, at)
+        for at, person in enumerate(wed)
+        for mention in person.mentions
+        if 0 <= child.snippet.start - mention.checked.fact.snippet.end < JUST_BEFORE
+    ]
+    return [wed[max(ends)[1]]] if ends else []
 
 
 def _is_identified(person: MentionedPerson) -> bool:
