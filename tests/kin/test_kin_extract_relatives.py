@@ -7,10 +7,14 @@ from dataclasses import replace
 import pytest
 from tests.kin.test_kin_extract_lists import LEAD, children, read
 
-from kiwiresearch.kin.firewall.check import check_relative
+from kiwiresearch.ids import BookId
+from kiwiresearch.kin.extract import read_person
+from kiwiresearch.kin.firewall.check import check, check_relative
 from kiwiresearch.kin.loop.person_match import cannot_share_person
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.kin.tree import PARENT_FIELDS, FieldName
+from kiwiresearch.page.parser import read_page
+from kiwiresearch.zim.archive import Entry, EntryRef
 
 
 def told(sentences: str) -> list[tuple[str, str]]:
@@ -123,6 +127,11 @@ READ = [
         [("spouse", "Ruth Hay"), ("child", "Max"), ("child", "Eve")],
     ),
     ("His wife died. In 1840 the widower met Eve Stone; they married in 1841.", [("spouse", "Eve Stone")]),
+    (
+        "Of his two grown sons by Ruth of Dorn, Max died at Aue, and Tom was captured.",
+        [("child", "Max"), ("child", "Tom")],
+    ),
+    ("Carter and his brother went back to Aue after their mother, Eve, died.", [("mother", "Eve")]),
     ("Ann Hay was a sister of Carter.", [("sibling", "Ann Hay")]),
     ("Stone doubts it, and shows that his father Tom Carter was a smith.", [("father", "Tom Carter")]),
     ("Ned Carter and his father Tom Carter came.", []),
@@ -138,6 +147,16 @@ READ = [
 def test_sentences_tell_of_relatives_in_many_ways(sentences: str, expected: list[tuple[str, str]]) -> None:
     """Each way of saying it gives the relative, and the same words about somebody else do not."""
     assert sorted(told(sentences)) == sorted(expected)
+
+
+@pytest.mark.parametrize(("sentences", "expected"), READ)
+def test_what_is_read_passes_the_firewall(sentences: str, expected: list[tuple[str, str]]) -> None:
+    """Each of these relatives is in the tree: the quote says it to the firewall too."""
+    html = f"{LEAD}<p>{sentences}</p>"
+    entry = Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", html.encode())
+    page = read_page(entry)
+    facts = [fact for fact in read_person(page).facts if (fact.field, fact.value) in expected]
+    assert [str(found) for fact in facts for found in check(fact, page.text, "John Carter", "male")] == []
 
 
 def test_half_of_a_wifes_name_is_no_name() -> None:

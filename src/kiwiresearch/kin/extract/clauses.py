@@ -157,7 +157,9 @@ def _couple_after(text: str, clause: Clause, subject: PageSubject, *, couple: bo
 def _is_wedding_of_relative(text: str, subject: PageSubject) -> bool:
     """'His younger sister married Tom Hay': 'they' in the next sentence are those two."""
     kin = opening_kin(text, subject)
-    return bool(kin) and kin["kind"] not in ENGLISH.spouses and not ENGLISH.married.search(text, 0, kin.start("kind"))
+    if kin is None or kin["kind"] in ENGLISH.spouses:
+        return False
+    return not ENGLISH.married.search(text, 0, kin.start("kind"))
 
 
 def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:

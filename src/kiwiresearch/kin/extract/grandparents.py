@@ -23,10 +23,12 @@ from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.lineage import SIDES
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import ExtractedFact
+from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 
 STATED, BY_SURNAME = 0.6, 0.5
+FIELD_OF_PARENT: dict[str, FieldName] = {"father": "father", "mother": "mother"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,8 @@ def _owned(text: str, clause: Clause) -> Iterator[_Grandparent]:
             only = name_after(text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])))
             names = [only] if only else []
         for relation in parent_relations(text, names, owner.start, Rule.POSSESSIVE):
-            field = kin["last"] if kin["last"] != "parents" else relation.field
-            yield _Grandparent(
-                replace(relation, field=field), SIDES.get((kin["side"] or "").lower(), ""), names[0].span
-            )
+            told = replace(relation, field=FIELD_OF_PARENT.get(kin["last"], relation.field))
+            yield _Grandparent(told, SIDES.get((kin["side"] or "").lower(), ""), names[0].span)
 
 
 def _grandchild_of(text: str, clause: Clause) -> Iterator[_Grandparent]:

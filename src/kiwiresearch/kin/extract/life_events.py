@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
-from kiwiresearch.kin.extract.relations import Relation, Rule, words_since_subject
+from kiwiresearch.kin.extract.relations import Relation, Rule, names_person, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.source_facts import ExtractedFact
@@ -47,20 +47,12 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
         name = name_after(text, found.end(), clause.end, described=True)
         if not name:
             continue
-        if between and not _names_person(between[1]) and not ENGLISH.others_tell.search(between[1]):
+        if between and not names_person(between[1]) and not ENGLISH.others_tell.search(between[1]):
             yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
         after = next((span for span in clause.mentions if span.start > name.span.end), None)
         opens = found.start() == clause.start
         if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
             yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
-
-
-def _names_person(words: str) -> bool:
-    """Whether these words may name somebody: 'settled at Aue' names only a place."""
-    return any(
-        not ENGLISH.placed.search(words[: run.start()]) and fold(run[0]) not in ENGLISH.words["months"]
-        for run in ENGLISH.capital_run.finditer(words)
-    )
 
 
 def _marriage_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:

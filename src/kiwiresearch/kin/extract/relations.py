@@ -13,6 +13,7 @@ from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName
+from kiwiresearch.text import fold
 
 
 class Rule(Enum):
@@ -68,6 +69,14 @@ def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = Fal
             if not word or (joint and word == "and"):
                 return anchor, regex.sub(r"\([^()]*\)", " ", text[anchor.end : at])
     return None
+
+
+def names_person(words: str) -> bool:
+    """Whether these words may name somebody: 'settled at Aue' names only a place."""
+    return any(
+        not ENGLISH.placed.search(words[: run.start()]) and fold(run[0]) not in ENGLISH.words["months"]
+        for run in ENGLISH.capital_run.finditer(words)
+    )
 
 
 def cue_can_belong_to_subject(between: str) -> bool:

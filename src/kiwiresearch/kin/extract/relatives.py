@@ -15,7 +15,7 @@ from kiwiresearch.kin.extract.name_lists import (
     names_after,
     skip_occupation,
 )
-from kiwiresearch.kin.extract.relations import Relation, Rule, parent_relations, words_since_subject
+from kiwiresearch.kin.extract.relations import Relation, Rule, names_person, parent_relations, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
@@ -32,7 +32,8 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 
 def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
-    for owner in sorted((*clause.possessives, *_owners_by_surname(text, clause, subject))):
+    owners = *clause.possessives, *_owners_by_surname(text, clause, subject), *_owners_with_sibling(text, clause)
+    for owner in sorted(owners):
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
@@ -89,6 +90,14 @@ def _owners_by_surname(text: str, clause: Clause, subject: PageSubject) -> Itera
         )
         if has_surname and owner not in clause.possessives and not of_others and not ENGLISH.any_kin.search(before):
             yield owner
+
+
+def _owners_with_sibling(text: str, clause: Clause) -> Iterator[Span]:
+    """'Carter and his brother … their mother': hers is theirs."""
+    for anchor in clause.mentions:
+        found = ENGLISH.with_sibling.match(text, anchor.end + 1, clause.end)
+        if found and not names_person(found[0]):
+            yield Span(found.end() - len("their"), found.end())
 
 
 def _is_of_namesake(text: str, owner: Span, name: Span, subject: PageSubject) -> bool:
@@ -182,8 +191,10 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
 def _may_follow_name(text: str, clause: Clause, opened: Match, subject: PageSubject) -> bool:
     """Whether 'his' after a name is surely not that person's: in brackets, or after a woman with whom it begins."""
     name = name_after(text, clause.start, clause.end)
-    is_womans = bool(name) and sex_of_name(text[name.span.start : name.span.end]) == subject.opposite != ""
-    return "(" in opened[0] or (is_womans and name.span.end == clause.start + opened.start())
+    if "(" in opened[0] or name is None:
+        return "(" in opened[0]
+    is_of_other_sex = sex_of_name(text[name.span.start : name.span.end]) == subject.opposite != ""
+    return is_of_other_sex and name.span.end == clause.start + opened.start()
 
 
 def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
@@ -194,6 +205,7 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
     yield from _their_children(text, clause, subject)
     yield from _was_born(text, clause)
     yield from _some_of_them(text, clause)
+    yield from _each_of_them(text, clause)
     for had in ENGLISH.had_children.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
         family = rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$"
@@ -201,6 +213,19 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
             start = clause.start
         if start >= 0:
             yield from _children_behind(text, clause, had.end(), start, subject)
+
+
+def _each_of_them(text: str, clause: Clause) -> Iterator[Relation]:
+    """'Of his two sons by Ruth, Tom died young, and Max left'."""
+    opened = ENGLISH.each_of.match(text, clause.start, clause.end)
+    is_own = any(clause.start < owner.start < clause.start + len("Of his") for owner in clause.possessives)
+    at = opened.end() if opened and is_own else -1
+    while at >= 0:
+        name = name_after(text, at, clause.end)
+        if name:
+            yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.HAD_CHILDREN)
+        more = ENGLISH.next_of_each.search(text, name.span.end, clause.end) if name else None
+        at = more.end() if more else -1
 
 
 def _some_of_them(text: str, clause: Clause) -> Iterator[Relation]:

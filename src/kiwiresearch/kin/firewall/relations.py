@@ -161,7 +161,7 @@ def _in_prose(quote: SourceQuote, field: FieldName, start: int, end: int) -> Cod
     if not cues:
         return "HF_041"
     cue = _governing(quote, cues, start)
-    if not _reaches(quote, quote.words[cue.end : start]):
+    if not _begins_clause_of_each(quote, start) and not _reaches(quote, quote.words[cue.end : start]):
         return "HF_041"
     second = _second_parent(quote, cues, start)
     if field not in (second or _relations_by_cue(quote, cue, start, end)):
@@ -169,6 +169,14 @@ def _in_prose(quote: SourceQuote, field: FieldName, start: int, end: int) -> Cod
     proof = cues[1] if second else cue
     asserts = _is_tie(quote, proof) or _is_inverted(quote, proof)
     return _wrong_holder(quote, proof) or statement_violation(quote, proof, start, end, asserts=asserts)
+
+
+def _begins_clause_of_each(quote: SourceQuote, start: int) -> bool:
+    """'Of his two sons, Tom died and Max left': each begins a clause of his own."""
+    if not ENGLISH.each_of.match(quote.words):
+        return False
+    at = quote.start + start
+    return any(found.end() == at for found in ENGLISH.next_of_each.finditer(quote.text, quote.start, at + MAX_BEHIND))
 
 
 def _governing(quote: SourceQuote, cues: list[FamilyCue], start: int) -> FamilyCue:

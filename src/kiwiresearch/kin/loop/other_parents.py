@@ -12,7 +12,7 @@ from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.sources import Fetched
-from kiwiresearch.kin.tree import Status
+from kiwiresearch.kin.tree import Sex, Status
 from kiwiresearch.text.dates import DateRange
 
 NAMED, INFERRED = 0.8, 0.6
@@ -48,7 +48,7 @@ def other_parents(record: CheckedRecord, people: Sequence[MentionedPerson]) -> I
             break
 
 
-def _subject(record: CheckedRecord) -> tuple[str, str, tuple[str, ...]]:
+def _subject(record: CheckedRecord) -> tuple[str, Sex, tuple[str, ...]]:
     reading = record.reading
     return reading.title, reading.sex, (reading.name,) if reading.name else ()
 
@@ -90,11 +90,12 @@ def _naming(fetched: Fetched, child: ExtractedFact) -> tuple[str, Snippet] | Non
 
 def _lead_in(fetched: Fetched, at: int) -> tuple[str, int]:
     """The sentence that introduces the list that an item is in, and where it begins."""
-    blocks = [block for block in fetched.page.blocks if block.start <= at] if fetched.page else []
+    page = fetched.page
+    blocks = [block for block in page.blocks if block.start <= at] if page else []
     over = next((block for block in reversed(blocks) if block.kind != "item"), None)
-    if over is None or over.kind != "paragraph" or over is blocks[-1]:
+    if page is None or over is None or over.kind != "paragraph" or over is blocks[-1]:
         return "", 0
-    start = max((first for first in fetched.page.sentences if first < over.end), default=over.start)
+    start = max((first for first in page.sentences if first < over.end), default=over.start)
     return fetched.text[start : over.end], start
 
 
