@@ -36,6 +36,8 @@ NICKNAME = re.compile(r"[\"“”«»„]([^\"“”«»„]+)[\"“”«»„]|
 MAIDEN = re.compile(r"[(\[,]?\s*\b(?:née|nee|né|born)\s+([^()\[\],;]+)[)\]]?")
 EMPEROR = re.compile(r"^(?:the )?Holy Roman Emp(?:eror|ress) ", re.IGNORECASE)
 BRACKETS = re.compile(r"\(([^()]*)\)")
+TERRITORY = re.compile(r"(?P<rank>\w+) of (?P<where>.+)")
+PLACE = re.compile(r"[^\W\d_a-z][^\W\d_]+")
 STOPS = re.compile(r"[.,]+$")
 PATRONYMIC = re.compile(r"(?:ov|ev|y)(?:ich|na)$|sson$|dottir$")
 
@@ -61,6 +63,12 @@ class PersonName:
     def discriminators(self) -> tuple[int, str]:
         """The parts that distinguish namesakes."""
         return self.regnal, self.generation
+
+    @property
+    def territories(self) -> dict[str, frozenset[str]]:
+        """The places of each rank held: 'Duke of York and Albany'."""
+        held = (TERRITORY.search(title) for title in self.titles)
+        return {found["rank"].lower(): frozenset(PLACE.findall(found["where"])) for found in held if found}
 
 
 @dataclass(frozen=True, slots=True)
