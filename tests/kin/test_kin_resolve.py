@@ -86,7 +86,7 @@ def test_a_proposal_has_all_fields_of_its_contract() -> None:
         "name_similarity", "date_overlap", "place_match", "relationship_consistency",
     }  # fmt: skip
     assert all(0 <= value <= 1 for value in result["matching_features"].values())
-    assert result["feature_scores"]["name"]["reason"].startswith("the same first name “charles”")
+    assert result["feature_scores"]["name"]["reason"].startswith("the same first name “Charles”")
     assert "both have the father “Robert Darwin”" in result["feature_scores"]["relationships"]["reason"]
     assert 0.95 <= result["similarity_score"] <= 1
     assert (result["recommended_action"], result["recommendation"], result["reversible"]) == ("merge", "merge", True)

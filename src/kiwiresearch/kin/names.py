@@ -82,7 +82,16 @@ class NameWords:
     male_titles: frozenset[str]
 
 
-WORD_SETS = ("honorifics", "ranks", "ranks_of_places", "filiations", "particles", "surname_first", "female_titles", "male_titles")
+WORD_SETS = (
+    "honorifics",
+    "ranks",
+    "ranks_of_places",
+    "filiations",
+    "particles",
+    "surname_first",
+    "female_titles",
+    "male_titles",
+)
 
 
 @cache

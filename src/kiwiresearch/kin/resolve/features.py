@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.kin.resolve import reasons
-from kiwiresearch.kin.resolve.profile import ALL_TIME, INITIAL_SIMILARITY, SMALL_WORDS, VARIANT, NameParts, Profile, Years, word_similarity
+from kiwiresearch.kin.resolve.profile import (
+    ALL_TIME,
+    INITIAL_SIMILARITY,
+    VARIANT,
+    NameParts,
+    Profile,
+    Years,
+    word_similarity,
+)
 from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange, date_relation
 
@@ -127,11 +135,11 @@ def _by_husband(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> 
     called = one.husband or other.husband
     known = next((name for name in husbands if word_similarity(called, name) >= ONE_LETTER_OFF), "")
     if known:
-        return FeaturePoints(SAME_HUSBAND, 0.9, reasons.called_by_husband(capitalised(called), capitalised(known)))
+        return FeaturePoints(SAME_HUSBAND, 0.9, reasons.called_by_husband(called, known))
     if husbands:
-        why = reasons.other_husband(capitalised(called), capitalised(husbands[0]))
+        why = reasons.other_husband(called, husbands[0])
         return FeaturePoints(-SAME_HUSBAND, 0.1, why, is_different_name=True)
-    return FeaturePoints(0.0, 0.5, reasons.maybe_by_husband(capitalised(called)))
+    return FeaturePoints(0.0, 0.5, reasons.maybe_by_husband(called))
 
 
 def names_fit(a: Profile, b: Profile) -> bool:
@@ -143,6 +151,8 @@ def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
     by_husband = _by_husband(one, other, husbands)
     if by_husband is not None:
         return by_husband.value >= 0
+    if _called_by_place(one, other) or _called_by_place(other, one):
+        return True
     if not one.given or not other.given:
         return bool(one.titles & other.titles)
     if word_similarity(one.given, other.given) < ONE_LETTER_OFF:
@@ -153,13 +163,10 @@ def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
     return all(any(word_similarity(word, known) >= ONE_LETTER_OFF for known in long) for word in short)
 
 
-def capitalised(words: str) -> str:
-    """A folded name as it is written: 'Duke of York'."""
-    return " ".join(word if word in SMALL_WORDS else word.capitalize() for word in words.split())
-
-
 def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
     titles = _titles(one, other, rarity)
+    if titles.value > 0 and (_called_by_place(one, other) or _called_by_place(other, one)):
+        return titles
     if one.husband and one.husband == other.husband:
         return FeaturePoints(SAME_HUSBAND, 0.9, reasons.same_first_name(one.husband))
     if not one.tokens or not other.tokens:
@@ -182,17 +189,21 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     )
 
 
+def _called_by_place(one: NameParts, other: NameParts) -> list[str]:
+    """The titles of one person that the other is called by: 'Gloucester' is the Duke of Gloucester."""
+    return [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
+
+
 def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     """Titles of a place: the same one is evidence, and two of one rank are more likely two people."""
-    same = sorted(one.titles & other.titles)
+    same = sorted(one.titles & other.titles) or [*_called_by_place(one, other), *_called_by_place(other, one)]
     if same:
         value = TITLE_SHARE * max(map(rarity.weight, same))
-        return FeaturePoints(value, 0.8, reasons.same_title([capitalised(title) for title in same]))
+        return FeaturePoints(value, 0.8, reasons.same_title(same))
     ranks = {title.partition(" ")[0]: title for title in one.titles}
     for title in sorted(other.titles):
         if title.partition(" ")[0] in ranks:
-            first, second = capitalised(ranks[title.partition(" ")[0]]), capitalised(title)
-            return FeaturePoints(OTHER_TITLE, 0.3, reasons.titles_differ(first, second))
+            return FeaturePoints(OTHER_TITLE, 0.3, reasons.titles_differ(ranks[title.partition(" ")[0]], title))
     return NO_OTHER_NAMES
 
 
@@ -202,9 +213,7 @@ def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
         return (
             NO_POINTS
             if one.ordinals == other.ordinals
-            else FeaturePoints(
-                0.0, 0.5, Message("only one has a number", "same.one_number"), is_different_name=True
-            )
+            else FeaturePoints(0.0, 0.5, Message("only one has a number", "same.one_number"), is_different_name=True)
         )
     if one.ordinals == other.ordinals:
         return FeaturePoints(1.5, 0.8, reasons.same_number(", ".join(sorted(one.ordinals))))
@@ -230,9 +239,7 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
         if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
-            return FeaturePoints(
-                0.35 * rarity.weight(given), 0.5, reasons.only_surname(given), is_different_name=True
-            )
+            return FeaturePoints(0.35 * rarity.weight(given), 0.5, reasons.only_surname(given), is_different_name=True)
         if used >= 0.93:
             return FeaturePoints(0.35 * rarity.weight(given), 0.7, reasons.one_of_names(given))
     return FeaturePoints(-4.0 if like >= 0.7 else -6.0, like, reasons.first_names_differ(*pair), is_different_name=True)
@@ -353,9 +360,7 @@ def place_points(a: Profile, b: Profile) -> FeaturePoints:
     return FeaturePoints(value, probability(value), reasons.together(part.reason for part in found))
 
 
-def _one_place(
-    one: tuple[str, ...], other: tuple[str, ...], most: float, *, is_birth: bool
-) -> FeaturePoints | None:
+def _one_place(one: tuple[str, ...], other: tuple[str, ...], most: float, *, is_birth: bool) -> FeaturePoints | None:
     if not one or not other:
         return None
     if word_similarity(one[0], other[0]) >= 0.92:

@@ -11,6 +11,7 @@ from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
 from kiwiresearch.kin.resolve.features import names_fit
 from kiwiresearch.kin.resolve.mention import are_listed_together
 from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
+from kiwiresearch.kin.resolve.structure import FamilyStructure
 from kiwiresearch.kin.tree import DISCARDED, PersonId, SourceId, Tree
 from kiwiresearch.messages import Message
 
@@ -80,7 +81,9 @@ class Vetoes:
         for profile, other in ((a, b), (b, a)):
             if profile.id in self.ancestors(other.id):
                 is_parent = profile.id in self._tree.parents(other.id)
-                yield PARENTS[profile.sex] if is_parent else Message("one is the other’s ancestor", "same.veto.ancestor")
+                yield (
+                    PARENTS[profile.sex] if is_parent else Message("one is the other’s ancestor", "same.veto.ancestor")
+                )
 
     def ancestors(self, person: PersonId) -> frozenset[PersonId]:
         known = self._ancestors.get(person)
@@ -204,8 +207,9 @@ def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[P
     }
     common = Counter(code for codes in codes_of.values() for code in codes)
     blocks: dict[Key, list[PersonId]] = defaultdict(list)
+    structure = FamilyStructure(tree, profiles)
     for item, profile in profiles.items():
-        for key in dict.fromkeys(_keys(tree, profile, profiles, codes_of, common)):
+        for key in dict.fromkeys(_keys(tree, structure, profile, profiles, codes_of, common)):
             blocks[key].append(item)
     found = {
         pair
@@ -218,6 +222,7 @@ def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[P
 
 def _keys(
     tree: Tree,
+    structure: FamilyStructure,
     profile: Profile,
     profiles: Mapping[PersonId, Profile],
     codes_of: Mapping[PersonId, Sequence[str]],
@@ -237,7 +242,13 @@ def _keys(
             yield from (
                 (what, first, str(year)) for first in sorted(initials) for year in range(years[0], years[1] + 1)
             )
-    for role, relatives in (("parent", tree.parents), ("spouse", tree.spouses), ("child", tree.children)):
+    relatives_by_role = (
+        ("parent", structure.parents),
+        ("sibling", structure.stated_siblings),
+        ("spouse", tree.spouses),
+        ("child", tree.children),
+    )
+    for role, relatives in relatives_by_role:
         for relative in relatives(profile.id):
             yield ("tied", role, relative)
             if relative in profiles and codes:

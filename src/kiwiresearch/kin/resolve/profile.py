@@ -79,12 +79,19 @@ def name_parts(text: str) -> NameParts:
         numerals.add(int(generation))
         generation = ""
     given = _words(*name.given[:1])
-    rest = _words(*name.given[1:], name.patronymic, name.surname, name.maiden, name.nickname, name.byname if name.given or not titles else "")
+    rest = _words(
+        *name.given[1:],
+        name.patronymic,
+        name.surname,
+        name.maiden,
+        name.nickname,
+        name.byname if name.given or not titles else "",
+    )
     is_known = bool(given) and given[0] not in PLACEHOLDER_NAMES
     tokens = dict.fromkeys((*given[is_known:], *rest))
     ordinals = frozenset(ORDINAL.findall(fold(" ".join(name.titles))) + ([] if is_known else NUMBER.findall(text)))
     first = given[0] if is_known else ""
-    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES and token != first)
+    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES | SMALL_WORDS and token != first)
     return NameParts(first, others, frozenset(numerals), generation, ordinals, titles)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kiwiresearch.kin.resolve.profile import SMALL_WORDS
 from kiwiresearch.messages import Message
 
 NO_REASON = Message("")
@@ -33,62 +34,81 @@ def sentence(reasons: Iterable[Message]) -> Message:
     return Message(f"{text[:1].upper()}{text[1:]}.", "same.reasons", reasons=parts) if parts else NO_REASON
 
 
+def _written(words: str) -> str:
+    """A folded name as it is written: 'Duke of York'."""
+    return " ".join(word if word in SMALL_WORDS else word.capitalize() for word in words.split())
+
+
 def same_first_name(name: str) -> Message:
+    name = _written(name)
     return Message(f"the same first name “{name}”", "same.first_name", name=name)
 
 
 def first_names_match(one: str, other: str) -> Message:
+    one, other = _written(one), _written(other)
     return Message(f"first names match (“{one}” and “{other}”)", "same.first_names_match", one=one, other=other)
 
 
 def first_names_alike(one: str, other: str) -> Message:
+    one, other = _written(one), _written(other)
     return Message(f"first names are similar (“{one}” and “{other}”)", "same.first_names_alike", one=one, other=other)
 
 
 def first_names_forms(one: str, other: str) -> Message:
+    one, other = _written(one), _written(other)
     text = f"“{one}” and “{other}” are forms of one first name"
     return Message(text, "same.first_names_forms", one=one, other=other)
 
 
 def first_names_differ(one: str, other: str) -> Message:
+    one, other = _written(one), _written(other)
     return Message(f"first names differ (“{one}” and “{other}”)", "same.first_names_differ", one=one, other=other)
 
 
 def only_surname(name: str) -> Message:
+    name = _written(name)
     return Message(f"only the surname “{name}” is known of one", "same.only_surname", name=name)
 
 
 def one_of_names(name: str) -> Message:
+    name = _written(name)
     return Message(f"“{name}” is one of the other’s names", "same.one_of_names", name=name)
 
 
 def both_called(names: Sequence[str]) -> Message:
-    return Message(f"both are called {_quoted(names)}", "same.called", names=tuple(names))
+    names = tuple(map(_written, names))
+    return Message(f"both are called {_quoted(names)}", "same.called", names=names)
 
 
 def names_differ(one: str, other: str) -> Message:
+    one, other = _written(one), _written(other)
     return Message(f"other names differ (“{one}” and “{other}”)", "same.names_differ", one=one, other=other)
 
 
 def same_title(titles: Sequence[str]) -> Message:
-    return Message(f"both have the title {_quoted(titles)}", "same.title", titles=tuple(titles))
+    titles = tuple(map(_written, titles))
+    return Message(f"both have the title {_quoted(titles)}", "same.title", titles=titles)
 
 
 def titles_differ(one: str, other: str) -> Message:
+    one, other = _written(one), _written(other)
     return Message(f"titles differ (“{one}” and “{other}”)", "same.titles_differ", one=one, other=other)
 
 
 def called_by_husband(name: str, husband: str) -> Message:
+    name, husband = _written(name), _written(husband)
     text = f"one is called “{name}” after her husband, and the other’s husband is “{husband}”"
     return Message(text, "same.called_by_husband", name=name, husband=husband)
 
 
 def other_husband(name: str, husband: str) -> Message:
+    name, husband = _written(name), _written(husband)
     text = f"one is called “{name}” after her husband, but the other’s husband is “{husband}”"
     return Message(text, "same.other_husband", name=name, husband=husband)
 
 
 def maybe_by_husband(name: str) -> Message:
+    name = _written(name)
     text = f"one is only called “{name}” after her husband, and the other’s husband is not known"
     return Message(text, "same.maybe_by_husband", name=name)
 
@@ -147,9 +167,7 @@ def same_place(place: str, *, is_birth: bool) -> Message:
 
 def place_within(one: str, other: str, *, is_birth: bool) -> Message:
     if is_birth:
-        return Message(
-            f"born in “{one}” and “{other}”, one in the other", "same.born.within", one=one, other=other
-        )
+        return Message(f"born in “{one}” and “{other}”, one in the other", "same.born.within", one=one, other=other)
     return Message(f"died in “{one}” and “{other}”, one in the other", "same.died.within", one=one, other=other)
 
 

@@ -17,7 +17,7 @@ from kiwiresearch.kin.resolve.proposal import (
     action_for,
 )
 from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN_ROLES, OWN_FAMILY, BaseScore, KinPoints, PairScores
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.tree import PARENT_FIELDS, PersonId, Tree
 from kiwiresearch.messages import Message
 
 MIN_SUPPORT = 1.0
@@ -149,7 +149,7 @@ def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[Mes
         text = f"“{page}” names both, in different places, and never says that they are one person"
         against.append(Message(text, "same.one_page", page=page))
     if base.name.has_only_first_name:
-        against.append(Message("of one only the first name is known", "same.only_first_name"))
+        against.append(Message("nothing but the first names can be compared", "same.only_first_name"))
     if not vetoes and len(supporting) < scores.settings.min_groups:
         against.append(ONE_EVIDENCE if supporting else NO_EVIDENCE)
     if kin.unmatched and not any(
@@ -198,14 +198,17 @@ def _is_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
 
 
 def _is_name_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
-    """Whether more than a first name agrees, or else a day or the closest relatives: a child has one mother."""
+    """Whether more than a first name agrees, or else a day or stated relatives: a child has one mother."""
     a, b = (scores.profiles[person] for person in pair)
     if is_same_day(a.birth, b.birth) or is_same_day(a.death, b.death):
         return True
     roles = {role for role, _ in scores.kin.get(pair, NO_KIN).matched}
     if base.name.is_other_family:
         return "child" in roles
-    return not base.name.has_only_first_name or not roles.isdisjoint(OWN_FAMILY)
+    if not base.name.has_only_first_name or not roles.isdisjoint(OWN_FAMILY):
+        return True
+    have_parents = all(scores.tree.parents(person) for person in pair)
+    return have_parents and not roles.isdisjoint(PARENT_FIELDS)
 
 
 def _kin_reason(scores: PairScores, kin: KinPoints) -> Message:

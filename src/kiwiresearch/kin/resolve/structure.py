@@ -26,7 +26,6 @@ class FamilyStructure:
 
     @cached_property
     def _stated_siblings(self) -> Mapping[PersonId, tuple[PersonId, ...]]:
-        """The full siblings that a source states."""
         found: dict[PersonId, list[PersonId]] = defaultdict(list)
         for tie in self._tree.relationships:
             if tie.kind == "sibling_of" and tie.status not in DISCARDED and tie.qualifier == "":
@@ -34,12 +33,16 @@ class FamilyStructure:
                 found[tie.second].append(tie.first)
         return {person: tuple(siblings) for person, siblings in found.items()}
 
+    def stated_siblings(self, person: PersonId) -> tuple[PersonId, ...]:
+        """The full brothers and sisters that a source states."""
+        return self._stated_siblings.get(person, ())
+
     def parents(self, person: PersonId) -> tuple[PersonId, ...]:
         """The parents of a person; if none is known, those of the siblings."""
         return self._tree.parents(person) or tuple(
             dict.fromkeys(
                 parent
-                for sibling in self._stated_siblings.get(person, ())
+                for sibling in self.stated_siblings(person)
                 for parent in self._tree.parents(sibling)
                 if parent != person
             )
@@ -83,7 +86,7 @@ class FamilyStructure:
         for sibling, child in ((one, other), (other, one)):
             if self._tree.parents(sibling.id):
                 continue
-            for known in self._stated_siblings.get(sibling.id, ()):
+            for known in self.stated_siblings(sibling.id):
                 children = [item for parent in self._tree.parents(known) for item in self._tree.children(parent)]
                 if child.id in children and self._fits_only(sibling, child, children):
                     name = self._name(known)
