@@ -73,8 +73,11 @@ def separated_ids(store: CaseStore) -> frozenset[Pair]:
 
 
 def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
-    """Two people in the order of a merge: the one with their own record survives it, or else the lower id."""
-    first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
+    """Two people in the order of a merge: the one with their own record survives it, or else with the fuller name."""
+    known = {person: store.person(person) for person in (one, other)}
+    first, second = sorted(
+        known, key=lambda person: ("record" not in known[person].external, -len(known[person].name.split()), person)
+    )
     return first, second
 
 
