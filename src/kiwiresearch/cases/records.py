@@ -50,7 +50,7 @@ from kiwiresearch.kin import (
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop import CaseProgress
 from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople
-from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
+from kiwiresearch.kin.report import FIELD_LABELS, Families, lifespan, parent_ties, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
@@ -360,7 +360,7 @@ def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[RelativeRecord, ...]
 
 def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
     """The ancestors or descendants of a person, as rows with their depth; repeated people are not expanded again."""
-    ties = parent_ties(tree)
+    families = Families(tree)
     found: list[LineRow] = []
     seen: set[PersonId] = set()
     waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
@@ -368,16 +368,16 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
         person_id, depth, note = waiting.pop()
         again = person_id in seen
         seen.add(person_id)
-        partners = _named(tree, tree.spouses(person_id)) if down and not again else ()
+        partners = _named(tree, families.partners(person_id)) if down and not again else ()
         found.append(
             LineRow(person_id, tree.persons[person_id].name, lifespan(tree, person_id), depth, note, again, partners)
         )
         if again:
             continue
-        near = _by_birth(tree, person_id) if down else parents_in_order(tree, person_id)
-        for other in reversed([person for person in near if person in tree.persons]):
+        near = families.children(person_id) if down else families.parents(person_id)
+        for other in reversed(near):
             pair = (person_id, other) if down else (other, person_id)
-            waiting.append((other, depth + 1, tie_note(ties.get(pair))))
+            waiting.append((other, depth + 1, tie_note(families.ties.get(pair))))
     return found
 
 
