@@ -99,9 +99,7 @@ def collect_descendants(families: Families, root: PersonId, generations: int, mo
     return nodes
 
 
-def _union_node(
-    families: Families, node: DescendantNode, union: Union, placed: set[PersonId], room: int
-) -> UnionNode:
+def _union_node(families: Families, node: DescendantNode, union: Union, placed: set[PersonId], room: int) -> UnionNode:
     """A union with as many of its children as there is room for; the others are counted."""
     drawn = UnionNode(union.partner, union.tie)
     for child in union.children[: max(room, 0)]:
@@ -120,16 +118,12 @@ def _mark_repeats(nodes: Sequence[DescendantNode], placed: set[PersonId]) -> Non
         met.add(union.partner)
 
 
-def descendants_layout(
-    families: Families, root: PersonId, generations: int = 0, most: int = MAX_DESCENDANTS
-) -> Layout:
+def descendants_layout(families: Families, root: PersonId, generations: int = 0, most: int = MAX_DESCENDANTS) -> Layout:
     """One column for each generation; partners are below each other, with their children to the right."""
     nodes = collect_descendants(families, root, generations, most)
     arrange_couples(nodes, EDGE, TOP)
     depth = max(node.depth for node in nodes)
-    heads = [
-        Label(EDGE + n * COLUMN, TOP - 14, generation_name(n, down=True), "head") for n in range(1, depth + 1)
-    ]
+    heads = [Label(EDGE + n * COLUMN, TOP - 14, generation_name(n, down=True), "head") for n in range(1, depth + 1)]
     parts = [couple_parts(node) for node in nodes]
     left_out = sum(union.left_out for node in nodes for union in node.unions)
     width = EDGE + depth * COLUMN + BOX_WIDTH + INDENT + MORE_WIDTH + EDGE

@@ -13,6 +13,7 @@ from kiwiresearch.kin.report.shapes.layout import (
     Box,
     Label,
     Layout,
+    Point,
     Wedge,
     more_label,
     number,
@@ -44,18 +45,23 @@ def fan_layout(families: Families, root: PersonId, generations: int = 0, most: i
     """Both parents of everybody, as far as they are known; further parents are counted."""
     rings = min(generations or MAX_RINGS, MAX_RINGS)
     slots, left_out = _collect(families, root, rings, most)
-    drawn = max(slot.ring for slot in slots)
-    radius = _radius(drawn + 1)
-    width, height = 2 * (radius + MORE_WIDTH), radius + MORE_HEIGHT + EDGE
-    middle, bottom = width / 2, height - EDGE
+    corners = [corner for slot in slots for corner in _corners(slot)]
+    margin = MORE_WIDTH + EDGE
+    middle, bottom = margin - min(x for x, _ in corners), margin - min(y for _, y in corners)
     boxes = tuple(_box(slot, middle, bottom) for slot in slots)
     labels = tuple(_more(slot, left_out[slot.person], middle, bottom) for slot in slots if slot.person in left_out)
-    return Layout(boxes, (), labels, width, height, sum(left_out.values()))
+    width = middle + max(x for x, _ in corners) + margin
+    return Layout(boxes, (), labels, width, bottom + EDGE, sum(left_out.values()))
 
 
-def _collect(
-    families: Families, root: PersonId, rings: int, most: int
-) -> tuple[list[Slot], dict[PersonId, int]]:
+def _corners(slot: Slot) -> list[Point]:
+    """The outermost points of a wedge, from the middle of the fan."""
+    outer, share = _radius(slot.ring + 1), math.pi / 2**slot.ring
+    angles = [math.pi - (slot.index + part) * share for part in (0.0, 0.5, 1.0)]
+    return [(outer * math.cos(angle), -outer * math.sin(angle)) for angle in angles]
+
+
+def _collect(families: Families, root: PersonId, rings: int, most: int) -> tuple[list[Slot], dict[PersonId, int]]:
     slots, left_out, seen = [Slot(root, 0, 0)], dict[PersonId, int](), {root}
     for slot in slots:
         parents = () if "again" in slot.notes else families.parents(slot.person)
@@ -120,5 +126,3 @@ def _more(slot: Slot, left_out: int, middle: float, bottom: float) -> Label:
     radius = _radius(slot.ring + 1) + MORE_WIDTH / 2
     x, y = middle + radius * math.cos(at), bottom - radius * math.sin(at)
     return more_label(x - MORE_WIDTH / 2, min(y, bottom - MORE_HEIGHT / 2), slot.person, left_out)
-
-

@@ -28,12 +28,12 @@ from kiwiresearch.kin.report.shapes.families import Families, is_doubtful_tie, u
 from kiwiresearch.kin.report.shapes.layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
-    GAP,
     GUTTER,
     MORE_HEIGHT,
     MORE_WIDTH,
     Label,
     Layout,
+    Point,
     Tie,
     fitted,
     more_label,
@@ -200,7 +200,7 @@ def _child_ties(union: UnionNode) -> Iterator[Tie]:
         middle = child.x + BOX_WIDTH / 2
         if is_stack:
             rail, side = child.x - INDENT, child.y + BOX_HEIGHT / 2
-            points = ((union.x, foot), (union.x, bend), (rail, bend), (rail, side), (child.x, side))
+            points: tuple[Point, ...] = ((union.x, foot), (union.x, bend), (rail, bend), (rail, side), (child.x, side))
         else:
             points = ((union.x, foot), (union.x, bend), (middle, bend), (middle, child.y))
         yield Tie(points, is_doubtful_tie(child.tie))

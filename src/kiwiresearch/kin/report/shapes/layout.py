@@ -78,7 +78,7 @@ class Label:
     y: float
     text: Message
     role: str
-    tooltip: Message = Message("")
+    tooltip: str = ""
     person: PersonId = ""
     """From whom the people are drawn that a label of the role `more` stands for."""
 
@@ -112,9 +112,7 @@ def moved(layout: Layout, across: float, down: float) -> Layout:
     return replace(
         layout,
         boxes=tuple(replace(box, x=box.x + across, y=box.y + down) for box in layout.boxes),
-        ties=tuple(
-            replace(tie, points=tuple((x + across, y + down) for x, y in tie.points)) for tie in layout.ties
-        ),
+        ties=tuple(replace(tie, points=tuple((x + across, y + down) for x, y in tie.points)) for tie in layout.ties),
         labels=tuple(replace(label, x=label.x + across, y=label.y + down) for label in layout.labels),
     )
 
@@ -144,5 +142,3 @@ def generation_name(depth: int, *, down: bool) -> Message:
         return Message(names[depth - 1], f"family_shape.{way}{depth}")
     count = depth - NAMED_GENERATIONS + 1
     return Message(f"{count} × {names[-1].lower()}", f"family_shape.{way}_further", count=count)
-
-

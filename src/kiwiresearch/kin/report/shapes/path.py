@@ -48,9 +48,10 @@ class Place:
 def path_layout(families: Families, steps: Sequence[Step]) -> Layout:
     """Each step up or down is a row; a new column begins where the way turns, and at each marriage."""
     places = _places(steps)
-    boxes = [_box(families, place, at in (0, len(places) - 1)) for at, place in enumerate(places)]
+    ends = (0, len(places) - 1)
+    boxes = [Box(place.person, place.x, place.y, is_root=at in ends) for at, place in enumerate(places)]
     ties, labels = list[Tie](), list[Label]()
-    apexes = {at: other for at, other in _other_parents(families, places)}
+    apexes = dict(_other_parents(families, places))
     for at, (one, other) in enumerate(pairwise(places)):
         if other.kind == "spouse":
             ties.append(_couple_tie(one, other.x))
@@ -58,8 +59,8 @@ def path_layout(families: Families, steps: Sequence[Step]) -> Layout:
         elif other.kind == "sibling":
             ties.append(_sibling_tie(one, other))
         else:
-            apex = at + 1 if other.kind == "parent" else at
-            ties.append(_line(families, one, other, is_shared=apex in apexes))
+            top = at + 1 if other.kind == "parent" else at
+            ties.append(_line(families, one, other, is_shared=top in apexes))
     for at, person in apexes.items():
         apex = places[at]
         boxes.append(Box(person, apex.x + COLUMN, apex.y))
@@ -79,10 +80,6 @@ def _places(steps: Sequence[Step]) -> list[Place]:
         found.append(Place(step.person, step.kind, column, row))
         before = step.kind
     return found
-
-
-def _box(families: Families, place: Place, is_end: bool) -> Box:
-    return Box(place.person, place.x, place.y, is_root=is_end)
 
 
 def _other_parents(families: Families, places: Sequence[Place]) -> Iterator[tuple[int, PersonId]]:

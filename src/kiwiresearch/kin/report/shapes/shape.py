@@ -52,7 +52,13 @@ def people_drawn(layout: Layout) -> int:
 
 
 def shape_picture(
-    shape: Shape, families: Families, root: PersonId, generations: int = 0, *, anchors: Mapping[PersonId, str] | None = None, name: str = "family"
+    shape: Shape,
+    families: Families,
+    root: PersonId,
+    generations: int = 0,
+    *,
+    anchors: Mapping[PersonId, str] | None = None,
+    name: str = "family",
 ) -> str:
     """The picture in English, with links to the anchors of people; empty if there is nobody to draw."""
     layout = shape_layout(shape, families, root, generations)
