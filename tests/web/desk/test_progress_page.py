@@ -162,6 +162,22 @@ def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, Store])
     assert "failed" in text(browser.get("/research").text, ".cards")
 
 
+def test_work_on_a_family_has_a_bar(before: tuple[httpx2.Client, Store]) -> None:
+    """While a family is researched, its page shows what was done last and how many searches are left so far."""
+    browser, store = before
+    put_row(store, job_row(Job("family-1", FamilyRequest("5f0c9a3be812"), state="queued", turn=1)))
+    leased = store.leases.lease_next("w", ["kin"], lease_s=600)
+    assert leased is not None
+    store.jobs.report_progress(leased.holder, leased.id, {"pages": 6})
+    step = {"event": "step", "order": 6, "waiting": 18, "what": "fetch", "words": "Read a page: 12 new facts."}
+    store.jobs.add_events(leased.holder, leased.id, leased.attempt, [step])
+    page = browser.get("/research/family-1").text
+    bar = first_of(LexborHTMLParser(page), ".status progress").attributes
+    assert (bar["value"], bar["max"]) == ("6", "24")
+    assert "6 steps · 18 searches left so far" in text(page, ".status")
+    assert "Read a page: 12 new facts." in text(page, ".status")
+
+
 def test_a_topic_that_no_book_knows_says_what_to_do(before: tuple[httpx2.Client, Store]) -> None:
     """A run that found nothing failed with a reason and a remedy, and the topic can be tried again."""
     browser, _ = before

@@ -6,7 +6,7 @@ One class has all their handlers, since they share the queue and what a visitor 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -58,6 +58,8 @@ class JobView:
     so_far: CrawlProgress = NO_PROGRESS
     note: str = ""
     """The latest note of the job about itself, in English."""
+    waiting: int = 0
+    """For a family, how many searches are left as far as is known now: relatives that are found add to them."""
     has_books: bool = True
     """Whether its books can be read now; a job in the queue waits for them."""
 
@@ -159,7 +161,11 @@ class JobViews:
         """A job with its progress."""
         job = self._jobs.get(job_id)
         has_books = job.state != "queued" or self._jobs.can_do(job_id)
-        return JobView(job, self._most(job), self._so_far(job), self._note(job), has_books)
+        if isinstance(job.request, FamilyRequest):
+            step = self._last_event(job, "step")
+            return JobView(job, 0, note=str(step.get("words", "")), has_books=has_books, waiting=step.get("waiting", 0))
+        note = str(self._last_event(job, "note").get("text", ""))
+        return JobView(job, self._most(job), self._so_far(job), note, has_books)
 
     def unfinished(self) -> list[JobView]:
         """All jobs that are not done, the newest first, without their pages."""
@@ -176,15 +182,13 @@ class JobViews:
             return self._followed.read_progress(self._jobs.journal_file(job))
         return NO_PROGRESS
 
-    def _note(self, job: Job) -> str:
-        if not job.is_open or isinstance(job.request, FamilyRequest):
-            return ""
-        with contextlib.suppress(KiwiError):  # another server works on it
-            events = self._jobs.events_after(job.id).events
-            return next(
-                (str(event.data["text"]) for event in reversed(events) if event.data.get("event") == "note"), ""
-            )
-        return ""
+    def _last_event(self, job: Job, kind: str) -> Mapping[str, Any]:
+        """The last event of a kind in an open job; empty if there is none yet."""
+        if job.is_open:
+            with contextlib.suppress(KiwiError):  # another server works on it
+                events = self._jobs.events_after(job.id).events
+                return next((event.data for event in reversed(events) if event.data.get("event") == kind), {})
+        return {}
 
 
 RUNS_PER_PAGE = 20
