@@ -36,7 +36,7 @@ from kiwiresearch.kin.report.labels import (
 )
 from kiwiresearch.kin.report.lineage import ancestors_in_words, descendants_in_words, people_in_order
 from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers, source_title
-from kiwiresearch.kin.report.shapes.families import Families
+from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.report.shapes.shape import Shape, shape_picture
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
 from kiwiresearch.kin.timeline import Event, timeline
@@ -227,7 +227,7 @@ EVENTS = {
 
 def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
     """The report; `said` is a summary written by a model, and `note` says if that failed."""
-    people = people_in_order(case.tree, case.seeds)
+    people = people_in_order(Couples(case.tree), case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
     seeds = [seed for seed in case.seeds if seed in case.tree.persons]
@@ -277,10 +277,10 @@ def _mark(said: SummarySentence) -> str:
 
 
 def _pictures(case: ReportInput, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
-    families = Families(case.tree)
+    couples = Couples(case.tree)
     for shape, title, caption, in_words, generations in PICTURES:
         drawn = [
-            (seed, shape_picture(shape, families, seed, generations, anchors=anchors, name=f"{shape}-{number}"))
+            (seed, shape_picture(shape, couples, seed, generations, anchors=anchors, name=f"{shape}-{number}"))
             for number, seed in enumerate(seeds, start=1)
         ]
         pictures = [(seed, svg) for seed, svg in drawn if svg]

@@ -9,7 +9,7 @@ from kiwiresearch.kin.kinship import NOT_RELATED
 from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
-from kiwiresearch.kin.report.shapes.families import Families
+from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
 from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, PARENT_OF_SEX, FieldName, Person, PersonId, Relationship, Tree
 from kiwiresearch.text import count_of, one_line
@@ -51,18 +51,18 @@ def summary(case: ReportInput, proofs: Proofs | None = None) -> tuple[SummarySen
 
 def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySentence]:
     """A person's life, parents, partners and children."""
-    tree, person, families = case.tree, case.tree.persons[seed], Families(case.tree)
+    tree, person, couples = case.tree, case.tree.persons[seed], Couples(case.tree)
     yield _life(case, person)
-    parents = families.parents(seed)
+    parents = couples.parents(seed)
     if parents:
         ties = [tie for tie in tree.relationships if tie.kind == "parent_of" and tie.second == seed and _counts(tie)]
         for qualifier in dict.fromkeys(_qualifier(ties, parent) for parent in parents):
             alike = [parent for parent in parents if _qualifier(ties, parent) == qualifier]
             yield _parents(tree, seed, alike, qualifier, ties)
-    yield from _partners(families, seed)
-    alone = families.children_of(seed, "")
+    yield from _partners(couples, seed)
+    alone = couples.children_of(seed, "")
     if alone:
-        others = any(families.children_of(seed, other) for other in tree.spouses(seed))
+        others = any(couples.children_of(seed, other) for other in tree.spouses(seed))
         yield _children(tree, (seed,), alone, besides=others)
 
 
@@ -135,9 +135,9 @@ def date_phrase(when: DateRange) -> str:
     return f" in {article}{text}"
 
 
-def _partners(families: Families, seed: PersonId) -> Iterator[SummarySentence]:
-    tree = families.tree
-    for other in families.partners(seed):
+def _partners(couples: Couples, seed: PersonId) -> Iterator[SummarySentence]:
+    tree = couples.tree
+    for other in couples.partners(seed):
         if other not in tree.spouses(seed):
             continue
         ties = [
@@ -150,7 +150,7 @@ def _partners(families: Families, seed: PersonId) -> Iterator[SummarySentence]:
         when = date_phrase(tie.start) if tie.start else ""
         verb = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
         yield SummarySentence(verb, tuple(relationship.id for relationship in ties), (seed, other))
-        children = families.children_of(seed, other)
+        children = couples.children_of(seed, other)
         if children:
             yield _children(tree, (seed, other), children)
 
@@ -230,8 +230,8 @@ def _conflict_sentences(case: ReportInput) -> Iterator[str]:
 
 def _gap_sentences(case: ReportInput) -> Iterator[str]:
     """What is missing about the closest relatives of the seeds."""
-    tree, families = case.tree, Families(case.tree)
-    near = [item for seed in case.seeds if seed in tree.persons for item in (seed, *families.parents(seed))]
+    tree, couples = case.tree, Couples(case.tree)
+    near = [item for seed in case.seeds if seed in tree.persons for item in (seed, *couples.parents(seed))]
     missing = []
     for item in dict.fromkeys(near):
         if not _is_dead(tree, item) and item not in case.seeds:

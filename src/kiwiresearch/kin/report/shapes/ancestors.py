@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kiwiresearch.kin.report.shapes.families import Families, is_doubtful_tie, notes_of, tie_note
+from kiwiresearch.kin.report.shapes.couples import Couples, is_doubtful_tie, notes_of, tie_note
 from kiwiresearch.kin.report.shapes.layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
@@ -56,7 +56,7 @@ class AncestorNode:
         return Box(self.person, x, y, tuple(notes), self.is_repeat, self.depth == 0)
 
 
-def collect_ancestors(families: Families, root: PersonId, generations: int, most: int) -> list[AncestorNode]:
+def collect_ancestors(couples: Couples, root: PersonId, generations: int, most: int) -> list[AncestorNode]:
     """The people to draw, by generation, so that distant ones are left out if there is not enough space.
 
     A repeated ancestor is drawn again, but without their own ancestors.
@@ -64,13 +64,13 @@ def collect_ancestors(families: Families, root: PersonId, generations: int, most
     nodes = [AncestorNode(root, 0)]
     drawn = {root}
     for node in nodes:
-        parents = () if node.is_repeat else families.parents(node.person)
+        parents = () if node.is_repeat else couples.parents(node.person)
         is_last = bool(generations) and node.depth >= generations
         if is_last or len(nodes) + len(parents) > most:
             node.left_out = len(parents)  # A known parent who is not drawn is still counted.
             continue
         for parent in parents:
-            tie = families.ties.get((parent, node.person))
+            tie = couples.ties.get((parent, node.person))
             node.parents.append(AncestorNode(parent, node.depth + 1, tie, is_repeat=parent in drawn))
             drawn.add(parent)
         nodes += node.parents
@@ -103,9 +103,9 @@ def _stack_parents(node: AncestorNode, room: float) -> None:
     node.reaches = [Reach(-room / 2, room / 2), *beyond]
 
 
-def pedigree_layout(families: Families, root: PersonId, generations: int = 0, most: int = MAX_ANCESTORS) -> Layout:
+def pedigree_layout(couples: Couples, root: PersonId, generations: int = 0, most: int = MAX_ANCESTORS) -> Layout:
     """One column for each generation, fathers above mothers."""
-    nodes = collect_ancestors(families, root, generations, most)
+    nodes = collect_ancestors(couples, root, generations, most)
     arrange_ancestors(nodes, BOX_HEIGHT + GAP)
     down = TOP - min(reach.before for reach in nodes[0].reaches)
     bottom = down + max(reach.after for reach in nodes[0].reaches)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kiwiresearch.kin.report.shapes.families import (
-    Families,
+from kiwiresearch.kin.report.shapes.couples import (
+    Couples,
     Union,
     is_doubtful_tie,
     notes_of,
@@ -80,16 +80,18 @@ class DescendantNode:
         return Box(self.person, self.x, self.y, tuple(notes), self.is_repeat, self.depth == 0)
 
 
-def collect_descendants(families: Families, root: PersonId, generations: int, most: int) -> list[DescendantNode]:
+def collect_descendants(
+    couples: Couples, root: PersonId, generations: int, most: int, *, has_last_partners: bool = True
+) -> list[DescendantNode]:
     """The people to draw, by generation, so that distant ones are left out if there is not enough space."""
     nodes = [DescendantNode(root, 0)]
     placed, count = {root}, 1
     for node in nodes:
-        if node.is_repeat:
-            continue
         is_last = bool(generations) and node.depth >= generations
-        for union in families.unions(node.person):
-            drawn = _union_node(families, node, union, placed, 0 if is_last else most - count - bool(union.partner))
+        if node.is_repeat or (is_last and not has_last_partners):
+            continue
+        for union in couples.unions(node.person):
+            drawn = _union_node(couples, node, union, placed, 0 if is_last else most - count - bool(union.partner))
             if drawn.partner and count >= most:
                 drawn.partner, drawn.left_out = "", drawn.left_out + 1
             count += len(drawn.children) + bool(drawn.partner)
@@ -99,11 +101,11 @@ def collect_descendants(families: Families, root: PersonId, generations: int, mo
     return nodes
 
 
-def _union_node(families: Families, node: DescendantNode, union: Union, placed: set[PersonId], room: int) -> UnionNode:
+def _union_node(couples: Couples, node: DescendantNode, union: Union, placed: set[PersonId], room: int) -> UnionNode:
     """A union with as many of its children as there is room for; the others are counted."""
     drawn = UnionNode(union.partner, union.tie)
     for child in union.children[: max(room, 0)]:
-        tie = families.ties.get((node.person, child))
+        tie = couples.ties.get((node.person, child))
         drawn.children.append(DescendantNode(child, node.depth + 1, tie, is_repeat=child in placed))
         placed.add(child)
     drawn.left_out = len(union.children) - len(drawn.children)
@@ -118,9 +120,9 @@ def _mark_repeats(nodes: Sequence[DescendantNode], placed: set[PersonId]) -> Non
         met.add(union.partner)
 
 
-def descendants_layout(families: Families, root: PersonId, generations: int = 0, most: int = MAX_DESCENDANTS) -> Layout:
+def descendants_layout(couples: Couples, root: PersonId, generations: int = 0, most: int = MAX_DESCENDANTS) -> Layout:
     """One column for each generation; partners are below each other, with their children to the right."""
-    nodes = collect_descendants(families, root, generations, most)
+    nodes = collect_descendants(couples, root, generations, most)
     arrange_couples(nodes, EDGE, TOP)
     depth = max(node.depth for node in nodes)
     heads = [Label(EDGE + n * COLUMN, TOP - 14, generation_name(n, down=True), "head") for n in range(1, depth + 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kiwiresearch.kin.report.shapes.families import Families, notes_of, tie_note
+from kiwiresearch.kin.report.shapes.couples import Couples, notes_of, tie_note
 from kiwiresearch.kin.report.shapes.layout import (
     EDGE,
     MORE_HEIGHT,
@@ -41,10 +41,10 @@ class Slot:
     notes: tuple[str, ...] = ()
 
 
-def fan_layout(families: Families, root: PersonId, generations: int = 0, most: int = 2**MAX_RINGS * 2) -> Layout:
+def fan_layout(couples: Couples, root: PersonId, generations: int = 0, most: int = 2**MAX_RINGS * 2) -> Layout:
     """Both parents of everybody, as far as they are known; further parents are counted."""
     rings = min(generations or MAX_RINGS, MAX_RINGS)
-    slots, left_out = _collect(families, root, rings, most)
+    slots, left_out = _collect(couples, root, rings, most)
     corners = [corner for slot in slots for corner in _corners(slot)]
     margin = MORE_WIDTH + EDGE
     middle, bottom = margin - min(x for x, _ in corners), margin - min(y for _, y in corners)
@@ -61,25 +61,25 @@ def _corners(slot: Slot) -> list[Point]:
     return [(outer * math.cos(angle), -outer * math.sin(angle)) for angle in angles]
 
 
-def _collect(families: Families, root: PersonId, rings: int, most: int) -> tuple[list[Slot], dict[PersonId, int]]:
+def _collect(couples: Couples, root: PersonId, rings: int, most: int) -> tuple[list[Slot], dict[PersonId, int]]:
     slots, left_out, seen = [Slot(root, 0, 0)], dict[PersonId, int](), {root}
     for slot in slots:
-        parents = () if "again" in slot.notes else families.parents(slot.person)
+        parents = () if "again" in slot.notes else couples.parents(slot.person)
         shown = parents[:2] if slot.ring < rings and len(slots) < most - 1 else ()
         if len(shown) < len(parents):
             left_out[slot.person] = len(parents) - len(shown)
-        for parent, side in zip(shown, _sides(families, shown), strict=True):
-            note = tie_note(families.ties.get((parent, slot.person)))
+        for parent, side in zip(shown, _sides(couples, shown), strict=True):
+            note = tie_note(couples.ties.get((parent, slot.person)))
             notes = tuple(notes_of(note, "again" if parent in seen else ""))
             slots.append(Slot(parent, slot.ring + 1, slot.index * 2 + side, notes))
             seen.add(parent)
     return slots, left_out
 
 
-def _sides(families: Families, parents: tuple[PersonId, ...]) -> tuple[int, ...]:
+def _sides(couples: Couples, parents: tuple[PersonId, ...]) -> tuple[int, ...]:
     """Left or right: a mother without a known father stays on the right."""
     if len(parents) == 1:
-        return (int(families.tree.persons[parents[0]].sex == "female"),)
+        return (int(couples.tree.persons[parents[0]].sex == "female"),)
     return (0, 1)[: len(parents)]
 
 

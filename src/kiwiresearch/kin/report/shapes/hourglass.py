@@ -1,7 +1,7 @@
 """A person between their ancestors, above, and their descendants, below.
 
 Below a person each union has a column of its own: the partner, then the children of these two. Children without
-children of their own that are drawn stand below each other, so that large families stay narrow.
+children of their own that are drawn stand below each other, so that large couples stay narrow.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from kiwiresearch.kin.report.shapes.ancestors import (
     arrange_ancestors,
     collect_ancestors,
 )
+from kiwiresearch.kin.report.shapes.couples import Couples, is_doubtful_tie, union_phrase
 from kiwiresearch.kin.report.shapes.descendants import (
     INDENT,
     MAX_DESCENDANTS,
@@ -24,7 +25,6 @@ from kiwiresearch.kin.report.shapes.descendants import (
     collect_descendants,
     couple_parts,
 )
-from kiwiresearch.kin.report.shapes.families import Families, is_doubtful_tie, union_phrase
 from kiwiresearch.kin.report.shapes.layout import (
     BOX_HEIGHT,
     BOX_WIDTH,
@@ -50,11 +50,23 @@ ROW = BOX_HEIGHT + GUTTER
 
 
 def hourglass_layout(
-    families: Families, root: PersonId, generations: int = 0, most: int = MAX_ANCESTORS + MAX_DESCENDANTS
+    couples: Couples, root: PersonId, generations: int = 0, most: int = MAX_ANCESTORS + MAX_DESCENDANTS
 ) -> Layout:
     """At most half of the boxes are ancestors."""
-    above = collect_ancestors(families, root, generations, max(most // 2, 1))
-    below = collect_descendants(families, root, generations, max(most - len(above) + 1, 1))
+    above = collect_ancestors(couples, root, generations, max(most // 2, 1))
+    below = collect_descendants(couples, root, generations, max(most - len(above) + 1, 1))
+    return _layout(above, below)
+
+
+def close_family_layout(couples: Couples, person: PersonId) -> Layout:
+    """Parents, partners and children alone; those of the children are on their own pages."""
+    return _layout(
+        collect_ancestors(couples, person, 1, MAX_ANCESTORS),
+        collect_descendants(couples, person, 1, MAX_DESCENDANTS, has_last_partners=False),
+    )
+
+
+def _layout(above: list[AncestorNode], below: list[DescendantNode]) -> Layout:
     arrange_ancestors(above, BOX_WIDTH + APART)
     _arrange_below(below)
     across = below[0].x + BOX_WIDTH / 2

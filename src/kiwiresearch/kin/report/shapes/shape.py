@@ -7,8 +7,8 @@ from typing import Literal
 
 from kiwiresearch.kin.report.labels import display_name
 from kiwiresearch.kin.report.shapes.ancestors import pedigree_layout
+from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.report.shapes.descendants import descendants_layout
-from kiwiresearch.kin.report.shapes.families import Families
 from kiwiresearch.kin.report.shapes.fan import fan_layout
 from kiwiresearch.kin.report.shapes.hourglass import hourglass_layout
 from kiwiresearch.kin.report.shapes.layout import Layout
@@ -17,7 +17,7 @@ from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.text import count_of
 
 Shape = Literal["hourglass", "ancestors", "descendants", "fan"]
-LAYOUTS: Mapping[Shape, Callable[[Families, PersonId, int], Layout]] = {
+LAYOUTS: Mapping[Shape, Callable[[Couples, PersonId, int], Layout]] = {
     "hourglass": hourglass_layout,
     "ancestors": pedigree_layout,
     "descendants": descendants_layout,
@@ -40,9 +40,9 @@ DESCRIPTIONS: Mapping[Shape, str] = {
 LEGEND = "A dashed line is uncertain or not biological. A dashed box is a person who also appears elsewhere."
 
 
-def shape_layout(shape: Shape, families: Families, root: PersonId, generations: int = 0) -> Layout | None:
+def shape_layout(shape: Shape, couples: Couples, root: PersonId, generations: int = 0) -> Layout | None:
     """A family tree in this shape; None if the person has no relatives to draw. 0 draws all generations."""
-    layout = LAYOUTS[shape](families, root, generations)
+    layout = LAYOUTS[shape](couples, root, generations)
     return layout if len(layout.boxes) > 1 else None
 
 
@@ -53,7 +53,7 @@ def people_drawn(layout: Layout) -> int:
 
 def shape_picture(
     shape: Shape,
-    families: Families,
+    couples: Couples,
     root: PersonId,
     generations: int = 0,
     *,
@@ -61,10 +61,10 @@ def shape_picture(
     name: str = "family",
 ) -> str:
     """The picture in English, with links to the anchors of people; empty if there is nobody to draw."""
-    layout = shape_layout(shape, families, root, generations)
+    layout = shape_layout(shape, couples, root, generations)
     if layout is None:
         return ""
-    whose = display_name(families.tree, root)
+    whose = display_name(couples.tree, root)
     description = f"{count_of(people_drawn(layout), 'relative')} of {whose}, {DESCRIPTIONS[shape]} {LEGEND}"
     if layout.left_out:
         description += f" {count_of(layout.left_out, 'known relative')} did not fit."
@@ -75,4 +75,4 @@ def shape_picture(
         name,
         person_address=lambda person: f"#{places[person]}" if person in places else "",
     )
-    return picture(layout, families.tree, how)
+    return picture(layout, couples.tree, how)

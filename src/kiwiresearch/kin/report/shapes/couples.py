@@ -26,7 +26,7 @@ class Union:
     children: tuple[PersonId, ...]
 
 
-class Families:
+class Couples:
     """What all shapes of a family tree are drawn from: who had children with whom, and how they are tied."""
 
     def __init__(self, tree: Tree) -> None:
