@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         TimelineMoment,
         brief_from_record,
         brief_record,
+        data_url,
         media_type_of,
         picture_file_name,
         pictures_from_record,

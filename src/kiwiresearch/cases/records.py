@@ -50,7 +50,7 @@ from kiwiresearch.kin import (
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop import CaseProgress
 from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople
-from kiwiresearch.kin.report import FIELD_LABELS, lifespan, parent_ties, parents_in_order, people_in_order, tie_note
+from kiwiresearch.kin.report import FIELD_LABELS, Couples, lifespan, parent_ties, people_in_order, tie_note
 from kiwiresearch.kin.timeline import timeline
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
@@ -169,9 +169,7 @@ def person_record(tree: Tree, person_id: PersonId, kinship: str = "", ties: Ties
 def people_named(case: Case, mode: PrivacyMode, words: str = "") -> list[PersonId]:
     """Everybody whose name contains these words: the seeds first, then their closest relatives."""
     tree, wanted = case.tree(mode), fold(words)
-    people = (
-        tree.persons[item] for item in people_in_order(tree, [seed for seed in case.seeds() if seed in tree.persons])
-    )
+    people = (tree.persons[item] for item in people_in_order(case.derived(Couples, mode), case.seeds()))
     return [person.id for person in people if any(wanted in fold(name) for name in (person.name, *person.names))]
 
 
@@ -358,9 +356,9 @@ def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[RelativeRecord, ...]
     )
 
 
-def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
+def branch_records(couples: Couples, root: PersonId, *, down: bool) -> list[LineRow]:
     """The ancestors or descendants of a person, as rows with their depth; repeated people are not expanded again."""
-    ties = parent_ties(tree)
+    tree = couples.tree
     found: list[LineRow] = []
     seen: set[PersonId] = set()
     waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
@@ -368,16 +366,16 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
         person_id, depth, note = waiting.pop()
         again = person_id in seen
         seen.add(person_id)
-        partners = _named(tree, tree.spouses(person_id)) if down and not again else ()
+        partners = _named(tree, couples.partners(person_id)) if down and not again else ()
         found.append(
             LineRow(person_id, tree.persons[person_id].name, lifespan(tree, person_id), depth, note, again, partners)
         )
         if again:
             continue
-        near = _by_birth(tree, person_id) if down else parents_in_order(tree, person_id)
-        for other in reversed([person for person in near if person in tree.persons]):
+        near = couples.children(person_id) if down else couples.parents(person_id)
+        for other in reversed(near):
             pair = (person_id, other) if down else (other, person_id)
-            waiting.append((other, depth + 1, tie_note(ties.get(pair))))
+            waiting.append((other, depth + 1, tie_note(couples.ties.get(pair))))
     return found
 
 

@@ -65,10 +65,11 @@ def tree(
     """List the ancestors or descendants of a person."""
     from kiwiresearch.cases import branch_records
     from kiwiresearch.cli import kin_output
+    from kiwiresearch.kin.report import Couples
 
     with opened_case(case) as found:
         shown = found.tree(privacy_mode(privacy, as_json=json))
-        rows = branch_records(shown, person_or_seed(found, person, shown), down=down)
+        rows = branch_records(Couples(shown), person_or_seed(found, person, shown), down=down)
         emit({"direction": "down" if down else "up", "people": rows}, lambda: kin_output.branches(rows), as_json=json)
 
 

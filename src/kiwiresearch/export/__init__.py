@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kiwiresearch.export.findings import read_findings
     from kiwiresearch.export.formats import FORMATS, formats_help, grouped_formats
     from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
-    from kiwiresearch.export.pdf import has_browser
+    from kiwiresearch.export.pdf import has_browser, page_in_pdf
     from kiwiresearch.export.worksheet_files import (
         WORKSHEET_ENDINGS,
         make_page_worksheet,

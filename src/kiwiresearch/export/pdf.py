@@ -1,4 +1,4 @@
-"""The brief as a PDF, printed by a Chromium or Chrome that is installed on this machine."""
+"""Pages as PDF files, printed by a Chromium or Chrome that is installed on this machine."""
 
 from __future__ import annotations
 
@@ -94,20 +94,25 @@ def has_browser(setting: str = "") -> bool:
 
 def brief_in_pdf(findings: RunFindings, browser: str = "") -> bytes:
     """The brief with the reader's notes as A4 pages; the date inside is that of the newest book."""
+    page = brief_in_html(findings).replace("</head>", f"<style>\n{_page_style(findings.topic)}\n</style>\n</head>", 1)
+    content = page_in_pdf(page, browser)
+    day = f"D:{findings.date.replace('-', '')}000000".encode()
+    # Of the same length, so that the offsets in the file stay right.
+    return DATES.sub(lambda found: b"/" + found[1] + b" (" + day, content)
+
+
+def page_in_pdf(page: str, browser: str = "") -> bytes:
+    """A self-contained page of HTML as the browser prints it; its `@page` rules decide about the paper."""
     program = find_browser(browser)
     if not program:
         raise ProgramMissing(
             "Creating a PDF needs Chromium, Google Chrome or Microsoft Edge, and none of them was found.",
             remedy="Install one of them (on Debian: apt install chromium), "
             "or enter the path of its program in the setting "
-            "'browser'. The formats 'html' and 'docx' do not need a browser.",
+            "'browser'. The other formats do not need a browser.",
         )
-    page = brief_in_html(findings).replace("</head>", f"<style>\n{_page_style(findings.topic)}\n</style>\n</head>", 1)
     with AT_ONCE:
-        content = _print(program, xml_safe(page))
-    day = f"D:{findings.date.replace('-', '')}000000".encode()
-    # Of the same length, so that the offsets in the file stay right.
-    return DATES.sub(lambda found: b"/" + found[1] + b" (" + day, content)
+        return _print(program, xml_safe(page))
 
 
 def _page_style(topic: str) -> str:
@@ -134,7 +139,7 @@ def _css_text(text: str) -> str:
 def _print(program: str, page: str) -> bytes:
     try:
         with tempfile.TemporaryDirectory(prefix="kiwiresearch-", ignore_cleanup_errors=True) as folder:
-            source, target = Path(folder) / "brief.html", Path(folder) / "brief.pdf"
+            source, target = Path(folder) / "page.html", Path(folder) / "page.pdf"
             source.write_text(page, encoding="utf-8")
             # Chromium does not start for root with its sandbox.
             is_root = hasattr(os, "geteuid") and os.geteuid() == 0

@@ -33,6 +33,7 @@ from kiwiresearch.errors import KiwiError, NothingFound, without_paths
 from kiwiresearch.jobs import FamilyRequest, JobQueue
 from kiwiresearch.kin import KinshipFinder, PersonId, Tree
 from kiwiresearch.kin.privacy import PrivacyMode
+from kiwiresearch.kin.report import Couples
 from kiwiresearch.kin.sources import Plugins, load_plugins
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.web import family_models as models
@@ -192,8 +193,8 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     ) -> models.BranchReply:
         """The ancestors or descendants of a person, as rows with their depth."""
         with families.open_case(request, case, privacy) as (found, mode):
-            tree = found.tree(mode)
-            rows = records.branch_records(tree, visible_person(tree, person), down=of == "descendants")
+            chosen = visible_person(found.tree(mode), person)
+            rows = records.branch_records(found.derived(Couples, mode), chosen, down=of == "descendants")
         return models.BranchReply(tuple(rows))
 
     @routes.get("/{case}/tree")
@@ -256,11 +257,14 @@ def visible_person(tree: Tree, person: str) -> PersonId:
 
 def page_of(context: ServerContext, evidence: EvidenceRecord) -> EntryRef | None:
     """The page on the shelf that a quote comes from; None for a withheld quote."""
-    book, _, path = evidence.url.removeprefix(SCHEME).partition("/")
+    return page_at(context, evidence.url) if evidence.start >= 0 else None
+
+
+def page_at(context: ServerContext, url: str) -> EntryRef | None:
+    """The page on the shelf that a source's address names, if its book is there."""
+    book, _, path = url.removeprefix(SCHEME).partition("/")
     found = next((listed_book.id for listed_book in context.shelf.books if listed_book.id == book), None)
-    if found is None or evidence.start < 0 or not evidence.url.startswith(SCHEME):
-        return None
-    return EntryRef(found, path)
+    return EntryRef(found, path) if found is not None and url.startswith(SCHEME) else None
 
 
 def _fact_reply(context: ServerContext, fact: FactRecord) -> models.FactReply:

@@ -21,11 +21,9 @@ from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs import FamilyRequest, Job
 from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
 from kiwiresearch.kin.privacy import PrivacyMode
-from kiwiresearch.kin.report import svg_file
-from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.pedigree import pedigree
+from kiwiresearch.kin.report import Couples, Shape, shape_picture, svg_file
 from kiwiresearch.web.bodies import Name
-from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Person, visible_person
+from kiwiresearch.web.families import PREFIX, CaseId, Families, Person, visible_person
 from kiwiresearch.web.guard import DRAIN_TIMEOUT_S, MAX_DRAINED, ExportPrivacy, Privacy, RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, start_job
 from kiwiresearch.web.problems import Refused
@@ -58,6 +56,7 @@ UPLOAD_DOC: dict[str, Any] = {
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
+SVG_HEADERS = {"Content-Security-Policy": f"{SANDBOX_POLICY}; style-src 'unsafe-inline'; img-src data:"}
 Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS, description="How many to draw; 0 draws all.")]
 FormName = Annotated[CaseFormat, InPath(examples=["gedcom"])]
 FileName = Annotated[Name, Query(description="File name; sources are named after it.")]
@@ -78,21 +77,20 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         request: Request,
         case: CaseId,
         person: Person,
-        of: Direction = "ancestors",
+        of: Shape = "ancestors",
         generations: Generations = 0,
         privacy: Privacy = None,
     ) -> Response:
-        """A tree of the ancestors or descendants of a person, as a picture."""
-        draw = pedigree if of == "ancestors" else descendants
+        """A family tree as a picture: ancestors in columns or as a fan, descendants, or both as an hourglass."""
         with families.open_case(request, case, privacy) as (found, mode):
-            tree = found.tree(mode)
-            svg = draw(tree, visible_person(tree, person), {}, generations=generations)
+            chosen = visible_person(found.tree(mode), person)
+            svg = shape_picture(of, found.derived(Couples, mode), chosen, generations)
         if not svg:
             raise NothingFound(
-                f"No {of} of this person are known.", remedy="Continue the research, or choose another person."
+                "No relatives of this person are known that this tree could show.",
+                remedy="Continue the research, or choose another person.",
             )
-        headers = {"Content-Security-Policy": f"{SANDBOX_POLICY}; style-src 'unsafe-inline'"}
-        return Response(svg_file(svg), headers=headers, media_type="image/svg+xml")
+        return Response(svg_file(svg), headers=SVG_HEADERS, media_type="image/svg+xml")
 
     @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
     @allow("reader", "export")

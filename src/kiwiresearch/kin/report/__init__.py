@@ -8,22 +8,6 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.report.by_model import write_summary
-    from kiwiresearch.kin.report.descendants import descendants_layout
-    from kiwiresearch.kin.report.drawing import (
-        BOX_HEIGHT,
-        BOX_WIDTH,
-        CORNERS,
-        DATE_SIZE,
-        HEAD_SIZE,
-        Box,
-        BoxLine,
-        Label,
-        Layout,
-        Tie,
-        box_lines,
-        number,
-        svg_file,
-    )
     from kiwiresearch.kin.report.family_case import MergeEntry, ReportInput, SearchEntry, Stop, shown_conflict
     from kiwiresearch.kin.report.labels import (
         FIELD_LABELS,
@@ -34,7 +18,13 @@ if TYPE_CHECKING:
         year_phrase,
     )
     from kiwiresearch.kin.report.lineage import people_in_order
-    from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, pedigree_layout, tie_note
     from kiwiresearch.kin.report.report import family_document, family_markdown, family_page
+    from kiwiresearch.kin.report.shapes.couples import Couples, parent_ties, tie_note
+    from kiwiresearch.kin.report.shapes.hourglass import close_family_layout
+    from kiwiresearch.kin.report.shapes.layout import Layout
+    from kiwiresearch.kin.report.shapes.paper import Orientation, Paper, print_page
+    from kiwiresearch.kin.report.shapes.path import path_layout
+    from kiwiresearch.kin.report.shapes.shape import USUAL_GENERATIONS, Shape, people_drawn, shape_layout, shape_picture
+    from kiwiresearch.kin.report.shapes.svg import Drawing, Photo, picture, svg_file
 else:
     __getattr__ = lazy_exports(__name__)

@@ -6,25 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.document import Branch, Line, Span, line_of
-from kiwiresearch.kin.report.descendants import (
-    Couples,
-    children_of_couple,
-    couple_ties,
-    partners_in_order,
-    union_phrase,
-)
 from kiwiresearch.kin.report.labels import display_name, lifespan
-from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
+from kiwiresearch.kin.report.shapes.couples import Couples, tie_note, union_phrase
 from kiwiresearch.kin.tree import PersonId, Tree
 
 
-def people_in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ...]:
+def people_in_order(couples: Couples, seeds: Sequence[PersonId]) -> tuple[PersonId, ...]:
     """All people of the tree, each once; those not connected to the seeds come last, by name."""
-    couples = couple_ties(tree)
+    tree = couples.tree
     found = dict.fromkeys(seed for seed in seeds if seed in tree.persons)
     line = list(found)
     for person in line:
-        for relative in _relatives(tree, person, couples):
+        for relative in _relatives(couples, person):
             if relative in tree.persons and relative not in found:
                 found[relative] = None
                 line.append(relative)
@@ -32,14 +25,11 @@ def people_in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ..
     return (*found, *rest)
 
 
-def _relatives(tree: Tree, person: PersonId, couples: Couples) -> Iterator[PersonId]:
-    yield from parents_in_order(tree, person)
-    partners = partners_in_order(tree, person, couples)
-    yield from partners
-    for partner in (*partners, ""):
-        yield from children_of_couple(tree, person, partner)
-    yield from tree.children(person)
-    yield from tree.siblings(person)
+def _relatives(couples: Couples, person: PersonId) -> Iterator[PersonId]:
+    yield from couples.parents(person)
+    yield from couples.partners(person)
+    yield from couples.children(person)
+    yield from couples.tree.siblings(person)
 
 
 MAX_BRANCHES = 400
@@ -61,7 +51,7 @@ class DescendantRow:
 
 def ancestors_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
     """The pedigree as a list; repeated people are not expanded again."""
-    ties = parent_ties(tree)
+    couples = Couples(tree)
     found: list[Branch] = []
     seen: set[PersonId] = set()
     waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
@@ -70,8 +60,8 @@ def ancestors_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
         again = person in seen
         found.append(Branch(depth, _line(tree, person, note, again=again)))
         seen.add(person)
-        parents = () if again else parents_in_order(tree, person)
-        waiting += [(parent, depth + 1, tie_note(ties.get((parent, person)))) for parent in reversed(parents)]
+        parents = () if again else couples.parents(person)
+        waiting += [(parent, depth + 1, tie_note(couples.ties.get((parent, person)))) for parent in reversed(parents)]
     return (*found, *_left_out_note(len(waiting)))
 
 
@@ -102,7 +92,7 @@ def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
 
     An only partner is on the person's line; several have a line each, with their children below it.
     """
-    ties, couples = parent_ties(tree), couple_ties(tree)
+    couples = Couples(tree)
     found: list[DescendantRow] = []
     seen: set[PersonId] = set()
     waiting = [DescendantRow(root, 0)]
@@ -112,19 +102,16 @@ def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
             found.append(replace(row, is_repeat=not row.partner_of))
             continue
         seen.add(row.person)
-        partners = partners_in_order(tree, row.person, couples)
+        partners = couples.partners(row.person)
         several = len(partners) > 1
         found.append(replace(row, only_partner="" if several else "".join(partners)))
         below: list[DescendantRow] = []
-        for other in ("", *partners):
-            own = several and bool(other)
+        for union in couples.unions(row.person):
+            own = several and bool(union.partner)
             if own:
-                began = union_phrase(couples.get(frozenset((row.person, other))))
-                below.append(DescendantRow(other, row.depth + 1, began, row.person))
-            children = children_of_couple(tree, row.person, other)
-            below += [
-                DescendantRow(child, row.depth + 1 + own, tie_note(ties.get((row.person, child)))) for child in children
-            ]
+                below.append(DescendantRow(union.partner, row.depth + 1, union_phrase(union.tie), row.person))
+            ties = ((child, couples.ties.get((row.person, child))) for child in union.children)
+            below += [DescendantRow(child, row.depth + 1 + own, tie_note(tie)) for child, tie in ties]
         waiting += reversed(below)
     return found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
 from kiwiresearch.document import (
     Block,
+    Branch,
     Diagram,
     Document,
     FactList,
@@ -23,7 +24,6 @@ from kiwiresearch.document import (
     line_of,
 )
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.labels import (
     LIVING_NOTES,
@@ -35,11 +35,12 @@ from kiwiresearch.kin.report.labels import (
     value_phrase,
 )
 from kiwiresearch.kin.report.lineage import ancestors_in_words, descendants_in_words, people_in_order
-from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers, source_title
+from kiwiresearch.kin.report.shapes.couples import Couples
+from kiwiresearch.kin.report.shapes.shape import Shape, shape_picture
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
 from kiwiresearch.kin.timeline import Event, timeline
-from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.text import count_of, encodable, one_line
 
 ABSENCE = (
@@ -203,6 +204,10 @@ DESCENDANTS_CAPTION = (
     "Partners are below each other, with their children to the right. "
     "Children next to one parent alone have no other known parent."
 )
+PICTURES: tuple[tuple[Shape, str, str, Callable[[Tree, PersonId], tuple[Branch, ...]], int], ...] = (
+    ("ancestors", "Ancestors", ANCESTORS_CAPTION, ancestors_in_words, MAX_GENERATIONS),
+    ("descendants", "Descendants", DESCENDANTS_CAPTION, descendants_in_words, 0),
+)
 MODEL_MARK = " °"
 RULES_NOTE = "all other sentences were written by rules"
 WHERE_PROOFS_ARE = (
@@ -222,7 +227,7 @@ EVENTS = {
 
 def family_document(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
     """The report; `said` is a summary written by a model, and `note` says if that failed."""
-    people = people_in_order(case.tree, case.seeds)
+    people = people_in_order(Couples(case.tree), case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)
     seeds = [seed for seed in case.seeds if seed in case.tree.persons]
@@ -272,24 +277,17 @@ def _mark(said: SummarySentence) -> str:
 
 
 def _pictures(case: ReportInput, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
-    tree = case.tree
-    up = [
-        (seed, pedigree(tree, seed, anchors, generations=MAX_GENERATIONS, name=f"pedigree-{number}"))
-        for number, seed in enumerate(seeds, start=1)
-    ]
-    down = [
-        (seed, descendants(tree, seed, anchors, name=f"descendants-{number}"))
-        for number, seed in enumerate(seeds, start=1)
-    ]
-    for title, caption, in_words, drawn in (
-        ("Ancestors", ANCESTORS_CAPTION, ancestors_in_words, up),
-        ("Descendants", DESCENDANTS_CAPTION, descendants_in_words, down),
-    ):
+    couples = Couples(case.tree)
+    for shape, title, caption, in_words, generations in PICTURES:
+        drawn = [
+            (seed, shape_picture(shape, couples, seed, generations, anchors=anchors, name=f"{shape}-{number}"))
+            for number, seed in enumerate(seeds, start=1)
+        ]
         pictures = [(seed, svg) for seed, svg in drawn if svg]
         if pictures:
             yield Heading(line_of(title), anchor=title.lower())
         for seed, svg in pictures:
-            yield Diagram(svg, f"{title} of {display_name(tree, seed)}", caption, in_words(tree, seed))
+            yield Diagram(svg, f"{title} of {display_name(case.tree, seed)}", caption, in_words(case.tree, seed))
 
 
 def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:

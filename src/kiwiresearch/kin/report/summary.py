@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.kinship import NOT_RELATED
-from kiwiresearch.kin.report.descendants import children_of_couple, couple_ties, partners_in_order
 from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names
-from kiwiresearch.kin.report.pedigree import parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
+from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
 from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, PARENT_OF_SEX, FieldName, Person, PersonId, Relationship, Tree
 from kiwiresearch.text import count_of, one_line
@@ -52,18 +51,18 @@ def summary(case: ReportInput, proofs: Proofs | None = None) -> tuple[SummarySen
 
 def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySentence]:
     """A person's life, parents, partners and children."""
-    tree, person = case.tree, case.tree.persons[seed]
+    tree, person, couples = case.tree, case.tree.persons[seed], Couples(case.tree)
     yield _life(case, person)
-    parents = parents_in_order(tree, seed)
+    parents = couples.parents(seed)
     if parents:
         ties = [tie for tie in tree.relationships if tie.kind == "parent_of" and tie.second == seed and _counts(tie)]
         for qualifier in dict.fromkeys(_qualifier(ties, parent) for parent in parents):
             alike = [parent for parent in parents if _qualifier(ties, parent) == qualifier]
             yield _parents(tree, seed, alike, qualifier, ties)
-    yield from _partners(tree, seed)
-    alone = children_of_couple(tree, seed, "")
+    yield from _partners(couples, seed)
+    alone = couples.children_of(seed, "")
     if alone:
-        others = any(children_of_couple(tree, seed, other) for other in tree.spouses(seed) if other in tree.persons)
+        others = any(couples.children_of(seed, other) for other in tree.spouses(seed))
         yield _children(tree, (seed,), alone, besides=others)
 
 
@@ -136,8 +135,9 @@ def date_phrase(when: DateRange) -> str:
     return f" in {article}{text}"
 
 
-def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
-    for other in partners_in_order(tree, seed, couple_ties(tree)):
+def _partners(couples: Couples, seed: PersonId) -> Iterator[SummarySentence]:
+    tree = couples.tree
+    for other in couples.partners(seed):
         if other not in tree.spouses(seed):
             continue
         ties = [
@@ -150,7 +150,7 @@ def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
         when = date_phrase(tie.start) if tie.start else ""
         verb = f"{display_name(tree, seed)} {verb} {display_name(tree, other)}{when}."
         yield SummarySentence(verb, tuple(relationship.id for relationship in ties), (seed, other))
-        children = children_of_couple(tree, seed, other)
+        children = couples.children_of(seed, other)
         if children:
             yield _children(tree, (seed, other), children)
 
@@ -230,8 +230,8 @@ def _conflict_sentences(case: ReportInput) -> Iterator[str]:
 
 def _gap_sentences(case: ReportInput) -> Iterator[str]:
     """What is missing about the closest relatives of the seeds."""
-    tree = case.tree
-    near = [item for seed in case.seeds if seed in tree.persons for item in (seed, *parents_in_order(tree, seed))]
+    tree, couples = case.tree, Couples(case.tree)
+    near = [item for seed in case.seeds if seed in tree.persons for item in (seed, *couples.parents(seed))]
     missing = []
     for item in dict.fromkeys(near):
         if not _is_dead(tree, item) and item not in case.seeds:

@@ -149,11 +149,21 @@ class LeadPictures:
         except BooksBusy:
             return None
 
+    def content_of(self, ref: EntryRef) -> bytes:
+        """The bytes of the lead picture of a page; none if it has none, or if the books are in use."""
+        try:
+            return self._lead(ref)
+        except BooksBusy:
+            return b""
+
+    def _lead(self, ref: EntryRef) -> bytes:
+        picture = self._known.get(ref, lambda: self._find(ref))
+        return self._content(EntryRef(ref.book, picture.path)) if picture else b""
+
     def response(self, ref: EntryRef) -> Response:
         """The lead picture itself; a transparent pixel if there is none."""
         try:
-            picture = self._known.get(ref, lambda: self._find(ref))
-            content = self._content(EntryRef(ref.book, picture.path)) if picture else b""
+            content = self._lead(ref)
         except BooksBusy:
             return Response(NOTHING, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/gif")
         kind = media_type_of(content)

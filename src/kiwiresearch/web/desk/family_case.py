@@ -125,7 +125,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
         wanted: FieldName | None = records.checked_field(field) if field else None
         with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
-            ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, tree)
+            ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, mode)
             if wanted:
                 ids = tuple(filter(people_with_field(found.tree(mode, with_discarded=True), wanted).__contains__, ids))
             some = ids[offset : offset + PEOPLE_PER_PAGE]

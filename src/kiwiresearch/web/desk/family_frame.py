@@ -15,8 +15,8 @@ from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPers
 from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import DISCARDED, ConflictRecord, FieldName, PersonId, Tree, birth_of
-from kiwiresearch.kin.privacy import PrivacyMode, ShownTree
-from kiwiresearch.kin.report import lifespan, people_in_order
+from kiwiresearch.kin.privacy import PrivacyMode
+from kiwiresearch.kin.report import Couples, lifespan, people_in_order
 from kiwiresearch.text.dates import ENDLESS
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
@@ -64,18 +64,18 @@ class LinkedFact(FactRecord):
     """The only status that is shown: that of the fact or, if sources disagree, of its value among the others."""
 
 
-def person_ids_by_distance(found: CachedCase, tree: ShownTree) -> tuple[PersonId, ...]:
+def person_ids_by_distance(found: CachedCase, mode: PrivacyMode) -> tuple[PersonId, ...]:
     """Everybody, starting with the people the case was started with, even if withheld, then by distance from them."""
-    seeds = found.seeds()
+    tree, seeds = found.tree(mode), found.seeds()
     if not all(seed in tree.persons for seed in seeds):
         seeds = tuple(map(found.withheld().pseudonym, seeds))
-    return people_in_order(tree, [seed for seed in seeds if seed in tree.persons])
+    return people_in_order(found.derived(Couples, mode), seeds)
 
 
 def person_options(found: CachedCase, mode: PrivacyMode, chosen: PersonId = "") -> PersonOptions:
     """The people of a case as far as the mode allows; the chosen person is always included."""
     tree = found.tree(mode)
-    ids = person_ids_by_distance(found, tree)
+    ids = person_ids_by_distance(found, mode)
     kept = list(dict.fromkeys([*ids[:MAX_CHOICES], *(item for item in (chosen,) if item in tree.persons)]))
     shown = (PersonOption(item, tree.persons[item].name, lifespan(tree, item)) for item in kept)
     return PersonOptions(tuple(shown), len(ids) - len(kept))
@@ -99,7 +99,7 @@ class FoundPeople:
 def found_people(found: CachedCase, mode: PrivacyMode) -> FoundPeople:
     """The people of a case as far as the mode allows, starting people first."""
     tree = found.tree(mode)
-    ids = person_ids_by_distance(found, tree)
+    ids = person_ids_by_distance(found, mode)
     rows = records.people_records(found, mode, ids[:MAX_FOUND])
     shown = tuple(
         FoundPerson(person_record.id, person_record.name, lifespan(tree, person_record.id), person_record.relation)

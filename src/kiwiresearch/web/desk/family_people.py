@@ -12,7 +12,7 @@ from starlette.responses import Response
 from kiwiresearch.cases import NamedConflict, NamedPerson, PersonRecord, records, review, set_living
 from kiwiresearch.codec import extend
 from kiwiresearch.kin import DISCARDED, FieldName, LivingStatus, Tree, ValueRank
-from kiwiresearch.kin.report import lifespan
+from kiwiresearch.kin.report import Couples, lifespan
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
@@ -25,6 +25,7 @@ from kiwiresearch.web.desk.family_frame import (
     sources_of,
     value_status,
 )
+from kiwiresearch.web.desk.family_tree import close_family
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 from kiwiresearch.web.guard import allow
@@ -33,7 +34,6 @@ PEOPLE_PER_PAGE = 100
 
 NameQuery = Annotated[str, Query(max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
-PersonQuery = Annotated[str, Query(max_length=100)]
 Why = Annotated[str, Form(min_length=1, max_length=MAX_NAME)]
 
 
@@ -51,15 +51,6 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
         values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_PER_PAGE}
         return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
-    @routes.get("/family/{case}/relation")
-    def relation(request: Request, case: CaseId, first: PersonQuery = "", second: PersonQuery = "") -> Response:
-        with pages.families.open_case(request, case, None) as (found, mode):
-            tree, people = found.tree(mode), person_options(found, mode, second)
-            pair = [visible_person(tree, item) for item in (first, second) if item]
-            kin = records.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
-        values = {"people": people, "kin": kin, "first": first, "second": second}
-        return pages.show(request, "family_relation.html", case, "people", **values)
-
 
 def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people/{person}")
@@ -68,7 +59,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
         with pages.families.open_case(request, case, None) as (found, mode):
             events = records.timeline_records(found, mode, person)
             people = person_options(found, mode)
-            tree = found.tree(mode)
+            tree, couples = found.tree(mode), found.derived(Couples, mode)
         row = replace(row, siblings=tuple(sorted(row.siblings, key=lambda record: birth_day(tree, record.id))))
         facts = relatives_by_birth([pages.fact_with_links(fact) for fact in row.facts], tree)
         values: dict[str, Any] = {
@@ -78,6 +69,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             "groups": by_field(facts, [side_by_side(conflict, facts) for conflict in row.conflicts]),
             "events": events,
             "people": people,
+            "close": close_family(pages, request, couples, person),
         }
         return pages.show(request, "family_person.html", case, "people", **values)
 

@@ -2,7 +2,7 @@
 // Without a script, a drawing scrolls.
 
 const MAX_SCALE = 5;
-const LEGIBLE = 0.5;
+const LEGIBLE = 0.7;
 const STEP = 1.3;
 const MOVE = 60; // pixels that an arrow key moves
 const MIN_DRAG = 5; // pixels; less is a click
