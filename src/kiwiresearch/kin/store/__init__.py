@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.store.case import LIVING_OVERRIDES, CaseStore
+    from kiwiresearch.kin.store.case import IMPORTS, LIVING_OVERRIDES, CaseStore
     from kiwiresearch.kin.store.location import LOCK, WAIT_REMEDY, CaseSchemas, locked_folder
     from kiwiresearch.kin.store.queues import (
         ABANDONED,

@@ -41,6 +41,8 @@ from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
 LIVING_OVERRIDES = "living_overrides"
+IMPORTS = "imports"
+"""The key of the state that says what was imported, and who was in the case before."""
 
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
