@@ -287,11 +287,17 @@ def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
             line(f"    {problem}")
 
 
-def imported(done: Imported, merged: int) -> None:
+def imported(done: Imported, waiting: int) -> None:
     read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'relationship')}"
     line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'fact')}.")
-    if merged:
-        line(f"{count_of(merged, 'person was', 'people were')} merged. To see why: kiwiresearch kin merges")
+    if done.matched:
+        corrected = count_of(done.corrected, "value")
+        people = count_of(done.matched, "person", "people")
+        line(f"Known from an earlier version of the file: {people}; {corrected} replaced.")
+    if done.kept:
+        line(f"Kept for exports, besides what the family shows: {count_of(done.kept, 'line')}.")
+    if waiting:
+        line(f"{count_of(waiting, 'possible duplicate')}. To decide: kiwiresearch kin merges")
     for note in done.notes[:MAX_SHOWN]:
         line(f"  Note: {one_line(note)}")
     if len(done.notes) > MAX_SHOWN:

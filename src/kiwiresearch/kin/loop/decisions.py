@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.conflict import Conflict, find_tree_conflicts
@@ -10,7 +10,7 @@ from kiwiresearch.kin.conflict_by_model import review_conflicts
 from kiwiresearch.kin.plausibility import find_implausible
 from kiwiresearch.kin.privacy import living_verdicts
 from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose, review_by_model
-from kiwiresearch.kin.store import CaseStore, ConflictRow
+from kiwiresearch.kin.store import IMPORTS, CaseStore, ConflictRow
 from kiwiresearch.kin.tree import Fact, PersonId, Relationship, Tree
 from kiwiresearch.llm import Model
 
@@ -72,6 +72,22 @@ def separated_ids(store: CaseStore) -> frozenset[Pair]:
     return frozenset(ordered_pair(*pair) for pair in pairs)
 
 
+def unconfirmed_pairs(store: CaseStore) -> Callable[[PersonId, PersonId], bool]:
+    """Whether an import brought one of two people to the other, so that only the owner may merge them."""
+    groups = [
+        (frozenset(map(store.canonical, entry["people"])), frozenset(map(store.canonical, entry["before"])))
+        for entry in store.state(IMPORTS) or ()
+    ]
+
+    def is_unconfirmed(one: PersonId, other: PersonId) -> bool:
+        return any(
+            (one in people and other in people | before) or (other in people and one in people | before)
+            for people, before in groups
+        )
+
+    return is_unconfirmed
+
+
 def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
     """Two people in the order of a merge: the one with their own record survives it, or else with the fuller name."""
     known = {person: store.person(person) for person in (one, other)}
@@ -84,10 +100,11 @@ def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
 def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
     merged: list[str] = []
     left = []
+    is_unconfirmed = unconfirmed_pairs(store)
     for proposal in proposals:
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
-        if not is_sure or ordered_pair(one, other) in separated_ids(store):
+        if not is_sure or ordered_pair(one, other) in separated_ids(store) or is_unconfirmed(one, other):
             left.append(proposal)
             continue
         merged.append(

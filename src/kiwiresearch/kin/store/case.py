@@ -44,6 +44,8 @@ from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
+IMPORTS = "imports"
+"""The key of the state that says what was imported, and who was in the case before."""
 
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
