@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 from tests.kin.cases import dump
-from tests.kin.loop_family import NOW, YEAR, a_case, located_in, named, open_family, researcher, write_family
+from tests.kin.loop_family import NOW, YEAR, a_case, named, open_family, researcher, write_family
 from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.cases import editing
@@ -161,7 +161,7 @@ CHANGES: dict[str, Change] = {
     ),
     "one person": Change(
         lambda case: editing.merge(case, who(case, DOROTHEA), who(case, FLORA)),
-        lambda case: len({one.id for one in map(lambda name: person(case, name), (DOROTHEA, FLORA)) if one}) == 1,
+        lambda case: len({one.id for one in (person(case, name) for name in (DOROTHEA, FLORA)) if one}) == 1,
     ),
     "two people": Change(
         lambda case: editing.separate(case, who(case, DOROTHEA), who(case, FLORA)),
@@ -360,7 +360,7 @@ EACH = 8
 
 
 def test_two_editors_at_once_lose_nothing(two_editors: tuple[Case, Case]) -> None:
-    """Two people who edit the same family at the same time both find all that they entered (two threads, two stores)."""
+    """Two people who edit the same family at the same time, each with a store, both find all that they entered."""
     problems: list[Exception] = []
 
     def enter(case: Case, mine: str) -> None:
@@ -368,7 +368,7 @@ def test_two_editors_at_once_lose_nothing(two_editors: tuple[Case, Case]) -> Non
             for number in range(EACH):
                 zoe = editing.add_person(case, "Zoe Marlow")
                 editing.add_fact(case, zoe, "title", f"{mine} {number}", Basis(author=mine))
-        except Exception as problem:  # noqa: BLE001 (a thread cannot raise)
+        except Exception as problem:
             problems.append(problem)
 
     threads = [threading.Thread(target=enter, args=pair) for pair in zip(two_editors, ("ann", "ben"), strict=True)]

@@ -24,6 +24,7 @@ from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import (
     DATE_FIELDS,
     DISCARDED,
+    FIELD_OF_KIND,
     KIND_OF_FIELD,
     PARENT_FIELDS,
     RELATION_FIELDS,
@@ -103,7 +104,7 @@ def _editing(case: Case, kind: EditKind, people: Sequence[PersonId], basis: Basi
                 remedy="Look at the change, then make yours again if it is still needed.",
             )
         yield
-        case.reevaluate()
+        case.apply_change()
 
 
 def _check_basis(basis: Basis) -> None:
@@ -391,12 +392,17 @@ def detach(case: Case, attached: str, basis: Basis = JUST_KNOWN) -> None:
         case.store.attachments.remove(attached)
 
 
+def version_of(case: Case, *people: PersonId) -> int:
+    """The version of these people, for `Basis.seen`."""
+    return case.store.edits.latest_for(people)
+
+
 def undo(case: Case, edit: str = "", *, cascade: bool = False) -> tuple[Edit, ...]:
     """Undo an edit, by default the last one, and return the undone edits."""
     chosen = _chosen(case, edit, "done")
     with case.store.step("user"):
         undone = case.store.edits.undo(chosen.id, cascade=cascade)
-        case.reevaluate()
+        case.apply_change()
     return tuple(item for item in reversed(case.store.edits.all()) if item.id in undone)
 
 
@@ -405,7 +411,7 @@ def redo(case: Case, edit: str = "") -> Edit:
     chosen = _chosen(case, edit, "undone")
     with case.store.step("user"):
         case.store.edits.redo(chosen.id)
-        case.reevaluate()
+        case.apply_change()
     return chosen
 
 
@@ -494,7 +500,7 @@ def _found(case: Case, wanted: str) -> _Item:
         return _Item(fact.id, (fact.person,), details, is_tie=False, is_discarded=fact.status in DISCARDED)
     [tie] = ties
     ends = (tie.first, tie.second)
-    details = {"tie": tie.kind, "names": [tree.persons[end].name for end in ends]}
+    details = {"field": FIELD_OF_KIND[tie.kind], "names": [tree.persons[end].name for end in ends]}
     return _Item(tie.id, ends, details, is_tie=True, is_discarded=tie.status in DISCARDED)
 
 

@@ -131,6 +131,12 @@ class Edits(StorePart):
             rows = self._db.rows(select(*columns).order_by(EDIT.c.seq))
         return tuple(Edit(**row._asdict() | {"people": tuple(row.people)}) for row in rows)
 
+    def notes(self) -> dict[str, str]:
+        """The notes of the people who entered something, by the id of the evidence that it is."""
+        made = select(EVIDENCE_CLAIM.c.id, EDIT.c.note).join(EDIT, EDIT.c.id == EVIDENCE_CLAIM.c.edit_id)
+        with self._db.reading():
+            return {row.id: row.note for row in self._db.rows(made.where(EDIT.c.note != ""))}
+
     def latest_for(self, people: Sequence[PersonId]) -> int:
         """The version of the last edit of any of these people that was made, undone or redone: 0 if there is none."""
         db = self._db
