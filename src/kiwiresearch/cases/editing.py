@@ -30,15 +30,18 @@ from kiwiresearch.kin import (
     RELATION_FIELDS,
     SEX_OF_PARENT,
     ExtractedFact,
+    Fact,
     FieldName,
     InformationKind,
     PersonId,
     Qualifier,
+    Relationship,
     Sex,
     Snippet,
     Source,
     SourceForm,
     SourceId,
+    Tree,
     row_id,
 )
 from kiwiresearch.kin.store import AttachmentRole, Edit, EditKind
@@ -484,11 +487,24 @@ class _Item:
     is_discarded: bool
 
 
+def _statements(tree: Tree, wanted: str) -> tuple[list[Fact], list[Relationship]]:
+    """The facts and the relationships with this id, or with an id that starts so."""
+    given = wanted.strip().lower()
+    return (
+        [fact for fact in tree.facts if is_start_of_id(given, fact.id)],
+        [tie for tie in tree.relationships if is_start_of_id(given, tie.id)],
+    )
+
+
+def is_statement(case: Case, words: str) -> bool:
+    """Whether these words are the id of a fact or a relationship, and not of a person."""
+    return any(_statements(case.store.tree(with_discarded=True), words))
+
+
 def _found(case: Case, wanted: str) -> _Item:
     """The fact or the relationship with this id, or with an id that starts so."""
-    tree, given = case.store.tree(with_discarded=True), wanted.strip().lower()
-    facts = [fact for fact in tree.facts if is_start_of_id(given, fact.id)]
-    ties = [tie for tie in tree.relationships if is_start_of_id(given, tie.id)]
+    tree = case.store.tree(with_discarded=True)
+    facts, ties = _statements(tree, wanted)
     if len(facts) + len(ties) != 1:
         raise BadUsage(
             f"{wanted!r} is not the ID of one fact or relationship.",
