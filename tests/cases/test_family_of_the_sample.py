@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kiwiresearch.kin.report.descendants import children_of_couple
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.report.descendants import children_of_couple
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

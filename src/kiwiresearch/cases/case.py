@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace import Finder
 
 MAX_LISTED = 8
+MAX_RESOLVED_AT_ONCE = 300
+"""In a family of more people, a change does not wait for the search for duplicates: research makes it."""
 
 
 def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
@@ -214,6 +216,13 @@ class Case:
             decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
             self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
         return decided
+
+    def apply_change(self) -> None:
+        """Evaluate what follows from a change by a person; a large family is searched for duplicates only later."""
+        if self.store.person_count() <= MAX_RESOLVED_AT_ONCE:
+            self.reevaluate()
+        else:
+            decide(self.store, self.year, years_after_death=self.settings.years_after_death, is_resolving=False)
 
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         """The tree, redacted for the mode; `with_discarded` includes rejected facts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kiwiresearch.cases.import_matching import Matched, match_people
 from kiwiresearch.cases.kept_files import ImportRecord, import_entries, media_digest, note_import
 from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PersonPageRecord
 from kiwiresearch.codec import plain
-from kiwiresearch.errors import NothingFound
+from kiwiresearch.errors import KiwiError, NothingFound
 from kiwiresearch.kin import (
     FIELD_OF_KIND,
     PARENT_FIELDS,
@@ -34,7 +34,7 @@ from kiwiresearch.kin.gedcom import (
     with_ids,
 )
 from kiwiresearch.kin.loop import CheckedRecord, check_record
-from kiwiresearch.kin.sources import BookSource
+from kiwiresearch.kin.sources import BookSource, Fetched
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.search import OpenBook
 from kiwiresearch.zim import SCHEME, find_path, hidden_page_named_error
@@ -264,14 +264,32 @@ def _withhold_restricted(store: CaseStore, read: ReadGedcom) -> None:
 
 def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     """The person a page is about, found by its path or title, and every assertion with its quote."""
+    for book, path, fetched in _pages_named(books, words):
+        record = check_record(fetched)
+        if record is not None:
+            return _page_record(record, path, book.book.name)
+    raise _no_page(books, words)
+
+
+def find_page(books: Sequence[OpenBook], words: str) -> Fetched:
+    """A page by its title or path, in the first book that has it, or by its address."""
+    if words.startswith(SCHEME):
+        return BookSource(books).fetch(words)
+    found = next(_pages_named(books, words), None)
+    if found is None:
+        raise _no_page(books, words)
+    return found[2]
+
+
+def _pages_named(books: Sequence[OpenBook], words: str) -> Iterator[tuple[OpenBook, str, Fetched]]:
     source = BookSource(books)
     for book in books:
-        path = find_path(book.archive, words)
-        if path:
-            record = check_record(source.fetch(f"{SCHEME}{book.id}/{path}"))
-            if record is not None:
-                return _page_record(record, path, book.book.name)
-    raise hidden_page_named_error([book.archive for book in books], words) or NothingFound(
+        if path := find_path(book.archive, words):
+            yield book, path, source.fetch(f"{SCHEME}{book.id}/{path}")
+
+
+def _no_page(books: Sequence[OpenBook], words: str) -> KiwiError:
+    return hidden_page_named_error([book.archive for book in books], words) or NothingFound(
         f"No page named {words!r} was found in your books.", remedy="Search for it with 'kiwiresearch search'."
     )
 

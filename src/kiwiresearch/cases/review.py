@@ -34,7 +34,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
     with store.edits.recording("living", [person], {"living": known}, note=why):
         store.override_living(person, known, why)
         store.set_living(person, known, {"why": why, "by": "user"})
-        case.reevaluate()
+        case.apply_change()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
             score=proposal.score,
             decided_by="user",
         )
-        case.reevaluate()
+        case.apply_change()
     return merge
 
 
@@ -129,7 +129,7 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
     proposal = _chosen(wanted, proposed_merges(case), "possible duplicate")
     with case.store.edits.recording("separate", proposal.pair, note=why):
         case.store.merges.separate(*proposal.pair, why or DEFAULT_REASON, "user")
-        case.reevaluate()
+        case.apply_change()
     return proposal
 
 
@@ -157,7 +157,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     separation = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
     with case.store.edits.recording("allow_merge", separation.pair, note=why):
         case.store.merges.allow(*separation.pair, why)
-        case.reevaluate()
+        case.apply_change()
     return separation
 
 
@@ -166,7 +166,7 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
     merge = _chosen(wanted, case.store.merges.all(), "merge")
     with case.store.edits.recording("unmerge", merge.member_ids, note=why):
         undone = case.store.merges.undo(merge.id, cascade=cascade, why=why)
-        case.reevaluate()
+        case.apply_change()
     return undone
 
 

@@ -26,14 +26,17 @@ class Decisions:
     """Why a model did not help."""
 
 
-def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
+def decide(
+    store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None, is_resolving: bool = True
+) -> Decisions:
     """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the previous one.
 
+    Without `is_resolving`, records of one person are not looked for, which takes longest in a large family.
     A model is asked between the transactions, so the case is not locked while it answers.
     """
     if model is not None:
         update_living_status(store, year, years_after_death)  # the model may not see people who may be alive
-    merged, proposals, notes = resolve(store, model)
+    merged, proposals, notes = resolve(store, model) if is_resolving else ((), (), ())
     with store.step("verifier"):
         _dispute_implausible(store, store.tree())
     tree = store.tree()
@@ -42,6 +45,7 @@ def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Mo
         reviewed = review_conflicts(conflicts, tree, model)
         conflicts, notes = reviewed.conflicts, (*notes, *reviewed.notes)
     with store.step("conflict analyst"):
+        conflicts = _still_open(store.tree(), conflicts)
         _store_conflicts(store, conflicts)
         _prefer_recommended(store, tree, conflicts)
         _set_living(store, store.tree(), year, years_after_death)
@@ -102,6 +106,8 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
     left = []
     is_unconfirmed = unconfirmed_pairs(store)
     for proposal in proposals:
+        if not all(map(store.is_in_case, proposal.candidate_pair)):  # somebody removed one of them since
+            continue
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
         if not is_sure or ordered_pair(one, other) in separated_ids(store) or is_unconfirmed(one, other):
@@ -154,6 +160,14 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
         store.put_conflict(row)
     for gone in sorted(earlier - {conflict.conflict_id for conflict in found}):
         store.drop_conflict(gone)
+
+
+def _still_open(tree: Tree, found: Sequence[Conflict]) -> tuple[Conflict, ...]:
+    """The conflicts whose values are all still there: somebody may have changed them while a model was asked."""
+    known = {fact.id for fact in tree.facts} | {tie.id for tie in tree.relationships}
+    return tuple(
+        conflict for conflict in found if all(known.issuperset(value.facts) for value in conflict.competing_assertions)
+    )
 
 
 def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kiwiresearch.kin.store.attachments import ATTACHMENT_ROLES, Attachment, AttachmentRole
     from kiwiresearch.kin.store.case import IMPORTS, CaseStore
     from kiwiresearch.kin.store.decisions import Verdict
     from kiwiresearch.kin.store.edits import Edit, EditKind
