@@ -131,6 +131,8 @@ READ = [
         "Of his two grown sons by Ruth of Dorn, Max died at Aue, and Tom was captured.",
         [("child", "Max"), ("child", "Tom")],
     ),
+    ("Carter met Ruth Hay, who bore him a daughter, Ann.", [("child", "Ann")]),
+    ("Carter met Tom Hay and Ruth Stone, who bore him a daughter, Ann.", []),
     ("Carter and his brother went back to Aue after their mother, Eve, died.", [("mother", "Eve")]),
     ("Ann Hay was a sister of Carter.", [("sibling", "Ann Hay")]),
     ("Stone doubts it, and shows that his father Tom Carter was a smith.", [("father", "Tom Carter")]),
