@@ -205,6 +205,12 @@ def test_the_parents_of_a_parent_follow_the_name() -> None:
     assert above(reading) == [("mother", "father", "Ned Stone"), ("mother", "mother", "Eve Hay")]
 
 
+def test_a_second_parent_behind_a_comma_may_be_the_persons_own() -> None:
+    """In 'son of Tom Carter, son of Max Carter, and Ruth Hay' nobody tells whose mother Ruth is."""
+    reading = read(f"{LEAD}<p>Carter was the son of Tom Carter, son of Max Carter, and Ruth Hay.</p>")
+    assert ("father", "mother", "Ruth Hay") not in above(reading)
+
+
 FALSE_LINES: list[tuple[FieldName, str]] = [
     ("mother", "His paternal grandfather was Ned Stone."),
     ("father", "His maternal grandfather was Ned Stone."),
