@@ -131,6 +131,8 @@ READ = [
         "Of his two grown sons by Ruth of Dorn, Max died at Aue, and Tom was captured.",
         [("child", "Max"), ("child", "Tom")],
     ),
+    ("Carter met Ruth Hay, who bore him a daughter, Ann.", [("child", "Ann")]),
+    ("Carter met Tom Hay and Ruth Stone, who bore him a daughter, Ann.", []),
     ("Carter and his brother went back to Aue after their mother, Eve, died.", [("mother", "Eve")]),
     ("Ann Hay was a sister of Carter.", [("sibling", "Ann Hay")]),
     ("Stone doubts it, and shows that his father Tom Carter was a smith.", [("father", "Tom Carter")]),
@@ -201,6 +203,12 @@ def test_the_parents_of_a_parent_follow_the_name() -> None:
     """'His mother Ann, the daughter of Ned Stone' names the mother's father."""
     reading = read(f"{LEAD}<p>His mother, Ann Stone, the daughter of Ned Stone and Eve Hay, was rich.</p>")
     assert above(reading) == [("mother", "father", "Ned Stone"), ("mother", "mother", "Eve Hay")]
+
+
+def test_a_second_parent_behind_a_comma_may_be_the_persons_own() -> None:
+    """In 'son of Tom Carter, son of Max Carter, and Ruth Hay' nobody tells whose mother Ruth is."""
+    reading = read(f"{LEAD}<p>Carter was the son of Tom Carter, son of Max Carter, and Ruth Hay.</p>")
+    assert ("father", "mother", "Ruth Hay") not in above(reading)
 
 
 FALSE_LINES: list[tuple[FieldName, str]] = [

@@ -165,11 +165,12 @@ def _is_wedding_of_relative(text: str, subject: PageSubject) -> bool:
 def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """'Carter had a son, and Ned never left Aue': 'he' in the next sentence may be Ned."""
     last = max((anchor.end for anchor in clause.mentions), default=clause.start)
-    known = name_words()
+    known, opening = name_words(), text[subject.opening.start : subject.opening.end]
     return any(
         ENGLISH.new_clause.search(text, clause.start, run.start())
         and ENGLISH.acts.match(text, run.end(), clause.end)
         and sex_of_name(run[0]) in ("", subject.sex)
+        and run[0] not in opening
         and fold(run[0].split()[0]) in (capitals.persons - ENGLISH.places | known.male | known.female)
         for run in ENGLISH.capital_run.finditer(text, last, clause.end)
     )

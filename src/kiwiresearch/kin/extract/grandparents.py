@@ -110,6 +110,8 @@ def _parents_of(page: PageDoc, side: str, named: Sequence[ExtractedFact]) -> Ite
         if not found or (found["kind"] == "son") != (side == "father"):
             continue
         names = couple_after(page.text, found.end(), end)
+        if len(names) > 1 and "," in page.text[names[0].span.end : names[1].span.start]:
+            names = names[:1]  # 'son of Tom, son of Max, and Ruth': she may be Tom's wife
         for relation in parent_relations(page.text, names, start, Rule.CHILD_OF):
             yield _fact(page, relation, STATED)
 

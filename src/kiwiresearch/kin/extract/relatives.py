@@ -289,9 +289,18 @@ def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iter
             yield from _children_behind(text, clause, anchor.end, clause.start)
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
     if him and (
-        clause.they_are_couple or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
+        clause.they_are_couple
+        or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
+        or _is_only_man(text, clause, him.start(), subject)
     ):
         yield from _children_behind(text, clause, him.end(), clause.start)
+
+
+def _is_only_man(text: str, clause: Clause, at: int, subject: PageSubject) -> bool:
+    """'Carter met Ruth Hay, who bore': only women are named after the subject."""
+    own = [anchor.end for anchor in clause.mentions if anchor.end <= at]
+    named = ENGLISH.capital_run.findall(text, own[-1], at) if own else []
+    return bool(named) and all(sex_of_name(name) == subject.opposite for name in named)
 
 
 def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives: frozenset[str]) -> Iterator[Relation]:
