@@ -149,6 +149,15 @@ def names_fit(a: Profile, b: Profile) -> bool:
     return any(_fits(name, other, b.husbands if name.husband else a.husbands) for name in a.names for other in b.names)
 
 
+def have_one_first_name(a: Profile, b: Profile) -> bool:
+    """Whether the first names are the same, and one has a place where the other has a family name."""
+    return any(
+        name.given and other.given and name.given == other.given and name.has_place != other.has_place
+        for name in a.names
+        for other in b.names
+    )
+
+
 def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
     by_husband = _by_husband(one, other, husbands)
     if by_husband is not None:
@@ -194,7 +203,8 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
 
 def _called_by_place(one: NameParts, other: NameParts) -> list[str]:
     """The titles of one person that the other is called by: 'Gloucester' is the Duke of Gloucester."""
-    return [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
+    places = [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
+    return places or [epithet for epithet in sorted(other.epithets) if epithet == one.whole]
 
 
 def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
