@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -36,15 +36,23 @@ YEAR = 2026
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A name, with a relative if several people have it: 'Mary < Edward VI'."""
+    """A name, with a relative if several people have it: 'Mary < sibling Edward VI'."""
 
     name: str
+    role: str = ""
     relative: str = ""
 
     @classmethod
     def of(cls, text: str) -> Spelling:
-        name, _, relative = text.partition(" < ")
-        return cls(fold(name), fold(relative))
+        name, _, whose = text.partition(" < ")
+        role, _, relative = whose.partition(" ")
+        return cls(fold(name), role, fold(relative))
+
+    def is_of(self, name: str, relatives: Mapping[str, Sequence[str]]) -> bool:
+        """Whether it is this person, who has these relatives by role."""
+        return self.name == fold(name) and (
+            not self.relative or any(f"{other} ".startswith(f"{self.relative} ") for other in relatives[self.role])
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +67,27 @@ class LabelledFamily:
 
     def group(self, tree: Tree, person: PersonId) -> int:
         """The number of the person among the labelled ones; -1 for another."""
-        relatives = {
-            fold(name)
-            for relative in (
-                *tree.parents(person),
-                *tree.spouses(person),
-                *tree.siblings(person),
-                *tree.children(person),
-            )
-            for name in (tree.persons[relative].name, *tree.persons[relative].names)
-        }
-        for name in (tree.persons[person].name, *tree.persons[person].names):
-            for number, spellings in enumerate(self.same):
-                if any(
-                    spelling.name == fold(name)
-                    and (not spelling.relative or any(other.startswith(spelling.relative) for other in relatives))
-                    for spelling in spellings
-                ):
-                    return number
-        return -1
+        roles = {"parent": tree.parents, "spouse": tree.spouses, "sibling": tree.siblings, "child": tree.children}
+        relatives = {role: _names(tree, of(person)) for role, of in roles.items()}
+        return next(
+            (
+                number
+                for name in (tree.persons[person].name, *tree.persons[person].names)
+                for number, spellings in enumerate(self.same)
+                if any(spelling.is_of(name, relatives) for spelling in spellings)
+            ),
+            -1,
+        )
 
     def may_be_one(self, one: str, other: str) -> bool:
         """Whether records of these two names, which were merged, can be one person."""
         names = {fold(one), fold(other)}
         return len(names) == 1 or any(names <= {spelling.name for spelling in spellings} for spellings in self.same)
+
+
+def _names(tree: Tree, ids: Sequence[PersonId]) -> list[str]:
+    people = [tree.persons[item] for item in ids]
+    return [fold(name) for person in people for name in (person.name, *person.names)]
 
 
 @dataclass(frozen=True, slots=True)

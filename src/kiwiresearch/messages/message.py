@@ -128,7 +128,7 @@ def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = 
 
 
 class _Writer(Formatter):
-    """Writes values into a sentence; after a colon the catalogue says how: `{page:quote}`, `{gap:percent}`, `{reasons:sentence}`."""
+    """Writes values into a sentence; after a colon it says how, such as `{page:quote}` or `{gap:percent}`."""
 
     def __init__(self, catalogue: Catalogue, show: Callable[[str], str]) -> None:
         self._catalogue = catalogue

@@ -23,6 +23,9 @@ from kiwiresearch.cases.case_location import CASE_FILE
 from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.kin.kinship import KinshipFinder
+from kiwiresearch.kin.resolve import reasons
+from kiwiresearch.kin.resolve.proposal import MergeProposal
+from kiwiresearch.kin.resolve.resolver import SIBLINGS
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.kin.timeline import Age, birth_of
@@ -413,6 +416,24 @@ def test_merges_are_reviewed_and_undone(owner: httpx2.Client, anybody: httpx2.Cl
     assert owner.post(back, data={}).status_code == 404
     with Case.open(folder) as case:
         assert "allow_link" in {row.action_type for row in case.store.audit()}
+
+
+def test_reasons_of_a_merge_are_in_the_language_of_the_reader(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
+    """A proposal of the resolver is explained in French, before and after it was accepted."""
+    base, folder = copied
+    ids = {name: place.rpartition("/")[2] for name, place in people(owner, base).items()}
+    why = reasons.sentence([reasons.same_first_name("ann"), reasons.FAMILIES_TOGETHER])
+    proposal = MergeProposal((ids["Ann Pell"], ids["Clara Holt"]), 0.8, (), why, reasons.sentence([SIBLINGS]), "review")
+    with Case.open(folder) as case, case.store.step("test"):
+        case.store.set_state("proposals", [proposal.record()])
+    french = {"accept-language": "fr"}
+    for decision in ("accept", ""):
+        page = " ".join(re.sub(r"<[^>]+>", "", owner.get(f"{base}/merges", headers=french).text).split())
+        assert "Le même prénom « Ann » ; leurs familles ont vécu à la même époque." in page
+        assert "Ce sont peut-être des frères et sœurs." in page
+        if decision:
+            [waiting] = re.findall(r'action="([^"]+)/accept"', owner.get(f"{base}/merges").text)
+            sent(owner, f"{waiting}/accept")
 
 
 def test_a_decision_without_a_reason_shows_no_reason(owner: httpx2.Client, copied: tuple[str, Path]) -> None:

@@ -13,6 +13,7 @@ from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose,
 from kiwiresearch.kin.store import IMPORTS, CaseStore, ConflictRow
 from kiwiresearch.kin.tree import Fact, PersonId, Relationship, Tree
 from kiwiresearch.llm import Model
+from kiwiresearch.messages import MessageRecord, message_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +120,20 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
                 rationale=proposal.merge_rationale,
                 why_not_split=proposal.merge_rationale,
                 why_not_merge=proposal.why_not_merge,
-                features=dict(proposal.matching_features.items()),
+                features={
+                    **{str(feature): score for feature, score in proposal.matching_features.items()},
+                    **merge_reasons(proposal.merge_rationale, proposal.why_not_merge),
+                },
                 score=proposal.similarity_score,
                 decided_by=proposal.decided_by,
             )
         )
     return tuple(merged), tuple(left)
+
+
+def merge_reasons(why: str, why_not: str) -> dict[str, MessageRecord | None]:
+    """The reasons of a merge as they are stored beside their English text."""
+    return {"why_message": message_record(why), "why_not_message": message_record(why_not)}
 
 
 def _dispute_implausible(store: CaseStore, tree: Tree) -> None:

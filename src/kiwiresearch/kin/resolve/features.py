@@ -55,12 +55,14 @@ class FeaturePoints:
     value: float
     similarity: float
     reason: Message
+    against: Message = reasons.NO_REASON
+    """What of it speaks against the pair."""
     is_different_name: bool = False
     """The first or middle names belong to two people, so what siblings share is not evidence."""
     has_only_first_name: bool = False
     """Nothing but the first names agrees."""
     is_other_family: bool = False
-    """Surnames or bynames differ: a woman may have both."""
+    """Surnames, bynames or titles differ: one person may have both, but only somebody who knows can tell."""
 
 
 NO_POINTS = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
@@ -125,7 +127,7 @@ def _as_other_name(points: FeaturePoints) -> FeaturePoints:
     if points.value <= 0:
         return points
     why = Message("for one it is another name", "same.other_name")
-    return replace(points, value=points.value + OTHER_NAME, reason=reasons.together((points.reason, why)))
+    return replace(points, value=points.value + OTHER_NAME, against=reasons.together((points.against, why)))
 
 
 def _by_husband(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> FeaturePoints | None:
@@ -139,12 +141,21 @@ def _by_husband(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> 
     if husbands:
         why = reasons.other_husband(called, husbands[0])
         return FeaturePoints(-SAME_HUSBAND, 0.1, why, is_different_name=True)
-    return FeaturePoints(0.0, 0.5, reasons.maybe_by_husband(called))
+    return FeaturePoints(0.0, 0.5, reasons.NO_REASON, reasons.maybe_by_husband(called))
 
 
 def names_fit(a: Profile, b: Profile) -> bool:
     """Whether one may be called by a short or another form of the other's name."""
     return any(_fits(name, other, b.husbands if name.husband else a.husbands) for name in a.names for other in b.names)
+
+
+def have_one_first_name(a: Profile, b: Profile) -> bool:
+    """Whether the first names are the same, and one has a place where the other has a family name."""
+    return any(
+        name.given and other.given and name.given == other.given and name.has_place != other.has_place
+        for name in a.names
+        for other in b.names
+    )
 
 
 def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
@@ -183,15 +194,17 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
         min(max(value, low), high),
         share,
         reasons.together((given.reason, rest.reason, titles.reason)),
+        reasons.together((given.against, rest.against, titles.against)),
         is_different_name=given.is_different_name or rest.is_different_name,
-        has_only_first_name=not titles.value > 0 and rest.reason == reasons.NO_REASON and one.rest != other.rest,
-        is_other_family=rest.is_other_family,
+        has_only_first_name=titles.value <= 0 and rest is NO_OTHER_NAMES and one.rest != other.rest,
+        is_other_family=rest.is_other_family or titles.value < 0,
     )
 
 
 def _called_by_place(one: NameParts, other: NameParts) -> list[str]:
     """The titles of one person that the other is called by: 'Gloucester' is the Duke of Gloucester."""
-    return [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
+    places = [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
+    return places or [epithet for epithet in sorted(other.epithets) if epithet == one.whole]
 
 
 def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
@@ -203,7 +216,8 @@ def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     ranks = {title.partition(" ")[0]: title for title in one.titles}
     for title in sorted(other.titles):
         if title.partition(" ")[0] in ranks:
-            return FeaturePoints(OTHER_TITLE, 0.3, reasons.titles_differ(ranks[title.partition(" ")[0]], title))
+            why = reasons.titles_differ(ranks[title.partition(" ")[0]], title)
+            return FeaturePoints(OTHER_TITLE, 0.3, reasons.NO_REASON, why)
     return NO_OTHER_NAMES
 
 
@@ -274,7 +288,8 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     return FeaturePoints(
         value,
         share,
-        reasons.together((both, differ)),
+        both,
+        differ,
         is_different_name=bool(matched and unmatched and not is_woman),
         is_other_family=bool(unmatched and not matched),
     )

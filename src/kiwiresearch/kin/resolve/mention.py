@@ -36,7 +36,8 @@ def mention_in(evidence: Evidence, person: Person, source: Source | None) -> Men
     if is_own_page or evidence.start < 0:
         return WHOLE_SOURCE
     is_entry = any(end in evidence.snippet for end in LABEL_ENDS) or _begins_with_name(evidence.snippet, person)
-    return Mention(evidence.start, evidence.end, (evidence.locator or evidence.method) if is_entry else "")
+    # A box and a section may both be called 'Issue'.
+    return Mention(evidence.start, evidence.end, f"{evidence.method} {evidence.locator}" if is_entry else "")
 
 
 def _begins_with_name(snippet: str, person: Person) -> bool:

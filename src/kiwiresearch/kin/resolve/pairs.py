@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
-from kiwiresearch.kin.resolve.features import names_fit
+from kiwiresearch.kin.resolve.features import have_one_first_name, names_fit
 from kiwiresearch.kin.resolve.mention import are_listed_together
 from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
 from kiwiresearch.kin.resolve.structure import FamilyStructure
@@ -39,10 +39,17 @@ def source_of_both(a: Profile, b: Profile) -> SourceId:
     shared = a.sources & b.sources
     if not shared:
         return ""
-    if not names_fit(a, b) or _are_dates_apart(a, b):
+    if _are_dates_apart(a, b) or not (names_fit(a, b) or _fill_one_place(a, b)):
         return min(shared)
     together = (source for source in sorted(shared) if are_listed_together(a.mentions[source], b.mentions[source]))
     return next(together, "")
+
+
+def _fill_one_place(a: Profile, b: Profile) -> bool:
+    """Whether a family has room for one of them only: nobody has two fathers, or living sisters of one name."""
+    if a.children & b.children:
+        return bool(a.sex) and a.sex == b.sex
+    return bool(a.parents & b.parents) and have_one_first_name(a, b)
 
 
 def _are_dates_apart(a: Profile, b: Profile) -> bool:

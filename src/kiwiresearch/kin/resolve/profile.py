@@ -10,7 +10,7 @@ from functools import lru_cache
 import jellyfish
 from rapidfuzz.distance import JaroWinkler
 
-from kiwiresearch.kin.names import husband_in_title, name_words, parse_name, sex_of_name, titles_with_place
+from kiwiresearch.kin.names import PersonName, husband_in_title, name_words, parse_name, sex_of_name, titles_with_place
 from kiwiresearch.kin.resolve.mention import WHOLE_SOURCE, Mention, mention_in
 from kiwiresearch.kin.tree import RELATION_FIELDS, Evidence, Person, PersonId, Sex, SourceId, Tree
 from kiwiresearch.text import fold
@@ -48,6 +48,12 @@ class NameParts:
     """Titles of a place: 'earl of salisbury'."""
     husband: str = ""
     """The given name of the husband that she is called by: 'friedrich' of 'the Empress Friedrich'."""
+    epithets: frozenset[str] = frozenset()
+    """What follows the name: 'black prince' of 'Edward, the Black Prince'."""
+    whole: str = ""
+    """The name without its article."""
+    has_place: bool = False
+    """It is followed by a place instead of a family name: 'Elizabeth of Bohemia'."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -87,11 +93,26 @@ def name_parts(text: str) -> NameParts:
         name.byname if name.given or not titles else "",
     )
     is_known = bool(given) and given[0] not in PLACEHOLDER_NAMES
-    tokens = dict.fromkeys((*given[is_known:], *rest))
     ordinals = frozenset(ORDINAL.findall(fold(" ".join(name.titles))) + ([] if is_known else NUMBER.findall(text)))
-    first = given[0] if is_known else ""
+    first = given[0] if is_known and not _is_peerage(name) else ""
+    tokens = dict.fromkeys((*given, *rest))
     others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES | SMALL_WORDS and token != first)
-    return NameParts(first, others, frozenset(numerals), generation, ordinals, titles)
+    return NameParts(first, others, frozenset(numerals), generation, ordinals, titles, "", *_epithets(name))
+
+
+def _is_peerage(name: PersonName) -> bool:
+    """Whether the only name is that of a title: 'Lord Darnley'."""
+    words = name_words()
+    given, ranks = " ".join(map(fold, name.given)), set(map(fold, name.titles[:1]))
+    is_given = given in words.male | words.female or given in words.pet_groups
+    has_more = len(name.given) > 1 or name.surname or name.byname
+    return not (is_given or has_more) and bool(ranks & words.ranks_of_places)
+
+
+def _epithets(name: PersonName) -> tuple[frozenset[str], str, bool]:
+    parts = (fold(part).removeprefix("the ") for part in name.titles if " " in part)
+    whole = fold(name.written).removeprefix("the ")
+    return frozenset(parts), whole, bool(name.byname) and not name.surname
 
 
 def _words(*parts: str) -> list[str]:
@@ -161,6 +182,8 @@ class Profile:
     """Names that have little to do with the main one, as a page may give them to the wrong person."""
     husbands: tuple[str, ...] = ()
     """The given names of the men this person married."""
+    parents: frozenset[PersonId] = frozenset()
+    children: frozenset[PersonId] = frozenset()
     mentions: Mapping[SourceId, tuple[Mention, ...]] = field(default_factory=dict)
     """Where each source names the person."""
 
@@ -170,7 +193,7 @@ def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
     sources = _mentions(tree)
     eras = _eras(tree)
     return {
-        person: _profile(tree.persons[person], sources[person], eras[person], _husbands(tree, person))
+        person: _profile(tree, tree.persons[person], sources[person], eras[person])
         for person in sorted(tree.persons)
     }
 
@@ -181,10 +204,8 @@ def _husbands(tree: Tree, person: PersonId) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _profile(
-    person: Person, mentions: Mapping[SourceId, tuple[Mention, ...]], era: Years, husbands: tuple[str, ...]
-) -> Profile:
-    names = _full_names(person)
+def _profile(tree: Tree, person: Person, mentions: Mapping[SourceId, tuple[Mention, ...]], era: Years) -> Profile:
+    names, husbands = _full_names(person), _husbands(tree, person.id)
     return Profile(
         person.id,
         names,
@@ -202,6 +223,8 @@ def _profile(
         frozenset(name.generation for name in names if name.generation),
         _other_names(person, names),
         husbands,
+        frozenset(tree.parents(person.id)),
+        frozenset(tree.children(person.id)),
         mentions,
     )
 

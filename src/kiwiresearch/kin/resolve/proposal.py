@@ -7,6 +7,7 @@ from typing import Literal
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.kin.resolve.reasons import NO_REASON, together
 from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.messages import Message, message_fields
 
@@ -69,9 +70,15 @@ class FeatureScore:
     points: float
     score: float
     reason: Message
+    against: Message = NO_REASON
+    """What of it speaks against the pair."""
+
+    @property
+    def words(self) -> Message:
+        return together((self.reason, self.against))
 
     def __str__(self) -> str:
-        return f"{self.feature} {self.points:+.1f} ({self.reason})"
+        return f"{self.feature} {self.points:+.1f} ({self.words})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ class MergeProposal:
             "similarity_score": self.similarity_score,
             "matching_features": dict(self.matching_features),
             "feature_scores": {
-                PROMPT_KEYS[feature.feature]: {"score": feature.score, "reason": feature.reason}
+                PROMPT_KEYS[feature.feature]: {"score": feature.score, "reason": feature.words}
                 for feature in self.features
             },
             **message_fields("merge_rationale", self.merge_rationale),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from kiwiresearch.kin.resolve import reasons
 from kiwiresearch.kin.resolve.features import is_same_day, probability
@@ -137,28 +137,15 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
 
 def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[Message, ...]) -> MergeProposal:
     base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
-    features = _features(scores, pair, base, kin)
+    features = _features(scores, base, kin)
     supporting = [
         feature for feature in features if feature.points >= MIN_SUPPORT and feature.feature != "family_structure"
     ]
     is_sure = _is_sure(scores, pair, base)
     action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings, is_sure=is_sure)
-    against = [*vetoes, *(feature.reason for feature in features if feature.points < 0)]
-    if base.page_of_both and not vetoes:
-        page = source_name(scores.tree, base.page_of_both)
-        text = f"“{page}” names both, in different places, and never says that they are one person"
-        against.append(Message(text, "same.one_page", page=page))
-    if base.name.has_only_first_name:
-        against.append(Message("nothing but the first names can be compared", "same.only_first_name"))
+    against = [*vetoes, *_against(scores, pair, features, base, kin)]
     if not vetoes and len(supporting) < scores.settings.min_groups:
         against.append(ONE_EVIDENCE if supporting else NO_EVIDENCE)
-    if kin.unmatched and not any(
-        feature.feature == "relationship_consistency" and feature.points < 0 for feature in features
-    ):
-        against.append(reasons.no_match_among(kin.unmatched))
-    if scores.may_be_siblings(pair) and any(role in ORIGIN_ROLES for role, _ in kin.matched):
-        are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
-        against.append(TWINS if are_twins else SIBLINGS)
     in_favour = [feature.reason for feature in features if feature.points > 0]
     return MergeProposal(
         pair,
@@ -171,12 +158,34 @@ def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[Mes
     )
 
 
-def _features(scores: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
+def _against(
+    scores: PairScores, pair: Pair, features: tuple[FeatureScore, ...], base: BaseScore, kin: KinPoints
+) -> Iterator[Message]:
+    """What speaks against a pair that nothing rules out."""
+    for feature in features:
+        yield feature.words if feature.points < 0 else feature.against
+    if base.page_of_both and not base.vetoed:
+        page = source_name(scores.tree, base.page_of_both)
+        text = f"“{page}” names both, in different places, and never says that they are one person"
+        yield Message(text, "same.one_page", page=page)
+    if base.name.has_only_first_name:
+        yield Message("nothing but the first names can be compared", "same.only_first_name")
+    have_one_origin = any(role in ORIGIN_ROLES for role, _ in kin.matched)
+    if have_one_origin and (scores.may_be_siblings(pair) or base.name.is_other_family):
+        are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
+        yield TWINS if are_twins else SIBLINGS
+
+
+def _features(scores: PairScores, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
     found = [
-        FeatureScore("name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason),
+        FeatureScore(
+            "name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason, base.name.against
+        ),
         FeatureScore("date_overlap", base.dates.value, round(probability(base.dates.value), 3), base.dates.reason),
         FeatureScore("place_match", base.places.value, round(probability(base.places.value), 3), base.places.reason),
-        FeatureScore("relationship_consistency", kin.value, round(probability(kin.value), 3), _kin_reason(scores, kin)),
+        FeatureScore(
+            "relationship_consistency", kin.value, round(probability(kin.value), 3), *_kin_reasons(scores, kin)
+        ),
     ]
     if base.structure.value:
         structure = base.structure
@@ -211,11 +220,12 @@ def _is_name_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
     return have_parents and not roles.isdisjoint(PARENT_FIELDS)
 
 
-def _kin_reason(scores: PairScores, kin: KinPoints) -> Message:
+def _kin_reasons(scores: PairScores, kin: KinPoints) -> tuple[Message, Message]:
+    """What the relatives say for a pair, and against it."""
     if not kin.matched and not kin.unmatched:
-        return Message("no relatives to compare", "same.no_relatives")
+        return Message("no relatives to compare", "same.no_relatives"), reasons.NO_REASON
     by_role: dict[str, list[str]] = defaultdict(list)
     for role, pair in kin.matched:
         by_role[role].append(scores.tree.persons[pair[0]].name)
-    found = [reasons.shared_relatives(role, list(dict.fromkeys(names))[:3]) for role, names in sorted(by_role.items())]
-    return reasons.together([*found, *([reasons.no_match_among(kin.unmatched)] if kin.unmatched else [])])
+    found = (reasons.shared_relatives(role, list(dict.fromkeys(names))[:3]) for role, names in sorted(by_role.items()))
+    return reasons.together(found), reasons.no_match_among(kin.unmatched) if kin.unmatched else reasons.NO_REASON
