@@ -14,6 +14,7 @@ from kiwiresearch.codec import extend
 from kiwiresearch.kin import DISCARDED, FieldName, LivingStatus, Tree, ValueRank
 from kiwiresearch.kin.report import Couples, lifespan
 from kiwiresearch.web.bodies import MAX_NAME
+from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
     LinkedEvidence,
@@ -27,6 +28,7 @@ from kiwiresearch.web.desk.family_frame import (
 )
 from kiwiresearch.web.desk.family_tree import close_family
 from kiwiresearch.web.desk.pages import redirect
+from kiwiresearch.web.desk.place_map import PlaceMap, place_map
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 from kiwiresearch.web.guard import allow
 
@@ -52,6 +54,11 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
         return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
 
+def _map(pages: FamilyPages, request: Request, living: LivingStatus, facts: list[LinkedFact]) -> PlaceMap | None:
+    """The places of a life; none of anybody who may be living."""
+    return place_map(pages.context, catalogue_for(request), facts) if living == "deceased" else None
+
+
 def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people/{person}")
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
@@ -70,6 +77,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             "events": events,
             "people": people,
             "close": close_family(pages, request, couples, person),
+            "map": _map(pages, request, row.living, facts),
         }
         return pages.show(request, "family_person.html", case, "people", **values)
 
