@@ -17,7 +17,7 @@ from kiwiresearch.page import Coordinates, coordinates_in
             (53.5, -2.25),
         ),
         (
-            '<span class="geo-dms"><span class="latitude">51°30′N</span> <span class="longitude">0°7′30″W</span></span>',
+            '<span class="latitude">51°30′N</span> <span class="longitude">0°7′30″W</span>',
             (51.5, -0.125),
         ),
         ('<span class="plainlinks geo notice" title="x">10.0, 20.0</span>', (10.0, 20.0)),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.kin.gedcom.arrangement import Child, Couple, build_couples
+from kiwiresearch.kin.gedcom import Child, Couple, build_couples
 from kiwiresearch.kin.report.labels import year_phrase
 from kiwiresearch.kin.timeline import birth_of, children_by_birth
 from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, UNSETTLED, PersonId, Relationship, Sex, Tree
