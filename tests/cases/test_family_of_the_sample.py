@@ -9,6 +9,7 @@ from kiwiresearch.kin.report.descendants import children_of_couple
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.kin.loop.settings import CaseSettings
+from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
@@ -68,7 +69,8 @@ def test_all_children_of_a_couple_hang_on_both(hamiltons: Tree) -> None:
     """
     [father] = [one.id for one in hamiltons.persons.values() if one.name == "Alexander Hamilton"]
     [mother] = [one.id for one in hamiltons.persons.values() if one.name == "Elizabeth Hamilton"]
-    children = [hamiltons.persons[one] for one in children_of_couple(hamiltons, father, mother)]
+    couples = Couples(hamiltons)
+    children = [hamiltons.persons[one] for one in couples.children_of(father, mother)]
     assert [one.birth.first_year for one in children if one.birth] == [1782, 1784, 1786, 1788, 1792, 1797, 1799, 1802]
     assert {"James Alexander Hamilton", "John Church"} <= {name for one in children for name in (one.name, *one.names)}
-    assert children_of_couple(hamiltons, father, "") == []
+    assert couples.children_of(father, "") == ()

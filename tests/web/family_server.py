@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,8 @@ class Families:
 
 
 @contextlib.contextmanager
-def families(place: Path) -> Iterator[Families]:
-    with server_context(place / "home", str(family_book(place))) as room:
+def families(place: Path, make_book: Callable[[Path], Path] = family_book) -> Iterator[Families]:
+    with server_context(place / "home", str(make_book(place))) as room:
         cases = CaseRegistry(place / "cases")
         with room.locked_finder() as finder:
             done = cases.start(CaseSettings(seeds=(SEED,)), finder)

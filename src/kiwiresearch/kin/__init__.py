@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         KIND_OF_FIELD,
         PARENT_FIELDS,
         PARENT_OF_SEX,
+        PLACE_FIELDS,
         RELATION_FIELDS,
         SEX_OF_PARENT,
         Decision,

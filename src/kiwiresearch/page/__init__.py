@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kiwiresearch.page.alignment import Extent
     from kiwiresearch.page.article import Article, ArticleOptions, write_article
     from kiwiresearch.page.article_tags import ANCHOR_PREFIX
+    from kiwiresearch.page.coordinates import Coordinates, coordinates_in
     from kiwiresearch.page.display import CLAIM_ID, DisplayedPage, DisplayOptions, display_page
     from kiwiresearch.page.doc import (
         Block,

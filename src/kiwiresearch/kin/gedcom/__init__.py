@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kiwiresearch.kin.gedcom.arrangement import Child, Couple, build_couples
     from kiwiresearch.kin.gedcom.facts_reader import FILE_SCHEME
     from kiwiresearch.kin.gedcom.json_export import tree_gedcomx, tree_json
     from kiwiresearch.kin.gedcom.kept import KeptRecord, TagCount, kept_from_json, kept_json, media_names, with_ids

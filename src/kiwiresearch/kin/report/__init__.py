@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.report.report import family_document, family_markdown, family_page
     from kiwiresearch.kin.report.shapes.couples import Couples, parent_ties, tie_note
     from kiwiresearch.kin.report.shapes.hourglass import close_family_layout
-    from kiwiresearch.kin.report.shapes.layout import Layout
+    from kiwiresearch.kin.report.shapes.layout import BOX_WIDTH, Layout
     from kiwiresearch.kin.report.shapes.paper import Orientation, Paper, print_page
     from kiwiresearch.kin.report.shapes.path import path_layout
     from kiwiresearch.kin.report.shapes.shape import USUAL_GENERATIONS, Shape, people_drawn, shape_layout, shape_picture

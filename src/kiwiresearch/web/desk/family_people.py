@@ -16,6 +16,7 @@ from kiwiresearch.kin import DISCARDED, RELATION_FIELDS, FieldName, LivingStatus
 from kiwiresearch.kin.report import FIELD_LABELS, Couples, lifespan
 from kiwiresearch.kin.store import ATTACHMENT_ROLES
 from kiwiresearch.web.bodies import MAX_NAME
+from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
     LinkedEvidence,
@@ -28,6 +29,7 @@ from kiwiresearch.web.desk.family_frame import (
 )
 from kiwiresearch.web.desk.family_tree import close_family
 from kiwiresearch.web.desk.pages import redirect
+from kiwiresearch.web.desk.place_map import PlaceMap, place_map
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 from kiwiresearch.web.family_edits import attachments_of
 from kiwiresearch.web.guard import allow
@@ -55,6 +57,11 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
         return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
 
+def _map(pages: FamilyPages, request: Request, living: LivingStatus, facts: list[LinkedFact]) -> PlaceMap | None:
+    """The places of a life; none of anybody who may be living."""
+    return place_map(pages.context, catalogue_for(request), facts) if living == "deceased" else None
+
+
 def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people/{person}")
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
@@ -80,6 +87,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             "editable_fields": EDITABLE_FIELDS,
             "qualifiers": [qualifier for qualifier in QUALIFIERS if qualifier],
             "attachment_roles": ATTACHMENT_ROLES,
+            "map": _map(pages, request, row.living, facts),
         }
         return pages.show(request, "family_person.html", case, "people", **values)
 

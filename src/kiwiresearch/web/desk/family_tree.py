@@ -18,6 +18,7 @@ from kiwiresearch.export import has_browser, page_in_pdf
 from kiwiresearch.kin import KinshipFinder, PersonId, Tree
 from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
 from kiwiresearch.kin.report import (
+    BOX_WIDTH,
     USUAL_GENERATIONS,
     Couples,
     Drawing,
@@ -110,20 +111,31 @@ def person_address(base: str, person: PersonId) -> str:
     return f"{base}/people/{percent(person)}"
 
 
-def close_family(pages: FamilyPages, request: Request, couples: Couples, person: PersonId) -> Markup:
-    """The parents, partners and children of a person as a small picture; empty if there are none."""
+@dataclass(frozen=True, slots=True)
+class CloseFamily:
+    """The picture of a person's parents, partners and children; a wide one is not shrunk to the space for it."""
+
+    svg: Markup
+    is_wide: bool
+
+
+MAX_SHRUNK = 3.5 * BOX_WIDTH
+
+
+def close_family(pages: FamilyPages, request: Request, couples: Couples, person: PersonId) -> CloseFamily | None:
+    """The parents, partners and children of a person as a small picture; None if there are none."""
     words, tree = catalogue_for(request), couples.tree
     base = f"/family/{request.path_params['case']}"
     layout = close_family_layout(couples, person)
     if len(layout.boxes) < 2:
-        return Markup()
+        return None
     photos = portraits(pages, words).of(tree, [box.person for box in layout.boxes])
     how = replace(
         shape_drawing("hourglass", layout, tree, person, words, photos),
         person_address=lambda other: person_address(base, other),
         more_address=lambda other: tree_address(base, other, "hourglass", USUAL_GENERATIONS["hourglass"]),
     )
-    return Markup(picture(layout, tree, how))  # noqa: S704
+    return CloseFamily(Markup(picture(layout, tree, how)), layout.width > MAX_SHRUNK)  # noqa: S704
 
 
 def add_tree_pages(routes: APIRouter, pages: FamilyPages) -> None:

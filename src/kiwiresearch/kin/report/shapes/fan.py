@@ -94,18 +94,23 @@ def _box(slot: Slot, middle: float, bottom: float) -> Box:
     share = math.pi / 2**slot.ring
     start, end = math.pi - slot.index * share, math.pi - (slot.index + 1) * share
     at = (start + end) / 2
-    centre = (inner + outer) / 2 if slot.ring else outer * 0.45
+    is_along = slot.ring <= LAST_ALONG
+    centre = inner + (outer - inner) * (0.45 if is_along else 0.5)
     x, y = middle + centre * math.cos(at), bottom - centre * math.sin(at)
     path = _path(middle, bottom, inner, outer, start, end)
-    arc = share * centre
-    if slot.ring <= LAST_ALONG:
-        chord = 2 * inner * math.sin(share / 2) if slot.ring > 1 else arc
-        room = outer * 1.5 if not slot.ring else max(chord, arc * 0.75)
-        wedge = Wedge(path, 90 - math.degrees(at), room - 2 * MARGIN, int((outer - inner - MARGIN) // LINE))
+    if is_along:
+        lines = int((outer - inner - MARGIN) // LINE)
+        wedge = Wedge(path, 90 - math.degrees(at), _line_along(centre, outer, share) - MARGIN, lines)
     else:
         turn = 180 - math.degrees(at) if at > math.pi / 2 else -math.degrees(at)
         wedge = Wedge(path, turn, outer - inner - 2 * MARGIN, max(int((share * inner - 4) // LINE), 1))
     return Box(slot.person, x, y, slot.notes, "again" in slot.notes, not slot.ring, wedge)
+
+
+def _line_along(centre: float, outer: float, share: float) -> float:
+    """How long three lines around a point may be: the inner one within the sides, the outer one within the arc."""
+    within_arc = 2 * math.sqrt(outer**2 - (centre + 1.5 * LINE) ** 2)
+    return min(2 * (centre - 1.5 * LINE) * math.tan(share / 2), within_arc) if share < math.pi else within_arc
 
 
 def _path(middle: float, bottom: float, inner: float, outer: float, start: float, end: float) -> str:

@@ -108,6 +108,7 @@ def _arrange_below(nodes: Sequence[DescendantNode]) -> None:
     for node in reversed(nodes):
         node.width = _width(node)
     tops = _tops(nodes)
+    _place_child(nodes[0], 0.0, 0.0)
     for node in nodes:
         if node.has_children:
             _place_unions(node, tops)
@@ -143,6 +144,8 @@ def _children_width(union: UnionNode) -> float:
     widths = [child.width for child in union.children]
     if _is_stack(union):
         return INDENT + max(widths)
+    if len(widths) == 1 and not union.children[0].has_children:
+        return 2 * widths[0] - BOX_WIDTH  # so that the child's own box is below its parents
     more = MORE_WIDTH if union.left_out and union.children else 0.0
     return sum(widths) + APART * (len(widths) - 1) + more if widths else 0.0
 
@@ -159,6 +162,8 @@ def _place_unions(node: DescendantNode, tops: Sequence[float]) -> None:
         if _is_stack(union):
             _place_stack(union, at + INDENT, top)
         else:
+            if len(union.children) == 1 and not union.children[0].has_children:
+                at = union.x - BOX_WIDTH / 2
             for child in union.children:
                 _place_child(child, at, top)
                 at += child.width + APART

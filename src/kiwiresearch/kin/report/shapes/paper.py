@@ -35,7 +35,7 @@ USUAL_SCALE = 0.8
 MIN_SCALE = 0.6
 """A picture is made smaller to fit on one sheet, down to where its names can still be read."""
 MIN_SHARE = 0.5
-"""A sheet is not cut shorter than this to spare a box; the box is cut instead."""
+"""A sheet is not cut shorter than this to spare a box; what is cut is then on the next sheet as a whole."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
@@ -169,7 +169,10 @@ def _cut(solid: Sequence[Span], lines: Sequence[Span], room: float) -> Iterator[
     at, end = min(span.start for span in everything), max(span.end for span in everything)
     while end - at > room:
         there = _free(solid, at + room)
-        there = there if there - at >= room * MIN_SHARE else at + room
+        if there - at < room * MIN_SHARE:
+            yield Span(at, at + room)
+            at = min(span.start for span in solid if span.start < at + room < span.end)
+            continue
         yield Span(at, there)
         rest = [span.start for span in everything if span.end > there]
         at = max(there, min(rest, default=there))

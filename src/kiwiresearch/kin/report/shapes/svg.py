@@ -34,7 +34,7 @@ COLOURS = """
 svg { background: #fcfcfa; font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 text { fill: #1c1e21; } .box, .pill { fill: #f1f2ee; stroke: #6d747c; } .root .box { stroke: #14517c; stroke-width: 2; }
 .again .box, .loose { stroke-dasharray: 4 3; }
-.tie { fill: none; stroke: #6d747c; stroke-width: 1.2; shape-rendering: crispEdges; }
+.tie { fill: none; stroke: #6d747c; stroke-width: 1; shape-rendering: crispEdges; }
 .when, .head, .more text, .couple { fill: #555b63; } .name { font-weight: 600; }
 .unnamed .name { font-style: italic; font-weight: 400; }
 """
