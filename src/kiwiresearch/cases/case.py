@@ -307,9 +307,9 @@ class Case:
         text = self.export(form, mode, model=model, model_is_local=model_is_local)
         if form != "gdz":
             return text.encode("utf-8", "replace")
-        from kiwiresearch.kin.gedcom import package
+        from kiwiresearch.kin.gedcom import gedcom_package
 
-        return package(text, media_files(self.store, self.location, self.kept_lines(mode).records))
+        return gedcom_package(text, media_files(self.store, self.location, self.kept_lines(mode).records))
 
     def kept_lines(self, mode: PrivacyMode) -> ShownRecords:
         """The lines of imported files that the tree cannot represent, as far as the mode shows them."""

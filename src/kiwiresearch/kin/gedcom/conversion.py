@@ -89,7 +89,10 @@ class Converter:
 
     def spell(self, kept: Node, written: Node) -> None:
         """Write a line of the tree as the file had it, where this version allows it."""
-        if kept.kind == "pointer" or kept.tag in NEVER_SPELLED or not self._may_have(kept):
+        if kept.kind == "pointer":
+            written.tag = kept.tag if kept.tag in ("HUSB", "WIFE") else written.tag
+            return
+        if kept.tag in NEVER_SPELLED or not self._may_have(kept):
             return
         written.tag = kept.tag if self.tag(kept) == kept.tag else written.tag
         if kept.tag not in WITHOUT_VALUE:

@@ -114,9 +114,9 @@ def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVers
     dates = [fact for fact in included_facts(facts) if fact.field == fields.date]
     places = [fact for fact in included_facts(facts) if fact.field == fields.place]
     found = _paired(dates, places, (_quotes, _sources))
-    first = next((version.place for version in found if version.place), None)
-    if places and first is not places[0]:
-        # Readers prefer the first place, so it stands with the first date.
+    first = next((version for version in found if version.place), None)
+    if dates and places and (first is None or first.place is not places[0] or first.date is None):
+        # Readers prefer the first place, so it stands with the first date if nothing says with which.
         found = [EventVersion(dates[0], places[0]), *_paired(dates[1:], places[1:], (_sources,))]
     return found
 
@@ -132,8 +132,6 @@ def _paired(
             if place and date.id not in pairs:
                 left.remove(place)
                 pairs[date.id] = place
-    if dates and left and dates[0].id not in pairs and left[0] is places[0]:
-        pairs[dates[0].id] = left.pop(0)
     found = [EventVersion(date, pairs.get(date.id)) for date in dates]
     return [*found, *(EventVersion(None, place) for place in left)]
 

@@ -86,7 +86,7 @@ def with_ids(
     )
 
 
-ALIKE: Mapping[str, str] = {"CHR": "BAPM", "ANUL": "DIV", "ALIA": "NAME", "EXID": "REFN", "_UID": "UID"}
+ALIKE: Mapping[str, str] = {"CHR": "BAPM", "ANUL": "DIV", "ALIA": "NAME", "EXID": "REFN", "_UID": "UID", "WIFE": "HUSB"}
 """Tags that the writer replaces by another one, which is what the record says as well."""
 WITHOUT_VALUE = frozenset({"BIRT", "BAPM", "CHR", "DEAT", "BURI", "MARR", "DIV", "ANUL", "EVEN"})
 """Events whose own value says no more than that they happened."""
@@ -169,7 +169,7 @@ def remainder(lines: Iterable[Node], written: Iterable[Node]) -> list[Node]:
             found.append(line)
             continue
         below = remainder(line.below, twin.below)
-        is_respelled = line.kind != "pointer" and (line.tag, line.value) != (twin.tag, twin.value)
+        is_respelled = (line.tag, line.value) != (twin.tag, twin.value)
         if below or is_respelled:
             more = [sign for sign in _signature(line) if all(sign.tag != other.tag for other in below)]
             found.append(replace(line, below=[*more, *below], is_known=True))

@@ -111,7 +111,7 @@ def _fault(item: zipfile.ZipInfo, left: int) -> str:
     return ""
 
 
-def package(text: str, media: Iterable[MediaFile] = ()) -> bytes:
+def gedcom_package(text: str, media: Iterable[MediaFile] = ()) -> bytes:
     """A package with a tree of version 7 and the files that it refers to; the same input gives the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
