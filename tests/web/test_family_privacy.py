@@ -36,6 +36,8 @@ ASKED = {
     "form": ("gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"),
     "of": ("ancestors", "descendants"),
 }
+ATTACHED = "0f0f"
+"""The id of a file, which nobody but the owner gets."""
 DECISIONS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "merges/x/accept", None),
     ("POST", "merges/x/reject", {}),
@@ -43,6 +45,10 @@ DECISIONS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "merges/x/undo", {}),
     ("PUT", "people/living-1/living", {"status": "deceased", "why": "I say so"}),
     ("PUT", "plugins/wikidata", {"on": True}),
+    ("POST", "edits", {"kind": "add_person", "name": "Zoe Marlow"}),
+    ("POST", "edits/x/undo", {}),
+    ("POST", "edits/x/redo", None),
+    ("POST", "people/x/attachments", None),
 )
 
 
@@ -71,6 +77,7 @@ def addresses(client: httpx2.Client, case: str) -> Iterator[str]:
             found = [f"{one}?of={of}" for one in found for of in ASKED["of"]]
         elif path.endswith("/relation"):
             found = [f"{known}?first={people[0]}&second={one}" for one in people]
+        found = [one.replace("{attachment}", ATTACHED) for one in found]
         assert "{" not in "".join(found), path
         yield from found
 

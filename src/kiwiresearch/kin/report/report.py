@@ -38,6 +38,7 @@ from kiwiresearch.kin.report.lineage import ancestors_in_words, descendants_in_w
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers, source_title
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
+from kiwiresearch.kin.standing import sureness
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.text import count_of, encodable, one_line
@@ -372,7 +373,7 @@ def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:
         if tie
         else STATUS_LABELS[event.status]
     )
-    sure = f"{level}, {event.confidence:.0%}" if event.confidence else level
+    sure = f"{level}, {sureness(event.confidence)} confidence" if event.confidence else level
     where = Span(one_line(event.place), foreign=True) if event.place else ""
     return (
         line_of(event.when.words()),
