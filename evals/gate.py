@@ -31,6 +31,7 @@ from evals import (
     crawl,
     hedging,
     kin,
+    kin_duplicates,
     kin_firewall,
     kin_living,
     kin_resolve,
@@ -68,6 +69,7 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "crawl": lambda: _outcome(crawl.measure()),
     "hedging": lambda: _outcome(hedging.measure()),
     "kin": lambda: _outcome(kin.measure()),
+    "kin_duplicates": lambda: _outcome(kin_duplicates.measure()),
     "kin_firewall": lambda: _outcome(kin_firewall.measure()),
     "kin_living": lambda: _outcome(kin_living.measure()),
     "kin_resolve": lambda: _outcome(kin_resolve.measure()),
@@ -81,6 +83,7 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
 TOGETHER = (
     ("search", "ask", "absent"),
     ("reading",),
+    ("kin_duplicates",),
     ("kin_firewall",),
     ("brief_aspects",),
     ("crawl",),
