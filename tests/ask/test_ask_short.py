@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.answer_kind import short_answer
+from kiwiresearch.ask.answer_kind import AnswerSpan, short_answer, with_other_values
 from kiwiresearch.ask.question import read_question
 
 
@@ -113,3 +113,26 @@ def test_the_mark_is_always_a_part_of_the_sentence(text: str, question: str, is_
     """Whatever the sentence, the mark lies within it and is not empty."""
     span = short_answer(text, read_question(question), is_box=is_box)
     assert span is None or 0 <= span.start < span.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("row", "marked", "whole"),
+    [
+        ("Capital\tLa Paz, Sucre\n16°29′S 68°8′W", "La Paz", "La Paz, Sucre"),
+        (
+            "Capital\tVarn (winter)\nMora (summer)\nLind (spring)",
+            "Mora (summer)",
+            "Varn (winter)\nMora (summer)\nLind (spring)",
+        ),
+        ("Born\t3 May 1820\nBergen, Norway", "Bergen", "Bergen, Norway"),
+        ("Born\t3 May 1820\nBergen, Norway", "3 May 1820", "3 May 1820"),
+        ("Area\t1,098,581 km² ( 28th)\n424,163 sq mi", "1,098,581 km²", "1,098,581 km²"),
+        ("Currency\tYen (¥) ( JPY)", "Yen", "Yen"),
+        ("Names\t" + ", ".join(["Varn"] * 30), "Varn", "Varn"),
+    ],
+)
+def test_a_row_with_several_values_gives_them_all(row: str, marked: str, whole: str) -> None:
+    """A list of names in an infobox is the answer as a whole, without figures beside it, unless it is very long."""
+    start = row.index(marked)
+    span = with_other_values(row, AnswerSpan(start, start + len(marked)))
+    assert row[span.start : span.end] == whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.ask.question_books import a_memory_book, asked
+from tests.ask.question_books import a_desk, a_memory_book, asked
 
 from kiwiresearch.ask.spelling import correct_spelling
 from kiwiresearch.search.open_book import OpenBook
@@ -51,3 +51,40 @@ def test_the_answer_says_how_the_question_was_understood(book: OpenBook) -> None
     assert answer.asked == "what is the capital of germany"
     assert "Understood as 'what is the capital of germany'." in answer.why
     assert "Berlin" in answer.text
+
+
+@pytest.mark.parametrize(
+    "question", ["Quelle est la capitale de Germny ?", "¿Cuál es la capital de Germny?", "Wer schrieb Germny?"]
+)
+def test_a_question_in_another_language_is_not_corrected(book: OpenBook, question: str) -> None:
+    """Words of a language that no book is in are no slips of the books' language."""
+    answer = asked(book, question)
+    assert answer.asked == question
+    assert not answer.grounded
+    assert answer.why.startswith("The question seems to be in a language that none of the books use.")
+
+
+def test_a_question_in_another_language_is_answered_by_its_names() -> None:
+    """An answer needs all words of the question: the name alone does not say what is asked."""
+    pages = {"Peru": "<p>Peru is a country. The capital of Peru is Lima.</p>"}
+    pages |= {f"Page {number}": "<p>Nothing.</p>" for number in range(60)}
+    book = a_memory_book(pages)
+    found = asked(book, "¿Cuál es la capital de Perú?")
+    assert (found.grounded, found.lines[0].text) == (True, "The capital of Peru is Lima.")
+    assert not asked(book, "¿Cuál es la moneda de Perú?").grounded
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What is the capital of Peru?", "eng"),
+        ("Who wrote La Dolce Vita?", "eng"),
+        ("la paz population", "eng"),
+        ("lima", "eng"),
+        ("Was ist die Hauptstadt von Peru?", "deu"),
+        ("Quelle est la capitale du Pérou", "fra"),
+    ],
+)
+def test_the_language_of_a_question_is_that_of_its_small_words(book: OpenBook, question: str, language: str) -> None:
+    """A question is in a language of the books unless its stop words clearly show another one."""
+    assert a_desk([book]).language_of(question) == language

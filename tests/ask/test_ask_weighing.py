@@ -46,6 +46,20 @@ def test_a_sentence_with_more_of_the_words_scores_higher(more: set[str], data: s
     assert scores[sentences[0]] > scores.get(sentences[1], float("-inf"))
 
 
+@pytest.mark.parametrize(
+    ("question", "caption", "is_best"),
+    [
+        ("When did the frost reach Varn?", "Varn, 1360", False),
+        ("When did the frost reach Varn?", "The frost reached Varn, 1360", True),
+        ("When was the frost?", "The frost, 1360", True),
+    ],
+)
+def test_a_caption_answers_only_with_the_words_of_the_question(question: str, caption: str, *, is_best: bool) -> None:
+    """A caption with the name and a date, but without the verb, shows something else than what is asked."""
+    html = f"<p>Long ago the hills were cold.</p><figure><figcaption>{caption}</figcaption></figure>"
+    assert (weighed(html, question, title="Frost")[0].text == caption) is is_best
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize(("question", "fitting", "other"), SENTENCES)
 def test_a_sentence_that_has_the_kind_of_answer_goes_first(

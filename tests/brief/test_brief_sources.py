@@ -69,6 +69,22 @@ def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
     assert topic_pages_of(found.brief()) == found.weights.topic_pages
 
 
+def test_a_brief_says_that_it_cites_only_one_of_several_pages() -> None:
+    """Ten pages that were read are no ten sources: the method names the only page that is cited."""
+    pages = {
+        "Varn": "Varn is a land of the north with many roads.\n== Towns ==\nNone is like [[Mora]].",
+        "Mora": "Mora is a city of the south.\n== Use ==\nShips of all coasts meet there.",
+    }
+    only = gather_claims(pages, topic="Varn").brief()
+    assert [page.title for page in only.cited_pages] == ["Varn"]
+    (*_, last) = below(brief_document(only), "How the sources were found")
+    assert said(last.line) == "Only one of the 2 pages read is cited in this brief: Varn."
+    pages["Mora"] += " [[Varn]] built the harbour of Mora in 1431."
+    both = gather_claims(pages, topic="Varn").brief()
+    assert len(both.cited_pages) == 2
+    assert both.story == both.sources.story
+
+
 def test_the_bibliography_has_every_page_in_its_order() -> None:
     """Each cited page is a numbered entry with link, depth and points; the others follow below a fold (R72)."""
     found = crawled(max_pages=12)

@@ -101,6 +101,47 @@ def test_a_longer_name_is_another_name(sentence: str, *, about: bool) -> None:
     assert is_about(found, sentence) is about
 
 
+def test_a_name_inside_the_title_of_another_page_is_another_name() -> None:
+    """'Holy Roman Empire' does not name the Roman Empire, but an 'Emperor Penguin' is a penguin."""
+    pages = {
+        "Roman Empire": "The Roman Empire was a state.\n== Heirs ==\nOne was the [[Holy Roman Empire]].",
+        "Holy Roman Empire": """
+            The Holy Roman Empire was a state of the north, unlike the [[Roman Empire]].
+            == Fall ==
+            It is unclear who caused the end of its law.
+            The Holy Roman Empire ended in 1806.
+            The Roman Empire had ended in 476.
+        """,
+    }
+    found = gather_claims(pages, topic="Roman Empire")
+    assert not is_about(found, "Holy Roman Empire ended")
+    assert is_about(found, "had ended in 476")
+    assert found.brief().gaps == ()
+    birds = {
+        "Penguin": "A penguin is a bird of the sea.\n== Kinds ==\nOne is the [[Emperor Penguin]].",
+        "Emperor Penguin": "An emperor penguin is a large [[Penguin]].\n== Names ==\nOlin Marr named it in 1845.",
+    }
+    assert is_about(gather_claims(birds, topic="Penguin"), "Olin Marr")
+
+
+def test_a_sentence_is_like_the_topic_by_its_name_or_its_introduction() -> None:
+    """What neither names the thing nor is similar to what introduces it may be about anything on its page."""
+    pages = {
+        "Snow": """
+            Snow is frozen water that falls from cold clouds.
+            == Causes ==
+            Cold clouds let frozen water fall in 1431.
+            The price of old maps led to a revolt of drivers in 1432.
+            Drivers of mules feared snow in 1433.
+        """,
+    }
+    found = gather_claims(pages, topic="Snow")
+    is_like_topic = found.weights.relevance.is_like_topic
+    assert is_like_topic(the(found, "Cold clouds let"))
+    assert is_like_topic(the(found, "feared snow"))
+    assert not is_like_topic(the(found, "price of old maps"))
+
+
 @pytest.mark.parametrize(
     ("sentence", "about"),
     [

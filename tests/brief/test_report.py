@@ -391,7 +391,7 @@ def test_a_page_outside_the_sources_can_be_cited() -> None:
     [
         ("Executive Summary", "No sentence on the pages read is clearly about the topic."),
         ("Key Concepts & Definitions", "No definitions were found."),
-        ("Mechanisms / Explanations", "No causes or explanations were found."),
+        ("Mechanisms / Explanations", "No further causes or explanations were found."),
         ("Competing Views & Disputes", "No competing views or contradicting values were found."),
         ("Numbers & Quantitative Claims", "No numbers were found."),
         ("What Wikipedia Doesn’t Settle Yet", "No open questions or gaps were found."),

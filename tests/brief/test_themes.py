@@ -19,7 +19,7 @@ FROST = {
         == Ash ==
         The Great Frost was caused by ash from [[Mount Sorn]].
         == Winds ==
-        A change of the winds caused the snow to stay for weeks.
+        A change of the winds caused the snow of the Great Frost to stay for weeks.
         == Effects ==
         The Great Frost led to a revolt of poor drivers under [[Olin Marr]].
         High prices of bread caused the carriers of the coast to sell all mules.
@@ -156,6 +156,23 @@ def test_other_dates_fill_the_timeline_up() -> None:
     assert [moment.when for moment in found.timeline][-2:] == ["November 1431", "April 1432"]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "is_moment"),
+    [
+        ("The ages of the frozen logs are the oldest in the valley at about 1300.", False),
+        ("The Great Frost is a name for the bad years until 1436.", False),
+        ("The Great Frost is the one that the priests recorded in 1437.", True),
+        ("The Great Frost is thought to have returned in 1438.", True),
+    ],
+)
+def test_what_something_is_is_no_moment(sentence: str, *, is_moment: bool) -> None:
+    """The timeline has events, not a sentence with a date that says what something is (R97)."""
+    pages = dict(FROST)
+    pages["Great Frost"] += f"\n== End ==\n{sentence}"
+    found = gather_claims(pages, topic="Great Frost").brief()
+    assert (sentence in [moment.statement.text for moment in found.timeline]) is is_moment
+
+
 def test_dates_of_other_things_are_left_out(brief: Brief) -> None:
     """What happened to a related page's subject and has nothing to do with the topic is not in the timeline."""
     assert not [moment for moment in brief.timeline if "Varn was founded" in moment.statement.text]
@@ -180,8 +197,15 @@ def test_mechanisms_are_grouped_by_theory(brief: Brief) -> None:
     assert found == {
         "Ash": ["The Great Frost was caused by ash from Mount Sorn."],
         "Eruptions": ["The Great Frost was made worse by red dust, which led to a lack of light."],
-        "Winds": ["A change of the winds caused the snow to stay for weeks."],
+        "Winds": ["A change of the winds caused the snow of the Great Frost to stay for weeks."],
     }
+
+
+def test_what_explains_something_else_is_no_mechanism() -> None:
+    """A cause on the topic's own page that neither names the topic nor is like its introduction is left out (R98)."""
+    pages = dict(FROST)
+    pages["Great Frost"] = pages["Great Frost"].replace("snow of the Great Frost", "price of old maps")
+    assert "Winds" not in texts_by_heading(gather_claims(pages, topic="Great Frost").brief().mechanisms)
 
 
 def test_explanations_of_the_running_text_are_not_repeated(brief: Brief) -> None:

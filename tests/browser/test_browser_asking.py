@@ -117,6 +117,30 @@ def test_the_first_page_remembers_and_forgets(new_home: Path, open_window: OpenW
         expect(page.get_by_role("link", name=QUESTION)).to_have_count(0)
 
 
+@pytest.mark.parametrize("phone", [False, True])
+def test_recent_questions_are_asked_again(new_home: Path, open_window: OpenWindow, phone: bool) -> None:
+    """By keyboard, from the page to ask and from an answer; there they are deleted as well, with undo."""
+    other = "Why is the sky orange at sunset?"
+    with serving(new_home) as served:
+        window = open_window(served.address, phone=phone)
+        for question in (other, QUESTION):
+            window.go(f"/ask?q={quote(question)}")
+        page = window.page
+        recent = page.locator(".recent-questions")
+        expect(recent.get_by_role("link")).to_have_text([other])
+        window.assert_accessible(f"{'phone' if phone else 'wide'}/recent-questions")
+        recent.get_by_role("link", name=other).press("Enter")
+        expect(page.locator("h1")).to_have_text(other)
+        expect(recent.get_by_role("link")).to_have_text([QUESTION])
+        page = window.go("/ask")
+        recent.get_by_role("button", name=f"Delete {QUESTION}").press("Enter")
+        expect(recent.get_by_role("link")).to_have_text([other])
+        window.assert_accessible(f"{'phone' if phone else 'wide'}/question-deleted")
+        page.get_by_role("button", name="Undo").press("Enter")
+        expect(recent.get_by_role("link")).to_have_count(2)
+        assert page.url.endswith("/ask")
+
+
 def test_a_real_book(schools: Served, open_window: OpenWindow) -> None:
     """On a book of thousands of pages, the desk answers, searches and reads as it does on the sample."""
     window = open_window(schools.address, phone=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,75 @@ def test_marking_claims_keeps_the_place(desk: Served, open_window: OpenWindow) -
     page.wait_for_url("**claims=true**")
     expect(page.locator("mark.kiwi-claimed").first).to_be_attached()
     page.wait_for_function("scrollY === 600")
+
+
+PLACE_OF_MATCH = """() => {
+  const [range] = CSS.highlights.get("found-current");
+  const { top, bottom } = range.getBoundingClientRect();
+  return [top, bottom];
+}"""
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_words_are_found_in_an_article(desk: Served, open_window: OpenWindow, phone: bool) -> None:
+    """By keyboard alone: all matches are counted while one types, one is in view, and a marked quote stays marked."""
+    window = open_window(desk.address, phone=phone, dark=phone)
+    page = window.go(f"/page/{desk.book()}/Albert_Einstein?mark=40-90#mark")
+    text = page.locator(".article").inner_html()
+    opener = page.get_by_role("button", name="Find", exact=True)
+    opener.press("Enter")
+    box, count = page.get_by_role("searchbox", name="Find in the article"), page.locator("#find [role=status]")
+    expect(box).to_be_focused()
+    page.keyboard.type("RELATIVITÝ")
+    expect(count).to_have_text(re.compile(r"^\d+ of \d+$"))
+    first, total = map(int, count.inner_text().split(" of "))
+    assert total > 2
+    assert page.evaluate("CSS.highlights.get('found').size") == total
+    for keys, shown in (
+        ("Enter", first + 1),
+        ("Shift+Enter", first),
+        ("Tab", first),
+        ("Space", (first - 2) % total + 1),
+    ):
+        page.keyboard.press(keys)
+        expect(count).to_have_text(f"{shown} of {total}")
+    top, bottom = page.evaluate(PLACE_OF_MATCH)
+    covered = page.locator("#find").evaluate("one => one.getBoundingClientRect().bottom")
+    assert covered <= top < bottom <= page.evaluate("innerHeight")
+    window.assert_accessible(f"{'phone' if phone else 'wide'}/find")
+    assert page.locator(".article").inner_html() == text, "the marks are painted over it"
+    expect(page.locator("mark.kiwi-mark").first).to_be_attached()
+    box.fill("xqzzl")
+    expect(count).to_have_text("No matches")
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    expect(opener).to_be_focused()
+    assert page.evaluate("CSS.highlights.size") == 0
+    page.keyboard.press("f")
+    expect(box).to_be_focused()
+
+
+MADE_TEXT = "<p>The “red <b>sea</b>’s” end</p><p>of day</p><details><summary>More</summary>blue\n sea</details>"
+FOUND_IN_MADE_TEXT = {'"red  sea\'s"': "1 of 1", "end of": "No matches", "sea": "1 of 2", "blue sea": "1 of 1"}
+
+
+def test_words_are_found_across_links_but_not_paragraphs(desk: Served, open_window: OpenWindow) -> None:
+    """A phrase may be partly a link and differ in spaces and quotes; folded parts open when a match is in them."""
+    page = open_window(desk.address).go(f"/page/{desk.book()}/Sunset")
+    page.locator(".article").evaluate("(one, made) => { one.innerHTML = made; }", MADE_TEXT)
+    page.keyboard.press("f")
+    box, count = page.get_by_role("searchbox", name="Find in the article"), page.locator("#find [role=status]")
+    for words, shown in FOUND_IN_MADE_TEXT.items():
+        box.fill(words)
+        expect(count).to_have_text(shown)
+    expect(page.locator(".article details")).to_have_attribute("open", "")
+
+
+def test_without_script_the_browser_finds_words(desk: Served, open_window: OpenWindow) -> None:
+    """No button is shown that would do nothing."""
+    page = open_window(desk.address, script=False).go(f"/page/{desk.book()}/Sunset")
+    expect(page.locator("[data-find], #find").first).to_be_hidden()
+    expect(page.locator("#find")).to_be_hidden()
 
 
 @pytest.mark.parametrize("script", [True, False])

@@ -24,6 +24,44 @@ def test_the_box_of_every_page_suggests_and_opens(desk: Served, open_window: Ope
     page.wait_for_url("**/page/**/Sunset")
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_the_theme_is_one_press_away(desk: Served, open_window: OpenWindow, script: bool) -> None:
+    """A wide header has all three themes; with a script, what was typed stays, and the choice is kept."""
+    window = open_window(desk.address, script=script)
+    page = window.go("/research")
+    page.locator("#topic").fill("Tin")
+    switch = page.locator(".theme-switch")
+    for theme, scheme in (("Dark", "dark"), ("Light", "light"), ("System", "light dark")):
+        switch.get_by_role("button", name=f"Theme: {theme}").press("Enter")
+        expect(page.locator(".theme-switch [aria-current]")).to_have_attribute("title", f"Theme: {theme}")
+        expect(page.locator("meta[name=color-scheme]")).to_have_attribute("content", scheme)
+        page.wait_for_load_state("networkidle")
+        assert page.locator("#topic").input_value() == ("Tin" if script else "")
+    switch.get_by_role("button", name="Theme: Dark").press("Enter")
+    expect(page.locator("footer [name=theme][aria-current]")).to_have_text("Dark")
+    page.wait_for_load_state("networkidle")
+    page = window.go("/books")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    if script:
+        window.assert_accessible("theme-dark")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_narrow_header_has_the_next_theme(desk: Served, open_window: OpenWindow, script: bool) -> None:
+    """One button: the opposite of what is shown, and from dark back to the theme of the system."""
+    window = open_window(desk.address, phone=True, script=script)
+    page = window.go("/ask")
+    button = page.locator(".theme-switch button:visible")
+    for name in ("Theme: Dark", "Theme: System", "Theme: Dark"):
+        expect(button).to_have_attribute("title", name)
+        button.press("Enter")
+    expect(button).to_have_attribute("title", "Theme: System")
+    if script:
+        window.assert_accessible("phone/theme-dark")
+    page = open_window(desk.address, phone=True, dark=True).go("/ask")
+    expect(page.locator(".theme-switch button:visible")).to_have_attribute("title", "Theme: Light")
+
+
 def test_words_of_the_box_lead_somewhere_without_a_script(desk: Served, open_window: OpenWindow) -> None:
     """Enter sends the form: a question leads to its answer."""
     page = open_window(desk.address, script=False).go("/family")

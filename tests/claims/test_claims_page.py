@@ -15,6 +15,7 @@ from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, TOLERANCE
 from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.claims.plain_claims import all_sentences
+from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.text.dates.ranges import DateQualifier, Precision
 from kiwiresearch.text.hedges import Hedge, hedges_in
 from kiwiresearch.text.hedges import HedgeKind as HedgeKind
@@ -79,7 +80,7 @@ def test_values_that_have_names_are_on_the_page() -> None:
 
 def test_the_examples_of_the_types_are_of_their_types() -> None:
     """There are eight types, and the rules give each example the type that it illustrates (R59)."""
-    table = {row[0].strip("`"): row[2] for row in rows("Types")}
+    table = {row[0].strip("`"): row[3] for row in rows("Types")}
     assert tuple(table) == CLAIM_TYPES
     for kind, example in table.items():
         title = re.findall(r"\b(?:Varn|Salt road|sluice)\b", example)[0].capitalize()
@@ -87,9 +88,17 @@ def test_the_examples_of_the_types_are_of_their_types() -> None:
         assert [claim.type for claim in claims_of(page, "", all_sentences)] == [kind], example
 
 
+def test_the_types_have_the_names_of_the_web_interface() -> None:
+    """Beside the key of each type is the word that web pages show."""
+    words = catalogue_in("en")
+    assert {row[0].strip("`"): row[1] for row in rows("Types")} == {
+        kind: words(f"claims.types.{kind}") for kind in CLAIM_TYPES
+    }
+
+
 def test_a_sentence_of_no_type_is_not_a_claim_by_itself() -> None:
     """A text that is read for its claims gives no statements, as the page says (R59)."""
-    (example,) = (row[2] for row in rows("Types") if row[0] == "`statement`")
+    (example,) = (row[3] for row in rows("Types") if row[0] == "`statement`")
     assert claims_of_text(example, "Varn").claims == ()
 
 

@@ -108,7 +108,7 @@ def test_a_limit_that_makes_no_sense_is_refused(shelf: Path, home: Path, kiwi: R
 def test_a_search_completes_a_part(shelf: Path, kiwi: RunCommand) -> None:
     """A small book whose index is only a part gets the rest when it is searched."""
     indexed_books(kiwi, "first", "--limit", 3)
-    assert kiwi("search", "rock", "-b", "first")[1].startswith(" 1. Stone 1 (found as Rock)")
+    assert kiwi("search", "rock", "-b", "first")[1].startswith(" 1. Stone 1, found as Rock")
     assert indexed_books(kiwi, "first")[0]["state"] == "kept"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 from zipfile import ZipFile
@@ -20,11 +21,13 @@ from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.errors import NothingFound, QuoteNotFound
 from kiwiresearch.export.exercises import matching, ordering
 from kiwiresearch.export.exporter import export
-from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, is_usable
+from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, place_of
 from kiwiresearch.export.findings import read_findings
-from kiwiresearch.export.questions import ENGLISH_RULES, GAP, GAP_RULES, QuestionKind, WorksheetQuestion
-from kiwiresearch.export.worksheet import Worksheet, make_worksheet
+from kiwiresearch.export.questions import GAP, QuestionKind, WorksheetQuestion
+from kiwiresearch.export.usable import is_usable
+from kiwiresearch.export.worksheet import ENGLISH_RULES, GAP_RULES, Worksheet, make_worksheet
 from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
+from kiwiresearch.export.worksheet_patterns import pattern
 from kiwiresearch.runs.run import Run
 from kiwiresearch.workspace import find_page, open_workspace, shelf_of
 
@@ -32,11 +35,9 @@ RULES = {**ENGLISH_RULES, **GAP_RULES}
 
 
 def a_sheet(*claims: Claim, topic: str = "Bronze Age", words: str = "") -> FactSheet:
-    facts = tuple(
-        WorksheetFact(claim, claim.page_title if claim.depends_on == "subject" else "", True) for claim in claims
-    )
+    facts = tuple(WorksheetFact(claim, True) for claim in claims)
     dated = tuple(claim for claim in claims if claim.dates)
-    return FactSheet(topic, facts, claims, dated, "eng", (), words)
+    return FactSheet(topic, facts, claims, dated, "eng", (), words, frozenset(place_of(claim) for claim in claims))
 
 
 def asked(kind: QuestionKind, text: str, *, topic: str = "Bronze Age", words: str = "") -> WorksheetQuestion | None:
@@ -69,7 +70,7 @@ MADE: tuple[tuple[QuestionKind, str, str, str], ...] = (
     (
         "why",
         "Io is the most volcanically active object in the solar system because of tidal interaction with Jupiter.",
-        "Finish the sentence: Io is the most volcanically active object in the solar system because of …",
+        "Why is Io the most volcanically active object in the solar system?",
         "tidal interaction with Jupiter",
     ),
     (
@@ -103,6 +104,42 @@ MADE: tuple[tuple[QuestionKind, str, str, str], ...] = (
         "Twelve",
     ),
     (
+        "what",
+        "The largest city of the Bronze Age was Hattusa.",
+        "What was the largest city of the Bronze Age?",
+        "Hattusa",
+    ),
+    (
+        "what",
+        "The lack of tin in the region ended the production of bronze.",
+        "What ended the production of bronze?",
+        "The lack of tin in the region",
+    ),
+    (
+        "when",
+        "In 1921 Marie Curie toured the United States, where many people came to see her.",
+        "When did Marie Curie tour the United States?",
+        "1921",
+    ),
+    (
+        "where",
+        "Charles Darwin was born in Shrewsbury, Shropshire on 12 February 1809.",
+        "Where was Charles Darwin born?",
+        "in Shrewsbury, Shropshire",
+    ),
+    (
+        "count",
+        "The Beagle survey took five years, two of which were spent on land.",
+        "How many years did the Beagle survey take?",
+        "five",
+    ),
+    (
+        "why",
+        "Because of friction, the Bronze Age wheels could not simply turn by themselves.",
+        "Why could the Bronze Age wheels not simply turn by themselves?",
+        "friction",
+    ),
+    (
         "date",
         "Merneptah drove back the Libyans and their northern allies about 1208 BC.",
         f"Merneptah drove back the Libyans and their northern allies about {GAP} BC.",
@@ -131,6 +168,37 @@ def test_a_sentence_becomes_a_question(kind: QuestionKind, text: str, prompt: st
     assert (found.prompt, found.answer) == (prompt, answer)
 
 
+OPENINGS: tuple[tuple[QuestionKind, str, str, str, str], ...] = (
+    (
+        "who",
+        "Marie Curie",
+        "Marie Curie (7 November 1867 – 4 July 1934) was a physicist and chemist.",
+        "Who was Marie Curie?",
+        "a physicist and chemist",
+    ),
+    (
+        "what",
+        "Crimean War",
+        "The Crimean War (1853–1856), also called the Eastern War, was a conflict between Russia and an alliance.",
+        "What was the Crimean War?",
+        "a conflict between Russia and an alliance",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "title", "text", "prompt", "answer"), OPENINGS)
+def test_the_first_sentence_of_a_page_says_who_or_what_it_is_about(
+    kind: QuestionKind, title: str, text: str, prompt: str, answer: str
+) -> None:
+    """Other names and dates between the title and its meaning are left out; only a person is a 'who'."""
+    sheet = a_sheet(a_claim(title, text, ""), topic=title)
+    made = {other: RULES[other](sheet.facts[0], sheet) for other in ("who", "what")}
+    found = made.pop(kind)
+    assert found is not None
+    assert (found.prompt, found.answer) == (prompt, answer)
+    assert [*made.values()] == [None]
+
+
 NOT_MADE: tuple[tuple[QuestionKind, str, str], ...] = (
     ("what", "Merneptah was a pharaoh of Egypt in the 13th century BC.", "a name may be a person's"),
     ("what", "The character is an example of a surly penguin that is cute.", "'an example' explains nothing"),
@@ -139,6 +207,15 @@ NOT_MADE: tuple[tuple[QuestionKind, str, str], ...] = (
     ("truth", "Over 5000 tablets were found in the archive of the palace.", "a larger number may be true as well"),
     ("name", "Smiths used copper, antimony and tin for the weapons of the king.", "one of several things"),
     ("who", "Atlantic Records published the first album of the singer in that city.", "a company is nobody"),
+    (
+        "count",
+        "Four Bronze Age dynasties fell in that war, and the others were weak for a long time.",
+        "no verb of counting",
+    ),
+    ("when", "In 1920 the Hittite Empire joined the League and became a member of its council.", "two things happened"),
+    ("what", "Bronze Age swords were used for the defence of the large cities.", "they have other uses too"),
+    ("what", "The largest Bronze Age ship was shot at in the harbour of Ugarit.", "no name for it"),
+    ("date", "By 1190 the city of Ugarit had lost its harbour to the sea.", "it is true of later years too"),
     ("when", "The site of Troy was destroyed by fire and abandoned about 1180 BC.", "two things happened"),
     ("when", "The war was fought between the two kingdoms from 1180 to 1175 BC.", "it lasted"),
     (
@@ -160,6 +237,10 @@ def test_wrong_or_obvious_questions_are_not_asked(kind: QuestionKind, text: str,
 
 
 UNUSABLE = (
+    "The king responded by sending warships to the harbour of the enemy at once.",
+    "The president signed a contract with Kenya.The latest in a series of contracts for oil.",
+    "12 December 1960 — The National Front of the south is founded by the communists.",
+    "Currently the country is split up among twenty-six magistrates of the government.",
     "However, the method was given up again in the following century by most smiths.",
     "Ugarit was probably destroyed by raiders from the sea in the early 12th century BC.",
     "They were given fluids at once and recovered from the disease within a few days.",
@@ -275,14 +356,14 @@ def test_the_topics_own_page_is_asked_about_first(run: Path, worksheet: Workshee
     assert heads
     own = [one for one in worksheet.questions if one.claim.ref in heads]
     assert len(own) >= len(worksheet.questions) - 1
-    assert len({one.kind for one in worksheet.questions}) >= 4
+    assert len({one.kind for one in worksheet.questions}) >= 2
     assert max(Counter(one.claim.section for one in own if one.claim.section).values()) <= 3
 
 
-def test_a_worksheet_has_8_to_15_questions_and_asks_nothing_twice(worksheet: Worksheet) -> None:
+def test_a_worksheet_has_up_to_14_questions_and_asks_nothing_twice(worksheet: Worksheet) -> None:
     """Each is of one claim, and each word of the word bank is of one gap."""
     count = len(worksheet.questions) + bool(worksheet.matching) + bool(worksheet.ordering)
-    assert 8 <= count <= 15
+    assert 3 <= count <= 14
     ids = [one.claim.id for one in worksheet.questions]
     assert len(set(ids)) == len(ids)
     assert len(worksheet.word_bank) == len(worksheet.word_gaps)
@@ -360,3 +441,64 @@ def test_words_of_a_book_become_no_markup() -> None:
     assert not re.search(r"<(?:b|i|u)>", page)
     assert "\\[others\\](http\\://" in text
     assert "<b>" not in text.replace("\\<", "")
+
+
+ASPECT = {
+    "Causes": (
+        "The rivalry of Rome and Carthage in Sicily caused the Punic War of that century.",
+        "The Punic War began in 264 BC after a quarrel about the city of Messana.",
+        "The fear of the Carthaginian fleet in Rome shaped the policy of the Punic War.",
+    ),
+    "Ships": (
+        "The Punic War was fought with ships of five rows of oars by Rome and Carthage.",
+        "The largest ship of the Punic War was the Hannibal.",
+    ),
+}
+
+
+def test_a_brief_with_an_aspect_is_asked_about_that_aspect(tmp_path: Path) -> None:
+    """A question about ships has no place on a worksheet about causes, as long as there are enough others."""
+    claims = {
+        section: [replace(a_claim("Punic War", text, section), headings=(section,)) for text in texts]
+        for section, texts in ASPECT.items()
+    }
+    facts = tuple(
+        WorksheetFact(claim, section == "Causes", 2.5) for section, found in claims.items() for claim in found
+    )
+    sheet = FactSheet("causes of the Punic War", facts, (), (), "eng", (), "", frozenset(), "Punic War")
+    made = make_worksheet(sheet)
+    assert made.count >= 3
+    assert {one.claim.section for one in made.questions} == {"Causes"}
+
+
+def test_no_two_questions_have_one_answer_or_give_it_away() -> None:
+    """The second of two sentences about Hattusa would repeat the first or solve it."""
+    texts = (
+        "The largest city of the Bronze Age was Hattusa.",
+        "The capital of the Bronze Age empire was Hattusa.",
+        "Bronze Age Hattusa was built by the Hittites of the north.",
+        "The oldest port of the Bronze Age was Ugarit.",
+        "The Bronze Age palace of Pylos was burned in 1180 BC.",
+    )
+    sheet = a_sheet(*(a_claim("Bronze Age", text, f"Part {number}") for number, text in enumerate(texts)))
+    made = make_worksheet(replace(sheet, facts=tuple(fact._replace(points=3.0) for fact in sheet.facts)))
+    assert sum("Hattusa" in f"{one.prompt} {one.answer}" for one in made.questions) == 1
+
+
+def test_a_side_matter_is_not_asked() -> None:
+    """Sentences with few points leave a worksheet short rather than fill it."""
+    claims = [a_claim("Punic War", text, section) for section, texts in ASPECT.items() for text in texts]
+    sheet = a_sheet(*claims, topic="Punic War")
+    good, aside = (replace(sheet, facts=tuple(fact._replace(points=n) for fact in sheet.facts)) for n in (2.5, 0.1))
+    assert len(make_worksheet(good).questions) >= 3
+    with pytest.raises(NothingFound):
+        make_worksheet(aside)
+
+
+def test_every_english_pattern_can_be_read_and_has_its_own_name() -> None:
+    """A name used twice would hide one of the two patterns."""
+    text = (files("kiwiresearch.export") / "worksheet_patterns.toml").read_text(encoding="utf-8")
+    names = re.findall(r"^(\w+) = ['\"]", text, re.MULTILINE)
+    assert len(names) == len(set(names)) > 40
+    for name in names:
+        assert pattern(name).pattern

@@ -52,8 +52,8 @@ def dump(store: CaseStore, *, history: bool = False) -> str:
     for name, table in sorted(METADATA.tables.items()):
         rows = [] if name in left_out else rows_of(store, table)
         for row in sorted(rows, key=lambda row: [str(row[key.name]) for key in table.primary_key]):
-            # How a text is compressed depends on the machine; the hash beside it proves its content.
-            plain = {key: value for key, value in row.items() if key != "canonical_text"}
+            # How a text is compressed depends on the machine; a hash beside it, or its id, proves the content.
+            plain = {key: value for key, value in row.items() if key not in ("canonical_text", "body")}
             lines.append(canonical_json({"table": name, "row": plain}))
     return "\n".join(lines)
 

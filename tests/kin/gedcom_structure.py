@@ -17,7 +17,7 @@ COMMON: dict[str, str] = {
     "HEAD": "GEDC! SOUR! DATE? SUBM? NOTE?",
     "HEAD.SOUR": "VERS? NAME?",
     "SUBM": "NAME!",
-    "INDI": "RESN? NAME* SEX? BIRT* BAPM* DEAT* BURI* EVEN* OCCU* TITL* FAMC* FAMS* ASSO* REFN* EXID*",
+    "INDI": "RESN? NAME* SEX? BIRT* BAPM* DEAT* BURI* EVEN* OCCU* TITL* FAMC* FAMS* ASSO* REFN* EXID* _UID* UID*",
     "NAME": "SOUR* NOTE*",
     "BIRT": EVENT_PARTS,
     "BAPM": EVENT_PARTS,
@@ -84,7 +84,7 @@ def problems(text: str) -> list[str]:
     found = records(text, notes)
     version: Version = "7.0" if version_of(text).startswith("7") else "5.5.1"
     check = Check({record.xref: record for record in found if record.xref}, TABLES[version], version)
-    wrong = [*notes.problems(), *notes.unread_tags(), *_ends(text, found)]
+    wrong = [*notes.problems(), *_ends(text, found)]
     if version == "5.5.1":
         lines = enumerate(text.split("\r\n"), 1)
         wrong += [f"Line {at}: longer than {MAX_OLD_LINE}" for at, line in lines if len(line) > MAX_OLD_LINE]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.gedcom import lines, reader
 from kiwiresearch.kin.gedcom.dates import read_date, write_date
+from kiwiresearch.kin.gedcom.kept import TagCount
 from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
 from kiwiresearch.kin.tree import Fact, Person
 
@@ -203,7 +204,8 @@ def test_bad_lines_are_noted_with_their_number(tmp_path: Path) -> None:
         "Line 19: 'I1' is both child and parent in 'F1'; skipped",
         "Line 19: 'I1' is both child and parent in 'F1'; skipped",
         "Line 12: FAMS points to '@F9@', but the file has no FAM record of that name",
-        "RESI was skipped: 1 line, first in line 13.",
+        "INDI was left out: 1 line, first in line 14.",
+        "INDI.NAME was left out: 1 line, first in line 15.",
     )
     assert len(found.tree.persons) == 1
 
@@ -319,17 +321,33 @@ def test_no_lines_make_reading_fail(tmp_path_factory: pytest.TempPathFactory, ro
     assert all(fact.evidence and fact.evidence[0].snippet for fact in found.tree.facts)
 
 
-def test_nothing_that_is_not_read_vanishes_silently(tmp_path: Path) -> None:
-    """Lines below a name, an event, a citation or a source that are not read are reported by their path."""
+def test_what_a_tree_cannot_represent_is_counted(tmp_path: Path) -> None:
+    """Lines that are only kept are reported by their path, with the first line of each; nothing is left out."""
     body = (
         "0 @I1@ INDI\n1 NAME Dr. Anna /Lee/\n2 NPFX Dr.\n2 TYPE married\n"
         "1 BIRT\n2 DATE 1700\n2 PLAC Bonn\n3 MAP\n4 LATI N50\n2 NOTE At night.\n"
         "2 SOUR @S1@\n3 PAGE 5\n3 NOTE Torn.\n1 OCCU baker\n2 DATE 1730\n1 CHAN\n2 DATE 1 JAN 2001\n"
         "0 @S1@ SOUR\n1 TITL Register\n1 AUTH A priest\n1 REPO @R1@\n0 @R1@ REPO\n1 NAME City archive\n"
     )
-    paths = ("BIRT.NOTE", "BIRT.PLAC.MAP", "BIRT.SOUR.NOTE", "NAME.TYPE", "OCCU.DATE", "SOUR.AUTH", "SOUR.REPO")
-    notes = a_file(tmp_path, body).notes
-    assert [note.partition(" was skipped: 1 line")[0] for note in notes] == list(paths)
+    found = a_file(tmp_path, body)
+    kept = {tag.path: tag.first_line for tag in found.kept_tags}
+    assert found.notes == ()
+    assert kept.keys() == {
+        "INDI.NAME.NPFX",
+        "INDI.NAME.TYPE",
+        "INDI.BIRT.NOTE",
+        "INDI.BIRT.PLAC.MAP",
+        "INDI.BIRT.PLAC.MAP.LATI",
+        "INDI.BIRT.SOUR.NOTE",
+        "INDI.OCCU.DATE",
+        "INDI.CHAN",
+        "INDI.CHAN.DATE",
+        "SOUR.AUTH",
+        "SOUR.REPO",
+        "REPO",
+        "REPO.NAME",
+    }
+    assert kept["INDI.BIRT.NOTE"] == 15
 
 
 def test_a_circle_of_parents_is_reported(tmp_path: Path) -> None:
@@ -345,10 +363,11 @@ def test_a_circle_of_parents_is_reported(tmp_path: Path) -> None:
 
 
 def test_real_files_are_read_whole(shared_data: Path) -> None:
-    """A real file gives all its people and citations, and says what was left out."""
+    """A real file gives all its people and citations, and nothing of it is left out."""
     found = read_gedcom(shared_data / "kin" / "gedcom" / "pres2020.ged")
     sources = found.tree.sources
     cited = {one.id for fact in found.tree.facts for one in fact.evidence if "#" in sources[one.source].url}
     assert len(found.tree.persons) == 2322
     assert len(cited) > 2400
-    assert "RESI was skipped: 58 lines, first in line 378." in found.notes
+    assert TagCount("INDI.RESI", 58, 378) in found.kept_tags
+    assert found.left_tags == ()

@@ -86,8 +86,8 @@ def test_a_proposal_has_all_fields_of_its_contract() -> None:
         "name_similarity", "date_overlap", "place_match", "relationship_consistency",
     }  # fmt: skip
     assert all(0 <= value <= 1 for value in result["matching_features"].values())
-    assert result["feature_scores"]["name"]["reason"].startswith("the same first name 'charles'")
-    assert "both have the father 'Robert Darwin'" in result["feature_scores"]["relationships"]["reason"]
+    assert result["feature_scores"]["name"]["reason"].startswith("the same first name “Charles”")
+    assert "both have the father “Robert Darwin”" in result["feature_scores"]["relationships"]["reason"]
     assert 0.95 <= result["similarity_score"] <= 1
     assert (result["recommended_action"], result["recommendation"], result["reversible"]) == ("merge", "merge", True)
     assert result["merge_rationale"]
@@ -117,7 +117,7 @@ def test_every_proposal_says_what_speaks_against_it() -> None:
             a_person("b1", "John Hay", "1731"),
             "after the other had died in 1720",
         ),
-        (a_person("a1", "John Hay", "1700"), a_person("a2", "John Hay", "1700"), "The file 'a.ged' mentions both"),
+        (a_person("a1", "John Hay", "1700"), a_person("a2", "John Hay", "1700"), "“a.ged” mentions both"),
         (a_person("a1", "J Hay", "1700", wikidata="Q1"), a_person("b1", "J Hay", "1700", wikidata="Q2"), "Wikidata"),
     ],
 )
@@ -133,10 +133,10 @@ def test_no_score_outweighs_a_veto(one: Person, other: Person, why: str) -> None
 def test_nobody_is_merged_with_an_ancestor_or_a_spouse() -> None:
     """A father and a son of one name stay two, also when the tie comes from a third source."""
     persons = [a_person("a1", "John Hay", "c. 1700"), a_person("b1", "John Hay", "c. 1712")]
-    assert "One is the other's father" in compare_people(a_tree(persons, "a1>b1"), "a1", "b1").why_not_merge
+    assert "One is the other’s father" in compare_people(a_tree(persons, "a1>b1"), "a1", "b1").why_not_merge
     assert "husband" in compare_people(a_tree(persons, spouses="a1-b1"), "a1", "b1").why_not_merge
     further = a_tree([*persons, a_person("c1", "Peter Hay", sex="")], "a1>c1 c1>b1")
-    assert "One is the other's ancestor" in compare_people(further, "a1", "b1").why_not_merge
+    assert "One is the other’s ancestor" in compare_people(further, "a1", "b1").why_not_merge
 
 
 def with_parents(one: Person, other: Person, *more: Person, **ties: str) -> Tree:
@@ -190,7 +190,7 @@ def test_a_person_who_died_as_a_child_had_no_family() -> None:
     son = a_person("b2", "Peter Hay", "1730")
     assert "had a family" in compare_people(a_tree([*persons, son], "b1>b2"), "a1", "b1").why_not_merge
     grown = [a_person("a1", "John Hay", "1690", "1720"), persons[1], son]
-    assert "child 'Peter Hay' was born in 1730" in compare_people(a_tree(grown, "b1>b2"), "a1", "b1").why_not_merge
+    assert "child “Peter Hay” was born in 1730" in compare_people(a_tree(grown, "b1>b2"), "a1", "b1").why_not_merge
 
 
 def test_two_who_have_a_page_each_in_one_book_are_two() -> None:
@@ -213,7 +213,7 @@ def test_a_page_that_names_two_people_is_named_by_its_title() -> None:
     persons = {one: Person(one, "Anne Hyde", sex="female") for one in ("a", "b", "c")}
     ties = tuple(Relationship(one, "parent_of", "c", one, evidence=evidence) for one in ("a", "b"))
     tree = Tree(persons, ties, sources={"5f3c": Source("5f3c", "zim://x/Hyde", "A book", title="Hyde family")})
-    assert "'Hyde family' mentions both as two people" in compare_people(tree, "a", "b").why_not_merge
+    assert "“Hyde family” mentions both as two people" in compare_people(tree, "a", "b").why_not_merge
 
 
 def test_hundreds_of_namesakes_are_shown_with_a_few_each() -> None:

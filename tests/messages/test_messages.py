@@ -18,7 +18,7 @@ from kiwiresearch.messages.message import Message, message_fields, message_from_
 
 SOURCES = sorted(Path(kiwiresearch.__file__).parent.rglob("*.py"))
 PREFIX = "kinds."
-OF_THE_RENDERER = {"quoted", "and"}
+OF_THE_RENDERER = {"quoted", "and", "semicolon"}
 LINKED = Message(
     "'Tin' links to it under 'Ore': 'Tin is <b>.'",
     "crawl.linked_saying",

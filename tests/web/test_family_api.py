@@ -34,7 +34,7 @@ GEDCOM = (
     "0 @F1@ FAM\n1 WIFE @I1@\n1 CHIL @I2@\n0 TRLR\n"
 )
 A_FILE = {"Content-Type": "application/octet-stream"}
-FORMS = ("gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv")
+FORMS = ("gedcom", "gedcom7", "gdz", "gedcomx", "json", "markdown", "html", "csv")
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ from kiwiresearch.web.server import check_serve_settings
 from kiwiresearch.workspace.settings import ServeSettings
 
 ASKED = {
-    "form": ("gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"),
+    "form": ("gedcom", "gedcom7", "gdz", "gedcomx", "json", "markdown", "html", "csv"),
     "of": ("ancestors", "descendants"),
 }
 DECISIONS: tuple[tuple[str, str, Any], ...] = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, Passage, key_of
-from kiwiresearch.ask.answer_kind import can_be_answer, short_answer
+from kiwiresearch.ask.answer_kind import AnswerSpan, can_be_answer, short_answer, with_other_values
 from kiwiresearch.ask.context import AskContext, answer_book, answer_units
 from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote
@@ -219,24 +219,33 @@ class AnswerBuilder:
         """The offset of the short answer in the line, and its text; -1 and empty if there is nothing to mark."""
         if self.evidence.part_count or line != best.text:
             return -1, ""
-        if "relevance" in best.features:
-            return self._short_by_reader(best, line)
-        if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.features.get("names missing"):
+        is_box = best.segmented.units[best.unit].kind == "box"
+        found = (
+            self._short_by_reader(best, line)
+            if "relevance" in best.features
+            else self._short_by_rule(best, line, is_box=is_box)
+        )
+        if found is None:
             return -1, ""
-        found = short_answer(line, self.asked, is_box=best.segmented.units[best.unit].kind == "box")
-        return (found.start, line[found.start : found.end]) if found else (-1, "")
+        start, end = with_other_values(line, found) if is_box else found
+        return start, line[start:end]
 
-    def _short_by_reader(self, best: ScoredUnit, line: str) -> tuple[int, str]:
+    def _short_by_rule(self, best: ScoredUnit, line: str, *, is_box: bool) -> AnswerSpan | None:
+        if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.features.get("names missing"):
+            return None
+        return short_answer(line, self.asked, is_box=is_box)
+
+    def _short_by_reader(self, best: ScoredUnit, line: str) -> AnswerSpan | None:
         """The words that the reading model marks, if they can be the complete answer."""
         if self.asked.kind == "yes_no" or (
             self.asked.kind not in SHORT_ANSWER_KINDS and best.features["answer's words"] <= 0
         ):
-            return -1, ""
+            return None
         start, end = best.answer_span or (-1, -1)
         is_label = "\t" in line and start <= line.index("\t")
         if is_label or not 0 < end - start <= MAX_SHORT_CHARS or not can_be_answer(line[start:end], self.asked):
-            return -1, ""
-        return start, line[start:end]
+            return None
+        return AnswerSpan(start, end)
 
     def _cited(self, scored_unit: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
         """The citation of a unit; a dangerous number is never quoted without what it depends on."""

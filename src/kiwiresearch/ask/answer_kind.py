@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from kiwiresearch.ask.question import Question, question_words
@@ -132,6 +133,31 @@ def _value(text: str, question: Question) -> AnswerSpan | None:
             return AnswerSpan(first, last) if last - first <= MAX_VALUE_CHARS else None
         start = end + 1
     return None
+
+
+VALUE_LINE = re.compile(r"\S(?:[^\n]*\S)?")
+VALUE_SEPARATOR = re.compile(r"\s*(?:[,;/•·]|\n)\s*")
+
+
+def with_other_values(row: str, span: AnswerSpan) -> AnswerSpan:
+    """A name in a row of an infobox, extended to the whole list if the row gives several: 'La Paz, Sucre'.
+
+    Lines with figures are something else: coordinates below a capital, the date above a place of birth.
+    """
+    value_lines = VALUE_LINE.finditer(row, row.find("\t") + 1)
+    for is_list, group in groupby(value_lines, key=lambda line: _is_list_of_names(line[0])):
+        lines = list(group)
+        start, end = lines[0].start(), lines[-1].end()
+        has_several = VALUE_SEPARATOR.search(row, start, end) is not None
+        if is_list and has_several and start <= span.start < span.end <= end <= start + MAX_VALUE_CHARS:
+            return AnswerSpan(start, end)
+    return span
+
+
+def _is_list_of_names(line: str) -> bool:
+    """Whether a line of an infobox has nothing but names: each part starts with a capital, and none has a figure."""
+    parts = VALUE_SEPARATOR.split(line)
+    return all(part[:1].isupper() and not any(map(str.isdigit, part)) for part in parts)
 
 
 def _fits(words: str, question: Question) -> bool:

@@ -11,6 +11,8 @@ from kiwiresearch.ask.context import AskContext, passages_of
 from kiwiresearch.ask.conversation import ResolvedQuestion, resolve
 from kiwiresearch.ask.danger import Danger, danger_of
 from kiwiresearch.ask.question import Question, read_question
+from kiwiresearch.ask.refusal import OTHER_LANGUAGE, is_clear_in_other_language, too_weak
+from kiwiresearch.ask.retrieval import is_of_no_book
 from kiwiresearch.ask.score import RetrievedEvidence
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.ask.spelling import correct_spelling
@@ -41,11 +43,13 @@ def gather_evidence(
 ) -> GatheredEvidence:
     """The evidence that a question's words find in the books, or on one page."""
     language = context.language_of(question)
-    resolved = _with_correct_spelling(resolve(question, options.turns, language), context.books, language)
+    resolved = _as_understood(resolve(question, options.turns, language), context.books, language)
     asked = read_question(resolved.text, language)
     retriever = context.retriever(asked)
     if page is None:
         evidence = retriever.retrieve()
+        if retriever.is_in_other_language and not is_clear_in_other_language(evidence.strength):
+            evidence = too_weak(evidence)
         hidden = _hidden_page(context.books, asked, evidence)
         evidence = _with_capped_confidence(evidence) if hidden else evidence
     else:
@@ -102,8 +106,10 @@ class GatheredEvidence:
         return RuleAnswer(answer, danger, builder.offered() if answer.grounded else ())
 
 
-def _with_correct_spelling(resolved: ResolvedQuestion, books: Sequence[OpenBook], language: str) -> ResolvedQuestion:
-    """The question without typing errors, if the common words of its language are known."""
+def _as_understood(resolved: ResolvedQuestion, books: Sequence[OpenBook], language: str) -> ResolvedQuestion:
+    """The question without typing errors, if the common words of its language are known and a book is in it."""
+    if is_of_no_book(language, books):
+        return replace(resolved, why=f"{resolved.why} {OTHER_LANGUAGE}".strip())
     text = correct_spelling(resolved.text, books) if language == READER_LANGUAGE else resolved.text
     if text == resolved.text:
         return resolved

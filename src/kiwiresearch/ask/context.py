@@ -16,7 +16,7 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.evidence import Citation, quote_at
 from kiwiresearch.page import open_page
 from kiwiresearch.search import OpenBook, SearchHelpers
-from kiwiresearch.text import has_words, language_words, plain_lower
+from kiwiresearch.text import has_words, language_words, languages_with_words, plain_lower, words_in
 from kiwiresearch.zim import Book, EntryRef
 
 if TYPE_CHECKING:
@@ -149,12 +149,23 @@ class AskContext:
     reader: Reader | None = None
 
     def language_of(self, question: str) -> str:
-        """The language of the books that has most of the question's stop words; if in doubt, the first book's."""
+        """The language that has most of the question's stop words; if in doubt, one of the books, or the first book's.
+
+        One word of a language that no book is in is not enough, unless it is in a complete question: 'Wer schrieb …?'
+        """
         languages = list(dict.fromkeys(book.language for book in self.books)) or ["eng"]
-        words = set(plain_lower(question).split())
+        words = set(words_in(plain_lower(question)))
+
+        def stop_words(language: str) -> int:
+            return len(words & language_words(language).stop_words)
+
         known = [language for language in languages if has_words(language)]
-        best = max(known, key=lambda language: len(words & language_words(language).stop_words), default=languages[0])
-        return best if words & language_words(best).stop_words else languages[0]
+        if not known:
+            return languages[0]
+        best, other = max(known, key=stop_words), max(languages_with_words(), key=stop_words)
+        if stop_words(other) > max(stop_words(best), 0 if question.rstrip().endswith("?") else 1):
+            return other
+        return best if stop_words(best) else languages[0]
 
     def retriever(self, question: Question) -> Retriever:
         return Retriever(self.books, question, self.settings, self.pages, self.helpers, self.max_books, self.embedder)

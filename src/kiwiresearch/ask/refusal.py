@@ -3,7 +3,8 @@
 A refused answer has the route "none", is not `grounded`, and shows the closest passages instead of an answer. Three
 steps may refuse, in this order:
 
-1. After the search by words (`retrieval.py`): no page is likely enough to have the answer (`is_strong`).
+1. After the search by words (`retrieval.py`): no page is likely enough to have the answer (`is_strong`); a question in
+   a language that no book is in needs clearer evidence (`is_clear_in_other_language`).
 2. After the reading model (`reranker.py`): the best sentence is not likely enough to be the answer
    (`judged_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
 3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
@@ -21,7 +22,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.score import RetrievedEvidence, Strength
+from kiwiresearch.ask.score import ALL_WORDS, RetrievedEvidence, Strength
 from kiwiresearch.ask.settings import AskSettings
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 MAX_HOPELESS = 0.05
 """Evidence weaker than this is refused without a wider search, which did not help any question we tried."""
 
+MIN_IN_OTHER_LANGUAGE = 0.35
+"""The confidence an answer needs if the question is in a language that no book is in; set by hand."""
+
 MIN_SAFE_CONFIDENCE = 0.5
 """The confidence an answer needs when a wrong one could cause harm."""
 
@@ -39,6 +43,7 @@ NO_SUBJECT = "The question does not say what it is about."
 NOT_FOUND = "No page in the books contains the words of the question."
 NOT_ON_PAGE = "The page {title!r} does not answer the question."
 TOO_WEAK_BY_WORDS = "The closest pages probably do not answer the question."
+OTHER_LANGUAGE = "The question seems to be in a language that none of the books use."
 TOO_WEAK_BY_READER = "The closest passages probably do not answer the question."
 UNSAFE = "The closest passages are not reliable enough for a question where a wrong answer could cause harm."
 
@@ -57,6 +62,14 @@ def is_strong(strength: Strength, settings: AskSettings, *, with_meaning: bool) 
 
 def is_hopeless(strength: Strength) -> bool:
     return strength.page_confidence < MAX_HOPELESS
+
+
+def is_clear_in_other_language(strength: Strength) -> bool:
+    """Whether evidence answers a question in a language that no book is in, of which only names are sure to be found.
+
+    A word that is not near the best sentence may be the one that matters.
+    """
+    return strength.coverage >= ALL_WORDS and strength.answer_confidence >= MIN_IN_OTHER_LANGUAGE
 
 
 def without_subject() -> RetrievedEvidence:

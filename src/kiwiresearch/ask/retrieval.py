@@ -69,6 +69,11 @@ class Retriever:
     def with_meaning(self) -> bool:
         return self.embedder is not None
 
+    @property
+    def is_in_other_language(self) -> bool:
+        """Whether no book is in the question's language: then only its names and similar words can be found."""
+        return is_of_no_book(self.question.language, self.books)
+
     def retrieve(self, *, as_typed: bool = True) -> RetrievedEvidence:
         """The first evidence that is strong enough, else the best there was, refused.
 
@@ -81,7 +86,7 @@ class Retriever:
         if both is not None:
             return both
         first = self._step("title", read=READ_FOR_TITLES, pages=self.settings.top_pages)
-        corrected = self._as_understood(first.corrected) if as_typed else None
+        corrected = self._as_understood(first.corrected) if as_typed and not self.is_in_other_language else None
         if corrected is not None:
             return self._for_question(corrected).retrieve(as_typed=False)
         if first.units and first.is_named and self._ends_search(first.strength):
@@ -166,7 +171,10 @@ class Retriever:
         return found if self._is_strong(strength) else not_on_page(found, title)
 
     def _step(self, route: Route, *, read: int, pages: int) -> RetrievedEvidence:
-        found = self.search_pages(self.question.query.text, read=read, pages=pages)
+        query = self.question.query
+        found = self.search_pages(
+            " ".join(query.content) if self.is_in_other_language else query.text, read=read, pages=pages
+        )
         hits = found.hits
         best = max((hit.score.total for hit in hits), default=0.0) or 1.0
         for book in self.books:
@@ -221,6 +229,11 @@ class Retriever:
             return [float(cosine) for cosine in similarity(rows[0], rows[1:])]
 
         return similarity_to_question
+
+
+def is_of_no_book(language: str, books: Sequence[OpenBook]) -> bool:
+    """Whether there are books, and none is in this language."""
+    return bool(books) and all(book.language != language for book in books)
 
 
 def _order(unit: ScoredUnit) -> tuple[float, tuple[str, str, int]]:

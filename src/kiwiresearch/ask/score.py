@@ -167,6 +167,7 @@ def _unit_features(
         "lead": float(unit.section == 0),
         "first sentence": float(is_sentence and index == matches.first),
         "caption": float(unit.kind == "caption"),
+        "caption of something else": float(unit.kind == "caption" and not matches.says_what_is_asked(index, question)),
         "table row": float(unit.kind == "row"),
         "box row": float(unit.kind == "box"),
         "box label": label,

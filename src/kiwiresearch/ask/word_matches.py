@@ -204,6 +204,12 @@ class WordMatches:
         share = nearby / wanted if wanted else 1.0
         return NearbyWords(own_sum, title, adjacent, wider, heading, missing, unknown, share)
 
+    def says_what_is_asked(self, index: int, question: Question) -> bool:
+        """Whether a unit has each word of the question, or a related one, apart from names and the page's title."""
+        own = self.by_unit.get(index, self.no_shares)
+        rows = zip(question.terms, own, self.in_title, strict=True)
+        return all(share or titled or asked.is_name or asked.is_asking for asked, share, titled in rows)
+
     def adjacent_share(self, start: int, end: int) -> float:
         """The weight of neighbouring words of the question that are also close to each other in a span."""
         worth = 0.0

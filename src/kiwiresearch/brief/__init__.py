@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
     from kiwiresearch.brief.illustrations import illustrate
     from kiwiresearch.brief.importance import compared_sentence, without_article, without_weight
-    from kiwiresearch.brief.relevance import sentence_filter_for
+    from kiwiresearch.brief.relevance import salience_by_place, sentence_filter_for
     from kiwiresearch.brief.report import GAP_HEADINGS, brief_document
     from kiwiresearch.brief.report_html import picture_style, report_page
     from kiwiresearch.brief.second_sources import SecondSources, opposed_in, running_text

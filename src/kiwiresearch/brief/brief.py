@@ -265,6 +265,21 @@ class Brief:
             return ()
         return tuple(part for part in (self.head, self.aspect) if part)
 
+    @property
+    def cited_pages(self) -> tuple[BriefSource, ...]:
+        """The pages that any statement is based on, in the order in which they were read."""
+        refs = {claim.ref for claim in self.claims.values()}
+        return tuple(page for page in self.sources.pages if page.ref in refs)
+
+    @property
+    def story(self) -> tuple[Message, ...]:
+        """How the pages were found, and whether several were read to cite only one."""
+        read, cited = len(self.sources.pages), self.cited_pages
+        if len(cited) != 1 or read == 1:
+            return self.sources.story
+        text = f"Only one of the {read:,} pages read is cited in this brief: {cited[0].title}."
+        return (*self.sources.story, Message(text, "story.one_cited", n=read, title=cited[0].title))
+
     def __post_init__(self) -> None:
         for statement in self.statements():
             missing = [claim for claim in statement.claims if claim not in self.claims]

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 
 import numpy as np
@@ -25,6 +25,8 @@ RELATED_CUE_WORTH = 0.5
 LIKELY, LIKELY_ELSEWHERE = -0.5, 0.5
 """The log-odds from which a sentence counts as being about the aspect: on the topic's own page, and on others.
 Among the labelled sentences, 83 % and 72 % of those above the threshold were right."""
+MIN_TOPIC_SIMILARITY = 0.4
+"""How similar a sentence without the subject's name must be to the introductions of its pages to explain it."""
 STRICT_MARGIN = 1.0
 """Added to these thresholds for sentences without other signs that they belong in the brief."""
 
@@ -66,6 +68,7 @@ class Relevance:
         """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States'."""
         self._senses = frozenset(start.senses) if start else frozenset()
         self._languages = languages
+        self._sentences = sentences
         self._pages_naming_subject = frozenset(
             ref
             for ref, step in state.visited.items()
@@ -74,11 +77,17 @@ class Relevance:
             or any(EntryRef(ref.book, offer.path) in self.topic_pages for offer in step.offers)
         )
         """Pages on which the name of the subject means the subject: those that link to its page, if it has one."""
+        self._longer_names = frozenset(
+            longer
+            for ref, step in state.visited.items()
+            if ref not in self.topic_pages and (longer := _longer_name(self.head, step.title))
+        )
+        """What precedes the name of the subject in names of other things: 'Holy' in 'Holy Roman Empire'."""
         self._sections = frozenset(
             (ref, headings)
             for ref in self._other_named_pages & sentences.keys()
             for headings in sections_naming(
-                _pattern(self.head, languages.get(ref.book, "eng")),
+                self._pattern(ref),
                 ((claim.headings, claim.text) for claim in sentences[ref]),
             )
         )
@@ -119,9 +128,28 @@ class Relevance:
         """Whether a claim is about the subject, and does not only mention it."""
         return self.is_under_topic(claim) or (self.is_about(claim) and self._is_named(claim.ref, claim.subject))
 
+    def is_like_topic(self, claim: Claim) -> bool:
+        """Whether a claim names the subject, or is similar to the introductions of the pages about it.
+
+        If an aspect was requested, that decides instead.
+        """
+        if self.aspect or self._is_named(claim.ref, claim.text) or self._centre is None:
+            return True
+        return float(similarity(self._centre, static_embedder().embed([claim.text]))[0]) >= MIN_TOPIC_SIMILARITY
+
+    @cached_property
+    def _centre(self) -> Vectors | None:
+        """The mean of the sentences that introduce the subject; None if it has no page of its own."""
+        own = [claim for ref in sorted(self.topic_pages) for claim in self._sentences.get(ref, ())]
+        texts = [claim.text for claim in own if not claim.headings] or [claim.text for claim in own]
+        return centroid(static_embedder().embed(texts)) if texts else None
+
     def _is_named(self, ref: EntryRef, *texts: str) -> bool:
         """Whether any of these texts of a page names the subject."""
-        return any(map(_pattern(self.head, self._languages.get(ref.book, "eng")).search, texts))
+        return any(map(self._pattern(ref).search, texts))
+
+    def _pattern(self, ref: EntryRef) -> re.Pattern[str]:
+        return _pattern(self.head, self._languages.get(ref.book, "eng"), self._longer_names)
 
     def aspect_score(self, claim: Claim) -> Score:
         """How likely a claim is about the aspect, in log-odds; an empty score if no aspect was requested."""
@@ -227,15 +255,35 @@ def sections_naming(
 
 
 @lru_cache(maxsize=64)
-def _pattern(name: str, language: str) -> re.Pattern[str]:
-    """Finds a name in a text, also in the plural; a proper name of several words only with its capitals."""
+def _pattern(name: str, language: str, longer_names: frozenset[str] = frozenset()) -> re.Pattern[str]:
+    """Finds a name in a text, also in the plural; a proper name of several words only with its capitals.
+
+    It is not found where one of `longer_names` precedes it.
+    """
     bare = _bare(name)
-    last = bare.split()[-1] if bare.split() else ""
-    is_proper = " " in bare and last[:1].isupper()
     short = [word.upper() for word, names in language_words(language).abbreviated.items() if bare in names]
     words = [re.escape(bare), *(r"\.?".join(word) for word in short)]
     # 'World War I' is not named where 'World War II' is, nor 'India' in 'Indian'.
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?:['’]s|s|es)?(?!\w)", 0 if is_proper else re.IGNORECASE)
+    other = "".join(rf"(?<!\b{re.escape(longer)} )" for longer in sorted(longer_names))
+    return re.compile(
+        rf"(?<!\w){other}(?:{'|'.join(words)})(?:['’]s|s|es)?(?!\w)", 0 if _is_proper(bare) else re.IGNORECASE
+    )
+
+
+def _longer_name(name: str, title: str) -> str:
+    """The word before a proper name in a title that is another name: 'Holy' in 'Holy Roman Empire'.
+
+    Not before a single word: an 'Emperor Penguin' is a penguin, and 'South Australia' a part of Australia.
+    """
+    bare = _bare(name)
+    before = title.partition(f" {bare}")[0] if _is_proper(bare) and f" {bare}" in title else ""
+    last = before.rpartition(" ")[2]
+    return last if last[:1].isupper() else ""
+
+
+def _is_proper(bare: str) -> bool:
+    """Whether a name has several words and a capital in the last one."""
+    return " " in bare and bare.rpartition(" ")[2][:1].isupper()
 
 
 def _bare(name: str) -> str:
@@ -258,6 +306,20 @@ def salience_scores(sentences: Sequence[Claim], language: str) -> list[Score]:
     """How salient each sentence of a page is, in their order."""
     worth = feature_weights()["salience"]
     return [add_features(Score(), features, worth) for features in salience_features(sentences, language)]
+
+
+def salience_by_place(claims: Iterable[Claim], language: str) -> dict[tuple[EntryRef, int], float]:
+    """How salient each sentence of some pages is, by where it begins."""
+    pages: dict[EntryRef, dict[int, Claim]] = {}
+    for claim in claims:
+        if not claim.is_row:
+            pages.setdefault(claim.ref, {}).setdefault(claim.quotes[0].start, claim)
+    found: dict[tuple[EntryRef, int], float] = {}
+    for ref, known in pages.items():
+        starts = sorted(known)
+        scores = salience_scores([known[start] for start in starts], language)
+        found |= {(ref, start): score.total for start, score in zip(starts, scores, strict=True)}
+    return found
 
 
 def salience_features(sentences: Sequence[Claim], language: str) -> list[dict[str, float]]:

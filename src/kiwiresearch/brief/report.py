@@ -68,7 +68,7 @@ HEADINGS: dict[Section, str] = {
 EMPTY_PART_NOTES: dict[Section, str] = {
     "summary": "No sentence on the pages read is clearly about the topic.",
     "definitions": "No definitions were found.",
-    "mechanisms": "No causes or explanations were found.",
+    "mechanisms": "No further causes or explanations were found.",
     "disputes": "No competing views or contradicting values were found.",
     "numbers": "No numbers were found.",
     "gaps": "No open questions or gaps were found.",
@@ -156,7 +156,7 @@ class _ReportWriter:
         yield from _part("gaps", self._gaps(brief.gaps))
         yield from _part("legend", legend() if brief.claims else ())
         yield from _part("bibliography", _bibliography(brief))
-        yield from _part("gathering", (Paragraph(line_of(message)) for message in brief.sources.story))
+        yield from _part("gathering", (Paragraph(line_of(message)) for message in brief.story))
         settings = tuple(map(setting_row, brief.sources.settings))
         yield from _part("metadata", (PlainTable(("Setting", "Value"), settings),) if settings else ())
 
@@ -351,9 +351,9 @@ def _quoted_cues(view: DisputeView) -> str:
 def _bibliography(brief: Brief) -> Iterator[Block]:
     """The pages that are cited, and a collapsed list of those that are not."""
     titles = {book.id: book.title or book.name for book in brief.sources.books}
-    cited = {claim.ref for claim in brief.claims.values()}
-    used = tuple(_source(source, titles) for source in brief.sources.pages if source.ref in cited)
-    others = tuple(_source(source, titles) for source in brief.sources.pages if source.ref not in cited)
+    cited = brief.cited_pages
+    used = tuple(_source(source, titles) for source in cited)
+    others = tuple(_source(source, titles) for source in brief.sources.pages if source not in cited)
     if used:
         yield LineList(used, numbered=True)
     if others:

@@ -123,7 +123,8 @@ def timeline(
         and weights.is_mainly_about(claim.claims[0])
         and weights.names_topic(claim.best)
         and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
-        and _main_date(claim.best) is not None
+        and (date := _main_date(claim.best)) is not None
+        and not _is_state(claim.best.text[: date.start])
     ]
     chosen: list[MergedClaim] = []
     for merged_claim in dated:
@@ -132,6 +133,19 @@ def timeline(
         if not _repeats_any(merged_claim, chosen):
             chosen.append(merged_claim)
     return in_time_order([_moment(merged_claim) for merged_claim in chosen])
+
+
+# What something is, and no event: 'The Crisis is a name for the years between'; but not 'is a bridge built in'.
+STATE = re.compile(r"\b(?:is|are) (?:an?|the|one|that)\b")
+EVENT = re.compile(
+    r"\b(?:\w+ed|begun|born|built|fought|found|held|laid|lost|made|put|sent|set|sunk|taken|won|written)"
+    r"(?: (?:about|around|as|at|between|by|during|early|from|in|late|on|since|the|to))*\s*$"
+)
+
+
+def _is_state(before_date: str) -> bool:
+    """Whether a sentence says what something is: such a sentence dates no event, unless a participle precedes it."""
+    return STATE.search(before_date) is not None and EVENT.search(before_date) is None
 
 
 def _repeats_any(merged: MergedClaim, others: Sequence[MergedClaim]) -> bool:
@@ -188,6 +202,7 @@ def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> t
         if "causal" in (claim.best.type, *claim.best.also)
         and not claim.best.depends_on
         and weights.is_about(claim.claims[0])
+        and weights.relevance.is_like_topic(claim.best)
     ]
     groups: dict[str, list[MergedClaim]] = {}
     kept: list[MergedClaim] = []

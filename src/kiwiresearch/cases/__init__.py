@@ -16,8 +16,10 @@ if TYPE_CHECKING:
         plugins_folder,
         rewording_errors,
     )
+    from kiwiresearch.cases.editing import Basis, EditRecord
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
     from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
+    from kiwiresearch.cases.kept_files import ImportRecord, import_records, keep_media
     from kiwiresearch.cases.record_types import (
         CaseSummary,
         EventRecord,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
         allow_merge_again,
         living_record,
         merges_record,
+        proposed_merges,
         reject_merge,
         set_living,
         undo_merge,

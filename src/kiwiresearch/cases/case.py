@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from kiwiresearch.cases.case_location import CaseLocation, location_of
 from kiwiresearch.cases.exports import CaseFormat, export_text
+from kiwiresearch.cases.kept_files import kept_records, media_files
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
@@ -26,11 +27,14 @@ from kiwiresearch.text import fold
 from kiwiresearch.zim import SCHEME
 
 if TYPE_CHECKING:
+    from kiwiresearch.kin.gedcom import ShownRecords
     from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.llm import Model
     from kiwiresearch.workspace import Finder
 
 MAX_LISTED = 8
+MAX_RESOLVED_AT_ONCE = 300
+"""In a family of more people, a change does not wait for the search for duplicates: research makes it."""
 
 
 def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
@@ -213,6 +217,13 @@ class Case:
             self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
         return decided
 
+    def apply_change(self) -> None:
+        """Evaluate what follows from a change by a person; a large family is searched for duplicates only later."""
+        if self.store.person_count() <= MAX_RESOLVED_AT_ONCE:
+            self.reevaluate()
+        else:
+            decide(self.store, self.year, years_after_death=self.settings.years_after_death, is_resolving=False)
+
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         """The tree, redacted for the mode; `with_discarded` includes rejected facts."""
         found = shown_tree(self.withheld(with_discarded=with_discarded), mode)
@@ -276,7 +287,36 @@ class Case:
     ) -> str:
         """The case as the text of a file. The same case gives the same bytes, unless a model writes the summary."""
         case_model = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
-        return export_text(form, self.tree(mode), lambda: self.report_input(mode), case_model.model())
+        return export_text(
+            form,
+            self.tree(mode),
+            lambda: self.report_input(mode),
+            case_model.model(),
+            kept=lambda: self.kept_lines(mode),
+        )
+
+    def export_file(
+        self,
+        form: CaseFormat,
+        mode: PrivacyMode = "public",
+        *,
+        model: Model | None = None,
+        model_is_local: bool = False,
+    ) -> bytes:
+        """The case as a file; a GEDCOM package has the pictures and documents that its tree refers to."""
+        text = self.export(form, mode, model=model, model_is_local=model_is_local)
+        if form != "gdz":
+            return text.encode("utf-8", "replace")
+        from kiwiresearch.kin.gedcom import gedcom_package
+
+        return gedcom_package(text, media_files(self.store, self.location, self.kept_lines(mode).records))
+
+    def kept_lines(self, mode: PrivacyMode) -> ShownRecords:
+        """The lines of imported files that the tree cannot represent, as far as the mode shows them."""
+        from kiwiresearch.kin.gedcom import NOTHING_KEPT, shown_records
+
+        kept = kept_records(self.store)
+        return shown_records(kept, self.withheld(), mode) if kept else NOTHING_KEPT
 
     def book_places(self) -> Sequence[str]:
         """The paths of the books the case was started with; empty if it uses the shelf."""

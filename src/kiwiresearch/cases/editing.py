@@ -7,33 +7,44 @@ own: a statement in a source `user:…`, beside what books say, and no rule or l
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from kiwiresearch.cases.case import now
+from kiwiresearch.cases.attached_files import PICTURES, checked_file
+from kiwiresearch.cases.imports import find_page
+from kiwiresearch.cases.record_types import NamedPerson
+from kiwiresearch.cases.review import DEFAULT_REASON
 from kiwiresearch.codec import Record
-from kiwiresearch.errors import BadUsage, OutOfDate
+from kiwiresearch.errors import BadUsage, NothingFound, OutOfDate
+from kiwiresearch.evidence import ground
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import (
     DATE_FIELDS,
+    DISCARDED,
+    FIELD_OF_KIND,
     KIND_OF_FIELD,
+    PARENT_FIELDS,
     RELATION_FIELDS,
     SEX_OF_PARENT,
     ExtractedFact,
+    Fact,
     FieldName,
     InformationKind,
     PersonId,
     Qualifier,
+    Relationship,
     Sex,
     Snippet,
     Source,
     SourceForm,
     SourceId,
+    Tree,
     row_id,
 )
-from kiwiresearch.kin.store import Edit, EditKind
+from kiwiresearch.kin.store import AttachmentRole, Edit, EditKind
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, dates_in
 
@@ -42,8 +53,12 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.privacy import ShownTree
 
 USER_SOURCE = "user:"
+ENTERED_BY_HAND = "Entered by hand"
 ENTERED_CONFIDENCE = 0.9
 """How far a value is believed that somebody entered: people err less than rules, but they err."""
+ENTERED_RELIABILITY = 0.8
+SEVERAL: tuple[FieldName, ...] = ("occupation", "title", "marriage_date", "marriage_place")
+"""Fields of which a person may have several values that do not compete."""
 MAX_VALUE = 500
 MAX_TEXT = 20_000
 SEXES: dict[str, Sex] = {"male": "male", "female": "female", "unknown": "", "": ""}
@@ -58,18 +73,23 @@ class Basis:
 
     note: str = ""
     source: str = ""
-    """The title of a book, a record or a letter; empty if the person just knows it."""
+    """The title of a record, a letter or a book of one's own; empty if the person just knows it."""
     locator: str = ""
     """The page or number in it."""
-    address: str = ""
+    dated: str = ""
+    """When the source was made."""
     transcript: str = ""
     """The words of the source."""
+    page: str = ""
+    """A page of a book in the library instead, by its title, path or address."""
+    quote: str = ""
+    """The words of that page; by default the value itself."""
     form: SourceForm = "authored"
     information: InformationKind = "undetermined"
     author: str = ""
     """Who makes the change: the name of a user, if there are users."""
     seen: int | None = None
-    """The number of the last edit of these people that the person saw; a later one is reported and not overwritten."""
+    """The version of these people that the person saw; a later change is reported and not overwritten."""
 
 
 JUST_KNOWN = Basis()
@@ -78,27 +98,58 @@ JUST_KNOWN = Basis()
 @contextmanager
 def _editing(case: Case, kind: EditKind, people: Sequence[PersonId], basis: Basis, **details: Any) -> Iterator[None]:
     """One edit: what it changes, then what follows from it for the rest of the case."""
-    with case.store.edits.recording(kind, people, details, note=basis.note, author=basis.author):
-        latest = case.store.edits.latest_for(people)
-        if basis.seen is not None and latest > basis.seen:
+    _check_basis(basis)
+    given = {key: value for key, value in details.items() if value not in ("", None)}
+    with case.store.edits.recording(kind, people, given, note=basis.note.strip(), author=basis.author):
+        if basis.seen is not None and case.store.edits.latest_for(people) > basis.seen:
             raise OutOfDate(
                 "Somebody has changed this in the meantime.",
                 remedy="Look at the change, then make yours again if it is still needed.",
             )
         yield
-        case.reevaluate()
+        case.apply_change()
+
+
+def _check_basis(basis: Basis) -> None:
+    short = (basis.source, basis.locator, basis.dated, basis.page)
+    if any(len(text) > MAX_VALUE for text in short) or max(map(len, (basis.note, basis.transcript, basis.quote))) > (
+        MAX_TEXT
+    ):
+        raise BadUsage(
+            "The note or the source is too long.",
+            remedy=f"Use {MAX_TEXT} characters at most for a note or a transcript, and {MAX_VALUE} for a title.",
+        )
+    if basis.page and (basis.source or basis.transcript):
+        raise BadUsage(
+            "A page of a book and a source of your own were given.", remedy="Use one of them, and add the other later."
+        )
+
+
+def _present(case: Case, *people: PersonId) -> list[str]:
+    """The names of people; refused if one of them is not in the case, or was removed."""
+    for person in people:
+        if not case.store.is_in_case(person):
+            raise NothingFound(f"The case has no person {person!r}.", remedy="The person may have been removed.")
+    return [case.store.person(person).name for person in people]
+
+
+def _new_person_id(name: str) -> PersonId:
+    """Two people who are entered with the same name are two people."""
+    return row_id("person", USER_SOURCE, secrets.token_hex(16), name)
 
 
 def add_person(case: Case, name: str, sex: str = "", basis: Basis = JUST_KNOWN) -> PersonId:
     """Add a person and return their id."""
-    name = _checked_text(name, "A person needs a name.")
-    person = row_id("person", USER_SOURCE, str(len(case.store.edits.all())), name)
-    with _editing(case, "add_person", [person], basis, name=name, sex=sex):
-        case.store.add_person(person, name, _checked_sex(sex))
-        source, snippet = _statement(case, person, "name", name, basis)
-        fact = ExtractedFact("name", name, snippet, "user", ENTERED_CONFIDENCE, locator=basis.locator)
-        case.store.assert_fact(person, fact, source, status="verified", information=basis.information)
+    name, known_sex = _checked_text(name, "A person needs a name."), _checked_sex(sex)
+    person = _new_person_id(name)
+    with _editing(case, "add_person", [person], basis, name=name, sex=known_sex):
+        _put_person(case, person, name, known_sex, basis)
     return person
+
+
+def _put_person(case: Case, person: PersonId, name: str, sex: Sex, basis: Basis) -> None:
+    case.store.add_person(person, name, sex)
+    case.store.assert_fact(person, *_statement(case, person, "name", name, basis), **_assessment(basis))
 
 
 def add_fact(
@@ -113,58 +164,63 @@ def add_fact(
         raise BadUsage(f"{field!r} is a relationship.", remedy="Add a relationship instead.")
     if field == "sex":
         value = _checked_sex(value)
+        if not value:
+            raise BadUsage("The sex is not given.", remedy="To correct one that is wrong, remove it.")
+    when = _checked_date(value) if field in DATE_FIELDS else None
+    _present(case, person)
+    if instead_of:
+        instead_of = _item_of(case, instead_of, person, is_tie=False)
     kind: EditKind = "change_fact" if instead_of else "add_fact"
     with _editing(case, kind, [person], basis, field=field, value=value):
-        source, snippet = _statement(case, person, field, value, basis)
-        when = _checked_date(value) if field in DATE_FIELDS else None
-        fact = ExtractedFact(
-            field,
-            when.edtf() if when else value,
-            snippet,
-            "user",
-            ENTERED_CONFIDENCE,
-            when=when,
-            locator=basis.locator,
-        )
-        entered = case.store.assert_fact(person, fact, source, status="verified", information=basis.information)
+        fact, source = _statement(case, person, field, value, basis, when)
+        entered = case.store.assert_fact(person, fact, source, **_assessment(basis))
         case.store.decide(entered, "accepted")
-        if field not in ("occupation", "title"):  # of these a person may have several
-            case.store.choose(entered)
         if instead_of and instead_of != entered:
-            case.store.decide(instead_of, "rejected")
-            case.store.choose(instead_of, is_preferred=False)
+            _reject(case, instead_of)
+        if instead_of or field not in SEVERAL:
             case.store.choose(entered)
     return entered
 
 
+def _assessment(basis: Basis) -> dict[str, Any]:
+    return {"status": "verified", "reliability": ENTERED_RELIABILITY, "information": basis.information}
+
+
+def _reject(case: Case, fact_or_tie: str, *, is_tie: bool = False) -> None:
+    if not is_tie:
+        case.store.choose(fact_or_tie, is_preferred=False)
+    case.store.decide(fact_or_tie, "rejected")
+
+
 def remove(case: Case, fact_or_tie: str, basis: Basis = JUST_KNOWN) -> None:
     """Remove a fact or a relationship: it stays in the case, but counts for nothing."""
-    people, is_tie, label = _found(case, fact_or_tie)
-    with _editing(case, "remove_tie" if is_tie else "remove_fact", people, basis, what=label, id=fact_or_tie):
-        if not is_tie:
-            case.store.choose(fact_or_tie, is_preferred=False)
-        case.store.decide(fact_or_tie, "rejected")
+    item = _found(case, fact_or_tie)
+    with _editing(case, "remove_tie" if item.is_tie else "remove_fact", item.people, basis, **item.details):
+        _reject(case, item.id, is_tie=item.is_tie)
 
 
 def accept(case: Case, fact_or_tie: str, basis: Basis = JUST_KNOWN) -> None:
     """Accept a fact or a relationship that the rules doubt, or that was removed."""
-    people, _, label = _found(case, fact_or_tie)
-    with _editing(case, "accept_fact", people, basis, what=label, id=fact_or_tie):
-        case.store.decide(fact_or_tie, "accepted")
+    item = _found(case, fact_or_tie)
+    with _editing(case, "accept_fact", item.people, basis, **item.details):
+        case.store.decide(item.id, "accepted")
 
 
 def prefer(case: Case, fact: str, basis: Basis = JUST_KNOWN) -> None:
     """Prefer a value to all others of its field."""
-    people, is_tie, label = _found(case, fact)
-    if is_tie:
+    item = _found(case, fact)
+    if item.is_tie:
         raise BadUsage("A relationship cannot be preferred.", remedy="Remove the wrong one instead.")
-    with _editing(case, "prefer_fact", people, basis, what=label, id=fact):
-        case.store.choose(fact)
+    with _editing(case, "prefer_fact", item.people, basis, **item.details):
+        if item.is_discarded:
+            case.store.decide(item.id, "accepted")
+        case.store.choose(item.id)
 
 
 def add_name(case: Case, person: PersonId, name: str, basis: Basis = JUST_KNOWN) -> None:
     """Add another name of a person."""
     name = _checked_text(name, "The name is empty.")
+    _present(case, person)
     with _editing(case, "add_name", [person], basis, name=name):
         if not case.store.add_name_form(person, name, "entered"):
             raise BadUsage(f"{name!r} is already a name of this person.")
@@ -172,6 +228,7 @@ def add_name(case: Case, person: PersonId, name: str, basis: Basis = JUST_KNOWN)
 
 def remove_name(case: Case, person: PersonId, name: str, basis: Basis = JUST_KNOWN) -> None:
     """Remove another name of a person, which was read or entered."""
+    _present(case, person)
     with _editing(case, "remove_name", [person], basis, name=name):
         if not case.store.remove_name_form(person, name):
             raise BadUsage(
@@ -193,43 +250,74 @@ def relate(
     """Enter that `other` is the father, child … of a person, and return the id of the relationship."""
     if qualifier not in QUALIFIERS:
         raise BadUsage(f"{qualifier!r} is not a kind of relationship.", remedy=f"Choose one of: {_listed(QUALIFIERS)}.")
-    kind = KIND_OF_FIELD[role]
-    first, second = (person, other) if role == "child" or kind != "parent_of" else (other, person)
-    name = case.store.person(other).name
+    begun, ended = (_checked_date(day) if day else None for day in (since, until))
+    [_, name] = _present(case, person, other)
     with _editing(case, "add_tie", [person, other], basis, role=role, name=name, since=since, until=until):
-        source, snippet = _statement(case, person, role, name, basis)
-        fact = ExtractedFact(
-            "child" if kind == "parent_of" else role,
-            name,
-            snippet,
-            "user",
-            ENTERED_CONFIDENCE,
-            when=_checked_date(since) if since else None,
-            until=_checked_date(until) if until else None,
-            qualifier=qualifier,
-            locator=basis.locator,
-        )
-        tie = case.store.assert_tie(kind, first, second, fact, source, status="verified", information=basis.information)
-        case.store.decide(tie, "accepted")
-        if (sex := SEX_OF_PARENT.get(role)) and not case.store.person(other).sex:
-            case.store.assert_fact(
-                other, ExtractedFact("sex", sex, snippet, "user", ENTERED_CONFIDENCE), source, status="verified"
-            )
+        return _put_tie(case, person, role, other, basis, _Bond(qualifier, begun, ended))
+
+
+@dataclass(frozen=True, slots=True)
+class _Bond:
+    """What is known of a relationship besides the two people."""
+
+    qualifier: Qualifier = ""
+    since: DateRange | None = None
+    until: DateRange | None = None
+
+
+def _put_tie(case: Case, person: PersonId, role: RelativeRole, other: PersonId, basis: Basis, bond: _Bond) -> str:
+    kind = KIND_OF_FIELD[role]
+    first, second = (other, person) if role in PARENT_FIELDS else (person, other)
+    if kind == "parent_of" and case.store.canonical(second) in _ancestors(case, first):
+        raise BadUsage("Nobody can be their own ancestor.", remedy="Remove the wrong relationship first.")
+    known = case.store.person(other)
+    fact, source = _statement(case, person, role, known.name, basis, bond.since)
+    fact = replace(fact, until=bond.until, qualifier=bond.qualifier)
+    tie = case.store.assert_tie(kind, first, second, fact, source, **_assessment(basis))
+    case.store.decide(tie, "accepted")
+    if (sex := SEX_OF_PARENT.get(role)) and not known.sex:
+        stated = replace(fact, field="sex", value=sex, when=None, until=None, qualifier="")
+        case.store.assert_fact(other, stated, source, **_assessment(basis))
     return tie
+
+
+def _ancestors(case: Case, person: PersonId) -> set[PersonId]:
+    """A person and all their ancestors."""
+    tree, found, waiting = case.store.tree(), set[PersonId](), [case.store.canonical(person)]
+    while waiting:
+        if (one := waiting.pop()) not in found:
+            found.add(one)
+            waiting += tree.parents(one)
+    return found
+
+
+def add_relative(
+    case: Case, person: PersonId, role: RelativeRole, name: str, basis: Basis = JUST_KNOWN, sex: str = ""
+) -> PersonId:
+    """Add a person who is a relative of another, as one change, and return their id."""
+    [relative_to] = _present(case, person)
+    name = _checked_text(name, "A person needs a name.")
+    known_sex = _checked_sex(sex) or SEX_OF_PARENT.get(role, "")
+    other = _new_person_id(name)
+    with _editing(case, "add_person", [other, person], basis, name=name, role=role, of=relative_to):
+        _put_person(case, other, name, known_sex, basis)
+        _put_tie(case, person, role, other, basis, _Bond())
+    return other
 
 
 def remove_person(case: Case, person: PersonId, basis: Basis = JUST_KNOWN) -> None:
     """Remove a person: nothing about them is shown any more, until the removal is undone."""
-    if person in case.seeds():
+    [name] = _present(case, person)
+    if case.store.canonical(person) in case.seeds():
         raise BadUsage("This is the person the family was started with.", remedy="Remove other people instead.")
-    with _editing(case, "remove_person", [person], basis, name=case.store.person(person).name):
+    with _editing(case, "remove_person", [person], basis, name=name):
         case.store.remove_person(person)
 
 
 def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = JUST_KNOWN) -> str:
     """Merge two people, and return the id of the merge."""
-    why = basis.note or "They are the same person."
-    names = [case.store.person(person).name for person in (kept, other)]
+    why = basis.note.strip() or DEFAULT_REASON
+    names = _present(case, kept, other)
     with _editing(case, "merge", [kept, other], basis, names=names):
         return case.store.merges.merge(
             kept,
@@ -244,9 +332,11 @@ def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = JUST_KNOWN
 
 def separate(case: Case, first: PersonId, second: PersonId, basis: Basis = JUST_KNOWN) -> None:
     """Say that two people are not the same: they are never merged or suggested."""
-    names = [case.store.person(person).name for person in (first, second)]
+    names = _present(case, first, second)
+    if case.store.canonical(first) == case.store.canonical(second):
+        raise BadUsage("These are merged into one person.", remedy="Undo the merge instead.")
     with _editing(case, "separate", [first, second], basis, names=names):
-        case.store.merges.separate(first, second, basis.note or "They are two people.", "user")
+        case.store.merges.separate(first, second, basis.note.strip() or DEFAULT_REASON, "user")
 
 
 def split(
@@ -254,18 +344,60 @@ def split(
 ) -> PersonId:
     """Make two people of one: these facts and relationships belong to a new person, whose id is returned."""
     name = _checked_text(name, "The new person needs a name.")
+    _present(case, person)
     if not facts_and_ties:
         raise BadUsage("No fact or relationship was chosen.", remedy="Choose what belongs to the new person.")
-    tree = case.store.tree()
-    new = row_id("person", USER_SOURCE, str(len(case.store.edits.all())), name)
-    with _editing(case, "split", [person, new], basis, name=name, moved=len(facts_and_ties)):
-        case.store.add_person(new, name, tree.persons[person].sex)
-        for moved in facts_and_ties:
-            case.store.copy_statements(moved, person, new)
-            case.store.decide(moved, "rejected")
+    chosen = [_item_of(case, item, person) for item in dict.fromkeys(facts_and_ties)]
+    ties = {tie.id for tie in case.store.tree(with_discarded=True).relationships}
+    new = _new_person_id(name)
+    with _editing(case, "split", [person, new], basis, name=name, moved=len(chosen)):
+        case.store.add_person(new, name, case.store.person(person).sex)
+        for item in chosen:
+            case.store.copy_statements(item, person, new)
+            _reject(case, item, is_tie=item in ties)
         case.store.remove_name_form(person, name)
-        case.store.merges.separate(person, new, basis.note or "They are two people.", "user")
+        case.store.merges.separate(person, new, basis.note.strip() or DEFAULT_REASON, "user")
     return new
+
+
+def attach(
+    case: Case,
+    person: PersonId,
+    body: bytes,
+    name: str,
+    basis: Basis = JUST_KNOWN,
+    *,
+    role: AttachmentRole = "photo",
+    caption: str = "",
+    source: SourceId = "",
+) -> str:
+    """Attach a picture to a person, or the scan or transcript of a source, and return the id of the file."""
+    file = checked_file(body)
+    name = " ".join(name.split())[:MAX_VALUE] or "file"
+    if role == "photo" and file.media_type not in PICTURES:
+        raise BadUsage(f"{name!r} is not a picture.", remedy="Attach it as a scan or a transcript.")
+    if source and source not in case.store.tree(with_discarded=True).sources:
+        raise NothingFound(f"The case has no source {source!r}.", remedy="Attach the file to the person only.")
+    _present(case, person)
+    caption = " ".join(caption.split())[:MAX_VALUE]
+    with _editing(case, "attach", [person], basis, file=name, role=role, caption=caption):
+        return case.store.attachments.add(
+            person, file.body, file.media_type, name=name, role=role, caption=caption, source=source
+        )
+
+
+def detach(case: Case, attached: str, basis: Basis = JUST_KNOWN) -> None:
+    """Detach a file from its person."""
+    found = next((item for item in case.store.attachments.all() if item.id == attached), None)
+    if found is None:
+        raise NothingFound(f"No file has the ID {attached!r}.", remedy="It may have been detached already.")
+    with _editing(case, "detach", [found.person], basis, file=found.name, role=found.role):
+        case.store.attachments.remove(attached)
+
+
+def version_of(case: Case, *people: PersonId) -> int:
+    """The version of these people, for `Basis.seen`."""
+    return case.store.edits.latest_for(people)
 
 
 def undo(case: Case, edit: str = "", *, cascade: bool = False) -> tuple[Edit, ...]:
@@ -273,7 +405,7 @@ def undo(case: Case, edit: str = "", *, cascade: bool = False) -> tuple[Edit, ..
     chosen = _chosen(case, edit, "done")
     with case.store.step("user"):
         undone = case.store.edits.undo(chosen.id, cascade=cascade)
-        case.reevaluate()
+        case.apply_change()
     return tuple(item for item in reversed(case.store.edits.all()) if item.id in undone)
 
 
@@ -282,7 +414,7 @@ def redo(case: Case, edit: str = "") -> Edit:
     chosen = _chosen(case, edit, "undone")
     with case.store.step("user"):
         case.store.edits.redo(chosen.id)
-        case.reevaluate()
+        case.apply_change()
     return chosen
 
 
@@ -309,31 +441,34 @@ class EditRecord(Record):
     seq: int
     kind: EditKind
     state: str
-    people: tuple[str, ...]
-    """Their names."""
+    people: tuple[NamedPerson, ...]
     details: dict[str, str]
     note: str
     author: str
     made_at: str
+    undone_at: str
 
 
 def history(case: Case, tree: ShownTree) -> tuple[EditRecord, ...]:
     """All changes, the latest first. What people wrote is only for the owner, as it may name people in any way."""
+    return tuple(_edit_record(case, tree, edit) for edit in reversed(case.store.edits.all()))
+
+
+def _edit_record(case: Case, tree: ShownTree, edit: Edit) -> EditRecord:
     is_owner = tree.mode == "owner"
-    names = {person: tree.persons[person].name for person in tree.persons}
-    return tuple(
-        EditRecord(
-            edit.id,
-            edit.seq,
-            edit.kind,
-            edit.state,
-            tuple(names.get(case.store.canonical_or_same(person), "") for person in edit.people),
-            {key: _text_of(value) for key, value in edit.details.items() if key != "id"} if is_owner else {},
-            edit.note if is_owner else "",
-            edit.author if is_owner else "",
-            edit.made_at,
-        )
-        for edit in reversed(case.store.edits.all())
+    ids = dict.fromkeys(map(case.store.canonical_or_same, edit.people))
+    people = [NamedPerson(person, tree.persons[person].name) for person in ids if person in tree.persons]
+    return EditRecord(
+        edit.id,
+        edit.seq,
+        edit.kind,
+        edit.state,
+        tuple(people) if is_owner or len(people) == len(ids) else (),
+        {key: _text_of(value) for key, value in edit.details.items()} if is_owner else {},
+        edit.note if is_owner else "",
+        edit.author if is_owner else "",
+        edit.made_at,
+        edit.undone_at,
     )
 
 
@@ -341,37 +476,92 @@ def _text_of(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _found(case: Case, fact_or_tie: str) -> tuple[list[PersonId], bool, str]:
-    """The people of a fact or a relationship, whether it is a relationship, and what it says."""
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A fact or a relationship that is to be changed."""
+
+    id: str
+    people: tuple[PersonId, ...]
+    details: dict[str, Any]
+    is_tie: bool
+    is_discarded: bool
+
+
+def _statements(tree: Tree, wanted: str) -> tuple[list[Fact], list[Relationship]]:
+    """The facts and the relationships with this id, or with an id that starts so."""
+    given = wanted.strip().lower()
+    return (
+        [fact for fact in tree.facts if is_start_of_id(given, fact.id)],
+        [tie for tie in tree.relationships if is_start_of_id(given, tie.id)],
+    )
+
+
+def is_statement(case: Case, words: str) -> bool:
+    """Whether these words are the id of a fact or a relationship, and not of a person."""
+    return any(_statements(case.store.tree(with_discarded=True), words))
+
+
+def _found(case: Case, wanted: str) -> _Item:
+    """The fact or the relationship with this id, or with an id that starts so."""
     tree = case.store.tree(with_discarded=True)
-    for fact in tree.facts:
-        if fact.id == fact_or_tie:
-            return [fact.person], False, f"{fact.field}: {fact.value}"
-    for tie in tree.relationships:
-        if tie.id == fact_or_tie:
-            names = " – ".join(tree.persons[end].name for end in (tie.first, tie.second))
-            return [tie.first, tie.second], True, names
-    raise BadUsage(f"The case has no fact or relationship {fact_or_tie!r}.", remedy="Use an ID from the tree.")
+    facts, ties = _statements(tree, wanted)
+    if len(facts) + len(ties) != 1:
+        raise BadUsage(
+            f"{wanted!r} is not the ID of one fact or relationship.",
+            remedy="To list the IDs for a person: kiwiresearch kin evidence PERSON",
+        )
+    if facts:
+        [fact] = facts
+        details: dict[str, Any] = {"field": fact.field, "value": fact.value}
+        return _Item(fact.id, (fact.person,), details, is_tie=False, is_discarded=fact.status in DISCARDED)
+    [tie] = ties
+    ends = (tie.first, tie.second)
+    details = {"field": FIELD_OF_KIND[tie.kind], "names": [tree.persons[end].name for end in ends]}
+    return _Item(tie.id, ends, details, is_tie=True, is_discarded=tie.status in DISCARDED)
 
 
-def _statement(case: Case, person: PersonId, field: str, value: str, basis: Basis) -> tuple[SourceId, Snippet]:
-    """The source for what a person enters, and the place of the value in its text."""
+def _item_of(case: Case, wanted: str, person: PersonId, *, is_tie: bool | None = None) -> str:
+    """The id of a fact or a relationship of this person."""
+    item = _found(case, wanted)
+    if case.store.canonical(person) not in item.people or is_tie not in (None, item.is_tie):
+        raise BadUsage(f"{wanted!r} is not about this person.", remedy="Choose a fact of the person.")
+    return item.id
+
+
+def _statement(
+    case: Case, person: PersonId, field: FieldName, value: str, basis: Basis, when: DateRange | None = None
+) -> tuple[ExtractedFact, SourceId]:
+    """What a person enters, as a source says it: a page of a book, or a text of their own."""
+    source, snippet = _page_quote(case, value, basis) if basis.page else _own_words(case, person, field, value, basis)
+    locator = ", ".join(part for part in (basis.locator.strip(), basis.dated.strip()) if part)
+    stated = when.edtf() if when and field in DATE_FIELDS else value
+    return ExtractedFact(field, stated, snippet, "user", ENTERED_CONFIDENCE, when=when, locator=locator), source
+
+
+def _page_quote(case: Case, value: str, basis: Basis) -> tuple[SourceId, Snippet]:
+    """A real page, and the words in it that say the value."""
+    if case.finder is None:
+        raise BadUsage("The page cannot be read without the books.", remedy="Open the case with its books.")
+    fetched = find_page(case.finder.books, basis.page)
+    assert fetched.page is not None
+    quote = ground(basis.quote.strip() or value, fetched.page)
+    return case.store.add_source(fetched.source, fetched.text), Snippet(quote.start, quote.end, quote.text)
+
+
+def _own_words(case: Case, person: PersonId, field: FieldName, value: str, basis: Basis) -> tuple[SourceId, Snippet]:
+    """A text that says the value: the transcript, or else what was entered."""
     text = basis.transcript.strip()
-    start = text.find(value)
-    if start < 0:
-        said = basis.note or f"{field.replace('_', ' ')}: {value}"
-        text = "\n".join(part for part in (text, said) if part)
-        start = text.find(value)
-    if start < 0:
-        text, start = f"{text}\n{value}", len(text) + 1
+    if value not in text:
+        text = "\n".join(part for part in (text, f"{field.replace('_', ' ')}: {value}") if part)
+    start = text.index(value)
     digest = hashlib.sha256("\x1f".join((person, field, value, text, basis.source)).encode()).hexdigest()[:24]
     source = Source(
         "",
-        basis.address or f"{USER_SOURCE}{digest}",
-        basis.source or "Entered by you",
-        basis.source,
-        accessed_at=now(),
-        origin_group=f"{USER_SOURCE}{basis.author}" if not basis.source else "",
+        f"{USER_SOURCE}{digest}",
+        ENTERED_BY_HAND,
+        " ".join(basis.source.split()),
+        accessed_at=case.store.now(),
+        origin_group="" if basis.source.strip() else f"{USER_SOURCE}{basis.author}",
         form=basis.form,
         user_contributed=True,
     )

@@ -13,20 +13,23 @@ from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
     from kiwiresearch.kin import PersonId
+    from kiwiresearch.kin.gedcom import ShownRecords
     from kiwiresearch.kin.privacy import ShownTree
     from kiwiresearch.kin.report import ReportInput
     from kiwiresearch.llm import Model
 
-CaseFormat = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
+CaseFormat = Literal["gedcom", "gedcom7", "gdz", "gedcomx", "json", "markdown", "html", "csv"]
 FILE_NAMES: Mapping[CaseFormat, str] = {
     "gedcom": "family.ged",
     "gedcom7": "family.7.ged",
+    "gdz": "family.gdz",
     "gedcomx": "family.gedx.json",
     "json": "family.json",
     "markdown": "family.md",
     "html": "family.html",
     "csv": "family.csv",
 }
+GEDCOM_FORMS: tuple[CaseFormat, ...] = ("gedcom", "gedcom7", "gdz")
 WITHOUT_MODEL = "The language model could not be used, so the summary was written by rules."
 """The note for readers, who are not told why the model failed or where it runs."""
 FOR_READERS: tuple[CaseFormat, ...] = ("markdown", "html")
@@ -57,9 +60,17 @@ def checked_format(name: str) -> CaseFormat:
 
 
 def export_text(
-    form: CaseFormat, tree: ShownTree, make_input: Callable[[], ReportInput], model: Model | None = None
+    form: CaseFormat,
+    tree: ShownTree,
+    make_input: Callable[[], ReportInput],
+    model: Model | None = None,
+    *,
+    kept: Callable[[], ShownRecords],
 ) -> str:
-    """The text of a file. The report is built, and its summary written by a model, only for formats that contain it."""
+    """The text of a file; of a GEDCOM package, that of its tree.
+
+    The report is built, and its summary written by a model, only for formats that contain it.
+    """
     if form == "json":
         from kiwiresearch.kin.gedcom import tree_json
 
@@ -68,11 +79,11 @@ def export_text(
         from kiwiresearch.kin.gedcom import tree_gedcomx
 
         return tree_gedcomx(tree)
-    if form in ("gedcom", "gedcom7"):
+    if form in GEDCOM_FORMS:
         from kiwiresearch.kin.gedcom import tree_gedcom
 
         head = {"version": __version__, "file": FILE_NAMES[form]}
-        return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head)
+        return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head, kept=kept())
     if form == "csv":
         return people_table(tree)
     from kiwiresearch.kin.report import family_document, family_markdown, family_page

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kiwiresearch.cases.case import find_person
+from kiwiresearch.cases.import_matching import Matched, match_people
+from kiwiresearch.cases.kept_files import ImportRecord, import_entries, media_digest, note_import
 from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PersonPageRecord
-from kiwiresearch.errors import NothingFound
+from kiwiresearch.codec import plain
+from kiwiresearch.errors import KiwiError, NothingFound
 from kiwiresearch.kin import (
     FIELD_OF_KIND,
     PARENT_FIELDS,
@@ -22,12 +25,22 @@ from kiwiresearch.kin import (
     SourceId,
     Tree,
 )
-from kiwiresearch.kin.gedcom import ReadGedcom, read_gedcom
+from kiwiresearch.kin.gedcom import (
+    FILE_SCHEME,
+    MediaFile,
+    ReadGedcom,
+    kept_json,
+    read_gedcom,
+    with_ids,
+)
 from kiwiresearch.kin.loop import CheckedRecord, check_record
-from kiwiresearch.kin.sources import BookSource
+from kiwiresearch.kin.sources import BookSource, Fetched
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.search import OpenBook
 from kiwiresearch.zim import SCHEME, find_path, hidden_page_named_error
+
+CORRECTED = "A later version of the family file no longer says so."
+RENAMED = "The name in the latest version of the family file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +55,32 @@ class Imported:
     persons: tuple[PersonId, ...] = ()
     home: PersonId = ""
     """The person the research starts from; their closest relatives are searched for first."""
+    matched: int = 0
+    """People whom the case has from an earlier version of the file."""
+    corrected: int = 0
+    """Facts and relationships that this version of the file no longer has."""
+    kept: int = 0
+    """Lines that are kept for exports."""
+    media: tuple[MediaFile, ...] = ()
+    """The pictures and documents of a package."""
 
 
 def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
     """Import a GEDCOM file into the case, completely or not at all.
 
-    A case without a seed gets `person`, or else the file's own home person.
+    People whom the case has from an earlier version of the file are matched; all others are new. A case without a
+    seed gets `person`, or else the file's own home person.
     """
     read = read_gedcom(file)
-    tree = read.tree
-    home = find_person(person, tree) if person else read.home
+    chosen = find_person(person, read.tree) if person else read.home
     with store.step("import"):
+        is_again = any(entry["source"] == read.file_source for entry in import_entries(store))
+        matched = Matched() if is_again else match_people(store, read.tree)
+        read = _with_known_people(read, matched)
+        tree, home = read.tree, matched.people.get(chosen, chosen)
+        present = store.tree()
         before = store.assertion_count()
-        sources = {source.id: store.add_source(source) for source in tree.sources.values()}
+        sources = _add_sources(store, read)
         new = sum(_person(store, tree, item) for item in tree.persons)
         for fact in tree.facts:
             _fact(store, fact, sources)
@@ -62,9 +88,113 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
             _relationship(store, tree, tie, sources)
         _withhold_restricted(store, read)
         added = store.assertion_count() - before
+        corrected = _correct(store, present, tree, matched) if matched.file else 0
+        if not is_again:
+            note_import(store, read.file_source, read.tree.persons, present.persons)
         if home and (new or person):
             _note_home_person(store, home, is_chosen=bool(person))
-    return Imported(len(tree.persons), new, added, len(tree.relationships), read.notes, tuple(tree.persons), home)
+    return Imported(
+        len(tree.persons),
+        new,
+        added,
+        len(tree.relationships),
+        read.notes,
+        tuple(tree.persons),
+        home,
+        len(matched.people),
+        corrected,
+        sum(tag.count for tag in read.kept_tags),
+        read.media,
+    )
+
+
+def _with_known_people(read: ReadGedcom, matched: Matched) -> ReadGedcom:
+    """The file with the ids that the case has for the people of an earlier version of it."""
+    known = matched.people
+    if not known:
+        return read
+
+    def now(person: PersonId) -> PersonId:
+        return known.get(person, person)
+
+    persons = {now(item): replace(person, id=now(item)) for item, person in read.tree.persons.items()}
+    ties = tuple(replace(tie, first=now(tie.first), second=now(tie.second)) for tie in read.tree.relationships)
+    facts = tuple(replace(fact, person=now(fact.person)) for fact in read.tree.facts)
+    group = f"{FILE_SCHEME}{matched.file}"
+    # Versions of one file are one origin: that both say the same proves nothing.
+    sources = {
+        item: replace(source, origin_group=group) if item == read.file_source and matched.file else source
+        for item, source in read.tree.sources.items()
+    }
+    return replace(
+        read,
+        tree=Tree(persons, ties, facts, sources),
+        kept=with_ids(read.kept, now),
+        restricted=tuple(map(now, read.restricted)),
+    )
+
+
+def _add_sources(store: CaseStore, read: ReadGedcom) -> dict[SourceId, SourceId]:
+    """Store the sources; what is kept of the file, and the report on it, are stored with the file itself."""
+    sources = {
+        source.id: store.add_source(source) for source in read.tree.sources.values() if source.id != read.file_source
+    }
+    kept = with_ids(read.kept, source=lambda item: sources.get(item, item))
+    report = ImportRecord(
+        read.tree.sources[read.file_source].name,
+        len(read.tree.persons),
+        read.kept_tags,
+        read.left_tags,
+        read.problems,
+    )
+    media = {file.name: media_digest(file) for file in read.media}
+    file = store.add_source(
+        read.tree.sources[read.file_source],
+        raw_extracted={"kept": kept_json(kept), "media": media},
+        metadata={"report": plain(report)},
+    )
+    return {**sources, read.file_source: file}
+
+
+def _correct(store: CaseStore, before: Tree, read: Tree, matched: Matched) -> int:
+    """Supersede what an earlier version of the file said and this one does not; returns how much that is."""
+    known = frozenset(matched.people.values())
+    start = f"{FILE_SCHEME}{matched.file}"
+    earlier = {
+        source.id for source in before.sources.values() if source.url == start or source.url.startswith(f"{start}#")
+    }
+
+    def is_from_file(evidence: Iterable[Evidence]) -> bool:
+        sources = {item.source for item in evidence}
+        return bool(sources) and sources <= earlier
+
+    said = {(fact.person, fact.field, fact.value) for fact in read.facts}
+    ties = {(tie.kind, tie.first, tie.second, tie.qualifier) for tie in read.relationships}
+    gone = [
+        fact.id
+        for fact in before.facts
+        if fact.person in known and (fact.person, fact.field, fact.value) not in said and is_from_file(fact.evidence)
+    ]
+    gone += [
+        tie.id
+        for tie in before.relationships
+        if {tie.first, tie.second} <= known
+        and (tie.kind, tie.first, tie.second, tie.qualifier) not in ties
+        and is_from_file(tie.evidence)
+    ]
+    for identity in gone:
+        store.set_status(identity, "superseded", CORRECTED)
+    _rename(store, before, read, known)
+    return len(gone)
+
+
+def _rename(store: CaseStore, before: Tree, read: Tree, known: frozenset[PersonId]) -> None:
+    """Show people under the name that this version of the file gives them."""
+    names = {(fact.person, fact.value): fact.id for fact in store.tree().facts if fact.field == "name"}
+    for person in sorted(known):
+        name = read.persons[person].name
+        if name and name != before.persons[person].name and (person, name) in names:
+            store.prefer(names[person, name], RENAMED)
 
 
 def _note_home_person(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
@@ -134,14 +264,32 @@ def _withhold_restricted(store: CaseStore, read: ReadGedcom) -> None:
 
 def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     """The person a page is about, found by its path or title, and every assertion with its quote."""
+    for book, path, fetched in _pages_named(books, words):
+        record = check_record(fetched)
+        if record is not None:
+            return _page_record(record, path, book.book.name)
+    raise _no_page(books, words)
+
+
+def find_page(books: Sequence[OpenBook], words: str) -> Fetched:
+    """A page by its title or path, in the first book that has it, or by its address."""
+    if words.startswith(SCHEME):
+        return BookSource(books).fetch(words)
+    found = next(_pages_named(books, words), None)
+    if found is None:
+        raise _no_page(books, words)
+    return found[2]
+
+
+def _pages_named(books: Sequence[OpenBook], words: str) -> Iterator[tuple[OpenBook, str, Fetched]]:
     source = BookSource(books)
     for book in books:
-        path = find_path(book.archive, words)
-        if path:
-            record = check_record(source.fetch(f"{SCHEME}{book.id}/{path}"))
-            if record is not None:
-                return _page_record(record, path, book.book.name)
-    raise hidden_page_named_error([book.archive for book in books], words) or NothingFound(
+        if path := find_path(book.archive, words):
+            yield book, path, source.fetch(f"{SCHEME}{book.id}/{path}")
+
+
+def _no_page(books: Sequence[OpenBook], words: str) -> KiwiError:
+    return hidden_page_named_error([book.archive for book in books], words) or NothingFound(
         f"No page named {words!r} was found in your books.", remedy="Search for it with 'kiwiresearch search'."
     )
 

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
-from kiwiresearch.kin import ConflictRecord, FieldName, LivingStatus, Method, Status
+from kiwiresearch.kin import ConflictRecord, Decision, FieldName, LivingStatus, Method, Standing, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,7 @@ class EventRecord(Record):
     ages: tuple[AgeRecord, ...]
     status: str
     confidence: float
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,8 @@ class EvidenceRecord(Record):
     book: str
     url: str
     """The source's own address."""
+    note: str = dataclasses.field(default="", metadata=OMIT_DEFAULT, kw_only=True)
+    """What a person noted who entered it. Only the owner sees this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +216,10 @@ class FactRecord(Record):
     confidence: float
     why_rejected: str
     evidence: tuple[EvidenceRecord, ...]
+    standing: Standing
+    """Whether it is accepted, competing, rejected or entered by a person, and how sure it is."""
+    decision: Decision
+    """What a person decided about it, if they did."""
     person: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
     """For a relationship, the other person."""
     qualifier: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)

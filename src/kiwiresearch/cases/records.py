@@ -33,6 +33,7 @@ from kiwiresearch.kin import (
     DATE_FIELDS,
     FIELD_OF_KIND,
     PARENT_OF_SEX,
+    Contest,
     Evidence,
     ExtractedFact,
     Fact,
@@ -43,8 +44,11 @@ from kiwiresearch.kin import (
     Snippet,
     Tree,
     children_by_birth,
+    contests,
     evidence_phrase,
     find_tree_conflicts,
+    plain_standing,
+    standing_of,
     step_words,
 )
 from kiwiresearch.kin.firewall.check import check
@@ -197,6 +201,8 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
     facts = sorted(tree.facts_of(person, field), key=lambda fact: list(FIELD_LABELS).index(fact.field))
     rejected = {fact.id for fact in facts if fact.status == "rejected"}
     reasons = why_rejected(case, rejected, mode) if rejected else {}
+    contested = case.derived(_contests, mode)
+    notes = case.store.edits.notes() if mode == "owner" else {}
     listed = [
         FactRecord(
             id=fact.id,
@@ -206,18 +212,28 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
             preferred=fact.preferred,
             confidence=fact.confidence,
             why_rejected=reasons.get(fact.id, ""),
-            evidence=tuple(_evidence_record(tree, evidence) for evidence in fact.evidence),
+            evidence=tuple(_evidence_record(tree, evidence, notes) for evidence in fact.evidence),
+            standing=standing_of(fact, contested.get(fact.id)),
+            decision=fact.decision,
         )
         for fact in facts
     ]
     ties = [tie for tie in tree.relationships if person in (tie.first, tie.second)]
-    rows = [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row.field)]
+    rows = [
+        row for tie in ties if (row := _tie_record(tree, tie, person, contested, notes)) and field in (None, row.field)
+    ]
     return listed + sorted(
         rows, key=lambda row: (list(FIELD_LABELS).index(row.field), tree.evidence_position(person, row.person or ""))
     )
 
 
-def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord | None:
+def _contests(tree: Tree) -> Mapping[str, Contest]:
+    return contests(find_tree_conflicts(tree))
+
+
+def _tie_record(
+    tree: Tree, tie: Relationship, person: PersonId, contested: Mapping[str, Contest], notes: Mapping[str, str]
+) -> FactRecord | None:
     other = tie.second if tie.first == person else tie.first
     if other not in tree.persons:
         return None
@@ -234,7 +250,10 @@ def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord |
         preferred=True,
         confidence=tie.confidence,
         why_rejected="",
-        evidence=tuple(_evidence_record(tree, evidence) for evidence in tie.evidence),
+        evidence=tuple(_evidence_record(tree, evidence, notes) for evidence in tie.evidence),
+        # A parent is one of several values for a child only, and all children of a person can be right.
+        standing=standing_of(tie, contested.get(tie.id) if is_child else None),
+        decision=tie.decision,
     )
 
 
@@ -247,7 +266,7 @@ def lasted(tie: Relationship) -> str:
     return Message(f"{since} to {until}", "couple.span", since=since, until=until)
 
 
-def _evidence_record(tree: Tree, evidence: Evidence) -> EvidenceRecord:
+def _evidence_record(tree: Tree, evidence: Evidence, notes: Mapping[str, str]) -> EvidenceRecord:
     source = tree.sources.get(evidence.source)
     return EvidenceRecord(
         quote=evidence.snippet,
@@ -260,6 +279,7 @@ def _evidence_record(tree: Tree, evidence: Evidence) -> EvidenceRecord:
         source=source.title or source.name if source else "",
         book=source.name if source else "",
         url=source.url if source else "",
+        note=notes.get(evidence.id, ""),
     )
 
 
@@ -273,6 +293,8 @@ def why_rejected(case: Case, rejected: Collection[str], mode: PrivacyMode) -> di
 def _reasons(case: Case, fact: Fact) -> str:
     person = case.store.person(fact.person)
     reasons: dict[str, None] = {}
+    if fact.decision == "rejected":
+        return Message("Removed by hand.", "kin.removed_by_hand")
     for evidence in fact.evidence:
         snippet = Snippet(evidence.start, evidence.end, evidence.snippet)
         read = ExtractedFact(fact.field, fact.value, snippet, evidence.method, fact.confidence, fact.when)
@@ -302,6 +324,7 @@ def timeline_records(case: Case, mode: PrivacyMode, person: PersonId = "") -> li
             tuple(AgeRecord(tree.persons[age.person].name, age.age.words()) for age in event.ages),
             event.status,
             event.confidence,
+            plain_standing(event.status, event.confidence),
         )
         for event in case.derived(timeline, mode)
         if not person or person in event.people

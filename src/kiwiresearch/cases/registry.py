@@ -126,6 +126,16 @@ class CaseRegistry:
         with rewording_errors(location.without_names), self._open_exclusively(location) as case:
             yield case
 
+    @contextmanager
+    def editing(self, case_id: str) -> Iterator[Case]:
+        """A case for a change by a person, which waits only for the step that research is in, not for its end."""
+        from kiwiresearch.cases.case import Case
+
+        location = self.location(case_id)
+        with rewording_errors(location.without_names), Case.open(location, plugins=self.plugins) as case:
+            yield case
+            location.touch()
+
     def _open_exclusively(self, location: CaseLocation) -> Case:
         from kiwiresearch.cases.case import Case
 

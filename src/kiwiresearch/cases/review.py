@@ -12,11 +12,11 @@ from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import LivingStatus, PersonId, row_id
-from kiwiresearch.kin.loop import separated_ids, survivor_first
+from kiwiresearch.kin.loop import merge_reasons, separated_ids, survivor_first
 from kiwiresearch.kin.privacy import LIVING_NAME
 from kiwiresearch.kin.resolve import ordered_pair
 from kiwiresearch.kin.store import MergeCluster
-from kiwiresearch.messages import Message
+from kiwiresearch.messages import Message, message_from_record, message_in
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -34,7 +34,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
     with store.edits.recording("living", [person], {"living": known}, note=why):
         store.override_living(person, known, why)
         store.set_living(person, known, {"why": why, "by": "user"})
-        case.reevaluate()
+        case.apply_change()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class ProposedMerge:
     id: str
     pair: tuple[PersonId, PersonId]
     score: float
-    why: str
-    why_not: str
+    why: Message
+    why_not: Message
     action: str
 
 
@@ -103,8 +103,9 @@ def proposed_merges(case: Case) -> tuple[ProposedMerge, ...]:
         if ordered_pair(first, second) in apart:
             continue
         name = row_id("proposal", *sorted((first, second)))
-        values = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
-        found.setdefault(name, ProposedMerge(name, (first, second), *values))
+        why, why_not = message_in(row, "merge_rationale"), message_in(row, "why_not_merge")
+        score, action = row["similarity_score"], row["recommended_action"]
+        found.setdefault(name, ProposedMerge(name, (first, second), score, why, why_not, action))
     return tuple(sorted(found.values(), key=lambda merge: (-merge.score, merge.id)))
 
 
@@ -117,10 +118,11 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
             rationale=proposal.why or DEFAULT_REASON,
             why_not_split=why or DEFAULT_REASON,
             why_not_merge=proposal.why_not,
+            features=merge_reasons(proposal.why, proposal.why_not),
             score=proposal.score,
             decided_by="user",
         )
-        case.reevaluate()
+        case.apply_change()
     return merge
 
 
@@ -129,7 +131,7 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> ProposedMerge:
     proposal = _chosen(wanted, proposed_merges(case), "possible duplicate")
     with case.store.edits.recording("separate", proposal.pair, note=why):
         case.store.merges.separate(*proposal.pair, why or DEFAULT_REASON, "user")
-        case.reevaluate()
+        case.apply_change()
     return proposal
 
 
@@ -157,7 +159,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     separation = _chosen(wanted, separated_pairs(case), "pair that is kept separate")
     with case.store.edits.recording("allow_merge", separation.pair, note=why):
         case.store.merges.allow(*separation.pair, why)
-        case.reevaluate()
+        case.apply_change()
     return separation
 
 
@@ -166,7 +168,7 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
     merge = _chosen(wanted, case.store.merges.all(), "merge")
     with case.store.edits.recording("unmerge", merge.member_ids, note=why):
         undone = case.store.merges.undo(merge.id, cascade=cascade, why=why)
-        case.reevaluate()
+        case.apply_change()
     return undone
 
 
@@ -206,8 +208,8 @@ def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
             members=tuple(member(each, store.recorded_name) for each in cluster.member_ids),
             score=cluster.score,
             decided_by=cluster.decided_by,
-            why=mask.text(cluster.merge_rationale),
-            why_not=mask.text(cluster.why_not_merge),
+            why=_masked(message_from_record(cluster.merge_rationale, cluster.features.get("why_message")), mask),
+            why_not=_masked(message_from_record(cluster.why_not_merge, cluster.features.get("why_not_message")), mask),
         )
         for cluster in store.merges.all()
     ]
@@ -217,8 +219,8 @@ def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
             members=tuple(member(each, name_now) for each in merge.pair),
             score=merge.score,
             action=merge.action,
-            why=mask.text(merge.why),
-            why_not=mask.text(merge.why_not),
+            why=_masked(merge.why, mask),
+            why_not=_masked(merge.why_not, mask),
         )
         for merge in proposed_merges(case)
     ]
@@ -233,6 +235,12 @@ def merges_record(case: Case, tree: ShownTree, mask: Mask) -> MergesRecord:
         for pair in separated_pairs(case)
     ]
     return MergesRecord(tuple(made), tuple(waiting), tuple(apart))
+
+
+def _masked(reason: Message, mask: Mask) -> str:
+    """A reason without withheld people; one that names them is in English, where the mask knows their names."""
+    masked = mask.text(reason)
+    return reason if masked == reason else masked
 
 
 def _chosen(wanted: str, among: Sequence[Reviewable], what: str) -> Reviewable:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 import typer.core
 
-from kiwiresearch.cli import accounts, claims, kin_cases, kin_change, kin_results, runs, server
+from kiwiresearch.cli import accounts, claims, kin_cases, kin_change, kin_edits, kin_results, runs, server
 from kiwiresearch.cli.accounts import users
 from kiwiresearch.cli.atlas import atlas
 from kiwiresearch.cli.claims import diff
@@ -115,6 +115,7 @@ def _kin_commands() -> typer.Typer:
         **kin_cases.WORK_COMMANDS,
         **kin_results.COMMANDS,
         **kin_change.COMMANDS,
+        **kin_edits.COMMANDS,
         **kin_results.EXPORT_COMMANDS,
         **kin_cases.CASE_COMMANDS,
     }.items():

@@ -189,25 +189,30 @@ def import_file(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Import a family tree from another program, with its sources. People already in the case are merged."""
-    from kiwiresearch.cases import import_gedcom
+    """Import a family tree from another program, with its sources. Possible duplicates wait for your decision."""
+    from kiwiresearch.cases import import_gedcom, keep_media, proposed_merges
     from kiwiresearch.cli import kin_output
     from kiwiresearch.system import expand_user
 
     _start_case_for(file, case, person)
     with opened_case(case, writing=True) as found:
         done = import_gedcom(found.store, expand_user(file), person)
-        decided = found.reevaluate()
+        keep_media(found.location, done.media)
+        found.reevaluate()
+        waiting = len(proposed_merges(found))
         emit(
             {
                 "people": done.people,
                 "new_people": done.new_people,
+                "matched": done.matched,
                 "statements": done.facts,
                 "ties": done.ties,
-                "merged": len(decided.merged),
+                "corrected": done.corrected,
+                "kept": done.kept,
+                "possible_duplicates": waiting,
                 "notes": len(done.notes),
             },
-            lambda: kin_output.imported(done, len(decided.merged)),
+            lambda: kin_output.imported(done, waiting),
             as_json=json,
         )
 

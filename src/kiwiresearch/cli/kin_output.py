@@ -27,7 +27,7 @@ from kiwiresearch.cli.options import say
 from kiwiresearch.cli.output import line, safe, unbroken_line
 from kiwiresearch.kin import DISCARDED
 from kiwiresearch.kin.loop import COMPLETE, query_label
-from kiwiresearch.kin.report import FIELD_LABELS, METHOD_LABELS, STATUS_LABELS, field_noun, lifespan
+from kiwiresearch.kin.report import FIELD_LABELS, METHOD_LABELS, STANDING_LABELS, STATUS_LABELS, field_noun, lifespan
 from kiwiresearch.text import count_of, one_line
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 SHORT = 8
 SEVERAL = frozenset({"child", "sibling", "spouse", "partner", "parent"})
 """Fields of which a person has several values that do not compete."""
-QUOTE_LABELS = {"verified": "quote checked", "unverified": "quote unclear"}
-"""How far the quote of a fact is checked, in the words of the web interface."""
 MAX_SHOWN = 40
 Row = Mapping[str, object]
 SETTLED = {"resolved": "settled", "tentative": "settled for now", "open": "not settled"}
@@ -157,13 +155,13 @@ def evidence(name: str, rows: Sequence[FactRecord]) -> None:
     line(f"{one_line(name)}: {count_of(len(rows), 'fact or relationship', 'facts and relationships')}")
     fields = Counter(row.field for row in rows)
     for row in rows:
-        status = QUOTE_LABELS.get(row.status) or STATUS_LABELS[row.status]
         more = ", ".join(filter(None, (row.qualifier, row.when)))
         is_choice = fields[row.field] > 1 and row.field not in SEVERAL
         held = " ← preferred" if is_choice and row.preferred and row.status not in DISCARDED else ""
         line("")
         line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{held}")
-        line(f"  {status}, confidence {row.confidence:.2f}")
+        sure = "" if row.standing.status == "rejected" else f", {row.standing.confidence} confidence"
+        unbroken_line(f"  {STANDING_LABELS[row.standing.status]}{sure}; ID {row.id[:SHORT]}")
         if row.why_rejected:
             line(f"  why: {one_line(row.why_rejected)}")
         for record in row.evidence:
@@ -171,6 +169,8 @@ def evidence(name: str, rows: Sequence[FactRecord]) -> None:
             location = f", at “{one_line(record.locator)}”" if record.locator else ""
             unbroken_line(f"    {one_line(record.source)}, {one_line(record.book)}{location} <{record.url}>")
             line(f"    {record.class_}; {METHOD_LABELS[record.method]}")
+            if record.note:
+                line(f"    note: {one_line(record.note)}")
 
 
 def conflicts(rows: Sequence[NamedConflict]) -> None:
@@ -287,11 +287,17 @@ def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
             line(f"    {problem}")
 
 
-def imported(done: Imported, merged: int) -> None:
+def imported(done: Imported, waiting: int) -> None:
     read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'relationship')}"
     line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'fact')}.")
-    if merged:
-        line(f"{count_of(merged, 'person was', 'people were')} merged. To see why: kiwiresearch kin merges")
+    if done.matched:
+        corrected = count_of(done.corrected, "value")
+        people = count_of(done.matched, "person", "people")
+        line(f"Known from an earlier version of the file: {people}; {corrected} replaced.")
+    if done.kept:
+        line(f"Kept for exports, besides what the family shows: {count_of(done.kept, 'line')}.")
+    if waiting:
+        line(f"{count_of(waiting, 'possible duplicate')}. To decide: kiwiresearch kin merges")
     for note in done.notes[:MAX_SHOWN]:
         line(f"  Note: {one_line(note)}")
     if len(done.notes) > MAX_SHOWN:

@@ -171,7 +171,7 @@ def export(
     *,
     to: Annotated[
         str,
-        typer.Option("--to", help="gedcom, gedcom7, gedcomx, json, markdown, html or csv.", metavar="FORMAT"),
+        typer.Option("--to", help="gedcom, gedcom7, gdz, gedcomx, json, markdown, html or csv.", metavar="FORMAT"),
     ] = "gedcom",
     out: Annotated[
         str, typer.Option("--out", "-o", help="The output file. Default: in the case folder.", metavar="FILE")
@@ -198,8 +198,7 @@ def export(
     mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, like JSON
     with opened_case(case) as found:
         target = _output_file(out) or found.location.exports / FILE_NAMES[form]
-        text = _text(found, form, mode, with_model=not no_model)
-        _write(target, text)
+        _write(target, _content(found, form, mode, with_model=not no_model))
         hidden = len(found.tree("owner").withheld)
         head = found.store.head
         public_name = found.mask("public").file_name(str(target))
@@ -213,16 +212,16 @@ def export(
     output.unbroken_line(f"Log fingerprint, for 'kin verify --head': {head}")
 
 
-def _text(case: Case, form: CaseFormat, mode: PrivacyMode, *, with_model: bool) -> str:
-    """The text of the file; for Markdown and HTML the model, if one is set, words the summary."""
+def _content(case: Case, form: CaseFormat, mode: PrivacyMode, *, with_model: bool) -> bytes:
+    """The content of the file; for Markdown and HTML the model, if one is set, words the summary."""
     from kiwiresearch.cases import FOR_READERS
     from kiwiresearch.workspace import caching_model, model_is_local
 
     if form not in FOR_READERS or not with_model:
-        return case.export(form, mode)
+        return case.export_file(form, mode)
     workspace = user_workspace()
     with caching_model(workspace.settings, workspace.folders.cache, say) as model:
-        return case.export(form, mode, model=model, model_is_local=model_is_local(workspace.settings))
+        return case.export_file(form, mode, model=model, model_is_local=model_is_local(workspace.settings))
 
 
 def _output_file(out: str) -> Path | None:
@@ -238,11 +237,11 @@ def _output_file(out: str) -> Path | None:
     return target
 
 
-def _write(target: Path, text: str) -> None:
+def _write(target: Path, content: bytes) -> None:
     from kiwiresearch.system import write_atomically
 
     try:
-        write_atomically(target, text.encode("utf-8", "replace"))
+        write_atomically(target, content)
     except OSError as problem:
         raise CannotWrite(
             f"{str(target)!r} cannot be written: {problem.strerror}.", remedy="Choose another file with --out."

@@ -267,7 +267,7 @@ def hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
     for number, hit in enumerate(found.hits, start=1):
         head = Text.assemble((f"{number:2}. ", "dim"), (safe(hit.title), "bold"))
         if hit.alias:
-            head.append(f" (found as {safe(hit.alias)})", style="dim")
+            head.append(f", found as {safe(hit.alias)}", style="dim")
         if several:
             head.append(f"  {safe(finder.book_name(hit.ref.book))}", style="cyan")
         head.append(f"  {hit.score.total:g}", style="dim")

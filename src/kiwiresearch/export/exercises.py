@@ -9,8 +9,10 @@ from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
 from kiwiresearch.claims import Claim
-from kiwiresearch.export.facts import OPENERS, POINTERS, UNSUITABLE_FOR_CLASS, FactSheet, is_clear
-from kiwiresearch.export.questions import CLAUSES, DEFINITION, TAIL, YEAR, share_roots
+from kiwiresearch.export.facts import FactSheet
+from kiwiresearch.export.questions import share_roots
+from kiwiresearch.export.usable import is_clear
+from kiwiresearch.export.worksheet_patterns import pattern
 from kiwiresearch.text import words_in
 
 T = TypeVar("T")
@@ -77,9 +79,14 @@ def matching(sheet: FactSheet) -> Matching | None:
 
 
 def _pair(claim: Claim) -> TermMeaning | None:
-    found = DEFINITION.fullmatch(claim.text)
+    found = pattern("definition").fullmatch(claim.text)
     title = claim.page_title
-    if found is None or claim.depends_on or HE_OR_SHE.search(found["what"]) or POINTERS.search(claim.text):
+    if (
+        found is None
+        or claim.depends_on
+        or pattern("he_or_she").search(found["what"])
+        or pattern("pointers").search(claim.text)
+    ):
         return None
     # The term is the title, so that it is spelled as a heading: 'Bronze', 'Mycenaean Greece'.
     subject = found["term"].removeprefix("The ").removeprefix("A ").removeprefix("An ")
@@ -99,15 +106,6 @@ def _pair(claim: Claim) -> TermMeaning | None:
 def _alike(pair: TermMeaning, others: Iterable[TermMeaning]) -> bool:
     """Whether a meaning would fit another term too: it begins with the same words."""
     return any(pair.meaning.split()[:4] == other.meaning.split()[:4] for other in others)
-
-
-DATED = re.compile(
-    r"\b(?:century|centuries|decades?|January|February|March|April|June|July|August|September|October|November|December|"
-    r"years? (?:later|earlier|ago)|old|will)\b"
-)
-HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her)\b", re.IGNORECASE)
-DATE_WORD = re.compile(r"about|around|c\.|circa")
-LEADING_DATE = re.compile(r"(?:In|On|By|Around|About|During|At) (?:the )?$")
 
 
 def ordering(sheet: FactSheet) -> Ordering | None:
@@ -137,23 +135,32 @@ def _event(claim: Claim) -> DatedEvent | None:
     if len(claim.dates) != 1 or claim.depends_on or claim.dates[0].when.qualifier in ("before", "after"):
         return None
     start, end, when = claim.dates[0]
-    if when.lasts or len(YEAR.findall(text)) > 1:
+    if when.lasts or len(pattern("year").findall(text)) > 1:
         return None
     before, behind = text[:start], text[end:]
-    if LEADING_DATE.fullmatch(before):
+    if pattern("leading_date").fullmatch(before):
         rest = behind.lstrip(" ,")
         plain = f"{rest[:1].upper()}{rest[1:]}"
     elif (
-        behind == "." and not CLAUSES.search(before) and (TAIL.search(before.rstrip()) or DATE_WORD.match(text, start))
+        behind == "."
+        and not pattern("clauses").search(before)
+        and (pattern("tail").search(before.rstrip()) or pattern("date_word").match(text, start))
     ):
-        plain = TAIL.sub("", before.rstrip()).rstrip(" ,") + "."
+        plain = pattern("tail").sub("", before.rstrip()).rstrip(" ,") + "."
     else:
         return None
-    if "(" in plain or not plain[0].isalpha() or UNSUITABLE_FOR_CLASS.search(plain):
+    if re.search(r"\b(?:is|are|has|have|had)\b|\b(?:beginning|starting|until|from|since|as|early)\.$", plain):
         return None
-    if not 25 <= len(plain) <= MAX_EVENT or OPENERS.match(plain) or not is_clear(claim) or POINTERS.search(plain):
+    if "(" in plain or not plain[0].isalpha() or pattern("for_class").search(plain):
         return None
-    if YEAR.search(plain) or DATED.search(plain) or not plain.endswith("."):
+    if (
+        not 25 <= len(plain) <= MAX_EVENT
+        or pattern("openers").match(plain)
+        or not is_clear(claim)
+        or pattern("pointers").search(plain)
+    ):
+        return None
+    if pattern("year").search(plain) or pattern("dated").search(plain) or not plain.endswith("."):
         return None
     answer = text[start:end]
     return DatedEvent(plain, answer, claim) if any(answer in quote.text for quote in claim.quotes) else None

@@ -3,31 +3,71 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from kiwiresearch.errors import NothingFound
+from kiwiresearch.export.clauses import BE
 from kiwiresearch.export.exercises import Matching, Ordering, matching, ordering
-from kiwiresearch.export.facts import FactSheet, WorksheetFact, distinct, place_of
-from kiwiresearch.export.questions import ENGLISH_RULES, GAP_RULES, QuestionKind, Rule, WorksheetQuestion
+from kiwiresearch.export.facts import MIN_POINTS, FactSheet, WorksheetFact, distinct, place_of
+from kiwiresearch.export.gaps import date_gap, name_gap, number_gap, truth_question
+from kiwiresearch.export.open_questions import (
+    count_question,
+    what_question,
+    when_question,
+    where_question,
+    who_question,
+    why_question,
+)
+from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion
+from kiwiresearch.export.usable import names_some, names_topic
 from kiwiresearch.zim import EntryRef
 
-MAX_PER_KIND: Mapping[QuestionKind, int] = MappingProxyType(
-    {"what": 3, "who": 2, "when": 2, "count": 2, "why": 2, "number": 2, "date": 2, "truth": 2, "name": 4}
+Rule = Callable[[WorksheetFact, FactSheet], WorksheetQuestion | None]
+ENGLISH_RULES: Mapping[QuestionKind, Rule] = MappingProxyType(
+    {
+        "who": who_question,
+        "what": what_question,
+        "when": when_question,
+        "where": where_question,
+        "count": count_question,
+        "why": why_question,
+        "truth": truth_question,
+    }
 )
-"""How many questions of each kind there are at most, while there are others."""
-FILLER_KINDS: tuple[QuestionKind, ...] = ("name", "truth", "date", "number")
-"""The kinds that fill up a short worksheet."""
-MAX_FILLERS_PER_KIND = 3
+GAP_RULES: Mapping[QuestionKind, Rule] = MappingProxyType({"number": number_gap, "date": date_gap, "name": name_gap})
+"""These need no grammar, so they work in every language."""
+MAX_PER_KIND: Mapping[QuestionKind, int] = MappingProxyType(
+    {
+        "who": 3,
+        "what": 4,
+        "when": 3,
+        "where": 2,
+        "count": 2,
+        "why": 2,
+        "truth": 2,
+        "number": 1,
+        "date": 1,
+        "name": 2,
+    }
+)
+"""How many questions of each kind there are at most, in the order in which they are printed."""
 MIN_QUESTIONS = 3
 """With fewer there is no worksheet."""
-MIN_LENGTH = 8
-"""The length up to which pages beside the topic fill it up; its own pages do so up to GOOD_LENGTH."""
-GOOD_LENGTH = 10
+FEW_QUESTIONS = 7
+"""With fewer, less important sentences get gaps as well: a teacher can cross out what does not fit."""
 MAX_QUESTIONS = 14
 MAX_PER_SECTION = 3
 """How many questions one section gives, so that a worksheet covers a page."""
+GAP_KINDS: frozenset[QuestionKind] = frozenset({"truth", *GAP_RULES})
+BEST_FACTS, MIN_GAP_OF_SHORT_PAGE = 12, 0.9
+MIN_GAPS = 4
+NOT_ENGLISH_SHARE = 3
+MIN_GAP_POINTS: Mapping[QuestionKind, float] = MappingProxyType({"truth": 2.1, "number": 2.4, "date": 2.2, "name": 2.0})
+"""A gap leaves a whole sentence to read, so only the best sentences have one."""
+MIN_GIVEN_AWAY = 4
+"""Shorter answers are in other questions by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,63 +133,110 @@ def make_worksheet(sheet: FactSheet) -> Worksheet:
 
 
 def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) -> list[WorksheetQuestion]:
-    rules: Mapping[QuestionKind, Rule] = {**(ENGLISH_RULES if sheet.is_english else {}), **GAP_RULES}
-    facts = [fact for fact in distinct(sheet.facts) if place_of(fact.claim) not in used]
-    taken: list[WorksheetQuestion] = []
-    main, beside = ([fact for fact in facts if fact.is_main == is_main] for is_main in (True, False))
-    best = [fact for fact in main if fact.points > 0]
-    for kind in MAX_PER_KIND:
-        if kind in rules:
-            taken += _of_kind(rules[kind], sheet, best, taken, MAX_PER_KIND[kind])
-    if "what" in rules and all(question.kind != "what" for question in taken[1:]):
-        taken += _of_kind(rules["what"], sheet, beside, taken, 1)
-    # Pages beside the topic only help out where its own have too little.
-    for candidates, length in ((main, GOOD_LENGTH), (facts, MIN_LENGTH)):
-        for kind in MAX_PER_KIND if candidates is main else FILLER_KINDS:
-            if kind not in rules:
-                continue
-            taken += _of_kind(
-                rules[kind], sheet, candidates, taken, min(min(length, room) - len(taken), MAX_FILLERS_PER_KIND)
-            )
-    # Words are the easiest to do without.
+    """The best questions: those about the topic, and only if these are too few, others."""
+    facts = [fact for fact in distinct(sheet.facts) if place_of(fact.claim) not in used and fact.points >= MIN_POINTS]
+    choice = _Choice(sheet)
+    choice.take([fact for fact in facts if fact.is_main], room)
+    if len(choice.taken) < FEW_QUESTIONS:
+        choice.fill([fact for fact in facts if fact.is_main], FEW_QUESTIONS)
+    if len(choice.taken) < MIN_QUESTIONS:
+        own = [fact for fact in facts if fact.claim.page_title == sheet.named and not fact.claim.section]
+        choice.take([*own, *(fact for fact in facts if names_topic(fact.text, sheet.named))], MIN_QUESTIONS)
     order = list(MAX_PER_KIND)
-    kept = sorted(taken, key=lambda question: order.index(question.kind))[:room]
-    places = {fact.claim.id: index for index, fact in enumerate(sheet.facts)}
-    return sorted(kept, key=lambda question: (order.index(question.kind), places[question.claim.id]))
+    return sorted(choice.taken, key=lambda question: order.index(question.kind))
 
 
-def _of_kind(
-    rule: Rule, sheet: FactSheet, facts: list[WorksheetFact], taken: list[WorksheetQuestion], count: int
-) -> Iterator[WorksheetQuestion]:
-    asked = {worksheet_question.claim.id for worksheet_question in taken}
-    answers = {
-        worksheet_question.answer.casefold() for worksheet_question in taken if worksheet_question.kind in GAP_RULES
-    }
-    sections = Counter((worksheet_question.claim.ref, worksheet_question.claim.section) for worksheet_question in taken)
-    last_truth = next(
-        (
-            worksheet_question.is_true
-            for worksheet_question in reversed(taken)
-            if worksheet_question.is_true is not None
-        ),
-        None,
-    )
-    for fact in facts:
-        if count <= 0:
-            return
-        section = (fact.claim.ref, fact.claim.section)
-        if fact.claim.id in asked or (fact.claim.section and sections[section] >= MAX_PER_SECTION):
-            continue
-        question = rule(fact, sheet)
-        if question and question.is_true is not None and question.is_true == last_truth:
-            continue
-        answer = question.answer.casefold() if question else ""
-        # In the word bank, 'Africa' and 'northern Africa' could both be right.
-        if question and not any(
-            answer == item or (question.kind == "name" and (item in answer or answer in item)) for item in answers
+class _Choice:
+    """Questions chosen one by one: no two have one fact, and none gives the answer of another away."""
+
+    def __init__(self, sheet: FactSheet) -> None:
+        self._sheet = sheet
+        self._enough = 0.0
+        """The points of the best sentences, which are enough for a gap on a page that is short or not very clear."""
+        self._is_filling = False
+        self.taken: list[WorksheetQuestion] = []
+        self._sections: Counter[tuple[EntryRef, str]] = Counter()
+
+    def take(self, facts: Sequence[WorksheetFact], room: int) -> None:
+        """Questions of these facts while there is room; words are the easiest to do without."""
+        points = sorted((fact.points for fact in facts), reverse=True)
+        self._enough = max(MIN_GAP_OF_SHORT_PAGE, points[min(BEST_FACTS, len(points)) - 1] if points else 0.0)
+        rules: Mapping[QuestionKind, Rule] = {**(ENGLISH_RULES if self._sheet.is_english else {}), **GAP_RULES}
+        for kind, most in MAX_PER_KIND.items():
+            if kind in rules:
+                self._take(
+                    kind, rules[kind], facts, min(most * self._share, room - len(self.taken), self._room_for(kind))
+                )
+
+    def fill(self, facts: Sequence[WorksheetFact], room: int) -> None:
+        """Like `take`, with gaps in sentences that matter less."""
+        self._is_filling = True
+        self.take(facts, room)
+        self._is_filling = False
+
+    @property
+    def _share(self) -> int:
+        """In other languages than English, there are only gaps."""
+        return 1 if self._sheet.is_english else NOT_ENGLISH_SHARE
+
+    def _room_for(self, kind: QuestionKind) -> int:
+        """No more gaps than full questions: these are what a class learns from."""
+        if kind not in GAP_KINDS or not self._sheet.is_english:
+            return MAX_QUESTIONS
+        gaps = sum(question.kind in GAP_KINDS for question in self.taken)
+        return max(MIN_GAPS, len(self.taken) - gaps) - gaps
+
+    def _take(self, kind: QuestionKind, rule: Rule, facts: Sequence[WorksheetFact], most: int) -> None:
+        asked = {question.claim.id for question in self.taken}
+        count = 0
+        for fact in facts:
+            if count >= most:
+                return
+            if fact.claim.id in asked or self._is_full(fact):
+                continue
+            question = rule(fact, self._sheet) if self._is_worth(kind, fact) else None
+            if question and self._is_new(question):
+                self.taken.append(question)
+                self._sections[fact.claim.ref, fact.claim.section] += 1
+                count += 1
+
+    def _is_worth(self, kind: QuestionKind, fact: WorksheetFact) -> bool:
+        """Whether a sentence matters enough to the topic, and names it unless it is one of the best."""
+        if kind not in GAP_KINDS or not self._sheet.is_english:
+            return True
+        if self._is_filling:
+            return names_some(fact.text, self._sheet.named)
+        least = min(MIN_GAP_POINTS[kind], self._enough)
+        is_about = fact.points >= self._enough or names_some(fact.text, self._sheet.named)
+        return fact.points >= least and is_about
+
+    def _is_full(self, fact: WorksheetFact) -> bool:
+        return bool(fact.claim.section) and self._sections[fact.claim.ref, fact.claim.section] >= MAX_PER_SECTION
+
+    def _is_new(self, question: WorksheetQuestion) -> bool:
+        """Whether nothing that was taken has its answer, or is answered by its words."""
+        if question.is_true is not None and question.is_true == next(
+            (other.is_true for other in reversed(self.taken) if other.is_true is not None), None
         ):
-            answers.add(answer)
-            sections[section] += 1
-            last_truth = question.is_true
-            count -= 1
-            yield question
+            return False
+        return not any(
+            _same(question.prompt, other.prompt)
+            or question.answer.casefold() == other.answer.casefold()
+            or _has(question.answer, other.answer)
+            or _has(other.answer, question.answer)
+            or _has(question.prompt, other.answer)
+            or _has(other.prompt, question.answer)
+            for other in self.taken
+        )
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two questions differ in the tense of 'to be' at most: 'What is Ghana?', 'What was Ghana?'"""
+    return [word for word in one.casefold().split() if word not in BE] == [
+        word for word in other.casefold().split() if word not in BE
+    ]
+
+
+def _has(text: str, answer: str) -> bool:
+    """Whether a text has an answer in it; in the word bank, 'Africa' and 'northern Africa' could both be right."""
+    return len(answer) >= MIN_GIVEN_AWAY and answer.casefold() in text.casefold()

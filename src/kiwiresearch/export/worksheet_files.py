@@ -38,7 +38,7 @@ from kiwiresearch.runs import xml_safe
 from kiwiresearch.text import short_language_code
 from kiwiresearch.zim import Book
 
-LINES = MappingProxyType({"what": 3, "why": 2, "when": 1, "who": 1, "count": 1})
+LINES = MappingProxyType({"what": 2, "why": 2, "when": 1, "who": 2, "where": 1, "count": 1})
 """How many lines there are to write an answer on."""
 SHORT_GAP = "____"
 HINTS = MappingProxyType({"year": " (a year)", "number": " (a number)"})
@@ -96,9 +96,8 @@ def worksheet_document(worksheet: Worksheet) -> Document:
 
 
 def _prompt(number: int, question: WorksheetQuestion, end: str = "") -> Paragraph:
-    about = f"({question.about}) " if question.about else ""
     hint = Span(HINTS.get(question.hint, ""), emphasis=True)
-    return Paragraph(line_of(Span(f"{number}. ", strong=True), f"{about}{question.prompt}{end}", hint), "question")
+    return Paragraph(line_of(Span(f"{number}. ", strong=True), f"{question.prompt}{end}", hint), "question")
 
 
 def _open(worksheet: Worksheet, numbers: Iterator[int], answers: list[Proven]) -> Iterator[Block]:

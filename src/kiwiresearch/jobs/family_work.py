@@ -9,7 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.cases import Case, import_gedcom, location_of, open_registry, plugins_folder, rewording_errors
+from kiwiresearch.cases import (
+    Case,
+    import_gedcom,
+    keep_media,
+    location_of,
+    open_registry,
+    plugins_folder,
+    proposed_merges,
+    rewording_errors,
+)
 from kiwiresearch.errors import BookNotFound, RunNotFound
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import EventListener, JobSpec
@@ -92,11 +101,13 @@ def _import_file(case: Case, digest: str, on_event: EventListener) -> FamilyOutc
         on_event(event="stage", stage="reading")
         with rewording_errors(partial(_without_file_name, file)):
             done = import_gedcom(case.store, file)
+            keep_media(case.location, done.media)
     on_event(event="stage", stage="resolving")
-    merged = len(case.reevaluate().merged)
+    case.reevaluate()
     case.location.drop_upload(digest)
     story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} facts, "
-    story += f"{done.ties:,} relationships; {merged:,} merged; {len(done.notes):,} lines could not be read."
+    story += f"{done.ties:,} relationships; {done.kept:,} other lines kept; "
+    story += f"{len(proposed_merges(case)):,} possible duplicates to review; {len(done.notes):,} notes."
     return FamilyOutcome(0, story)
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.ask import ASK_MODES, AskOptions
 from kiwiresearch.codec import OMIT_DEFAULT, JsonDict, plain
 from kiwiresearch.crawl import EndStep
 from kiwiresearch.errors import FolderInUse, LeaseLost, NotOffered, StoreUnreachable
@@ -36,7 +35,7 @@ from kiwiresearch.runs import (
     step_event,
 )
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace import ANSWERS, UNFINISHED_ANSWERS, Asker, Finder, answer_row, store_of
+from kiwiresearch.workspace import ANSWERS, UNFINISHED_ANSWERS, Finder, store_of
 from kiwiresearch.zim import Shelf
 
 if TYPE_CHECKING:
@@ -182,6 +181,10 @@ def answer_all(
     spec: JobSpec, request: QuestionsRequest, on_event: EventListener, stored_work: JobFilesCopy | None
 ) -> JobResult:
     """Answer the remaining questions into a file with one JSON line each, as `ask --batch` writes them."""
+    # Loads all rules for answers, which other jobs do not need.
+    from kiwiresearch.ask import ASK_MODES, AskOptions
+    from kiwiresearch.workspace import Asker, answer_row
+
     is_in_store = stored_work is not None and stored_work.restore()
     if (spec.folder / ANSWERS).is_file():
         if stored_work is not None:

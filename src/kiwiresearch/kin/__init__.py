@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.language import has_family_words
     from kiwiresearch.kin.lineage import path_to, predecessors_from
     from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+    from kiwiresearch.kin.standing import (
+        Contest,
+        Standing,
+        StandingStatus,
+        contests,
+        plain_standing,
+        standing_of,
+        sureness,
+    )
     from kiwiresearch.kin.timeline import birth_of, children_by_birth
     from kiwiresearch.kin.tree import (
         DATE_FIELDS,
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
         PLACE_FIELDS,
         RELATION_FIELDS,
         SEX_OF_PARENT,
+        Decision,
         Evidence,
         Fact,
         FieldName,

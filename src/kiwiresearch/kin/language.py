@@ -153,6 +153,11 @@ class Language:
         return _by_word(self._data["owned"])
 
     @cached_property
+    def spouses(self) -> frozenset[str]:
+        """The nouns for a husband or wife."""
+        return frozenset(noun for noun, field in self.owned_fields.items() if field == "spouse") | {"wives", "husbands"}
+
+    @cached_property
     def role_of_fields(self) -> Mapping[str, FieldName]:
         """The field that 'the NOUN of A' gives A."""
         return _by_word(self._data["role_of"])
@@ -243,6 +248,14 @@ def cue_table() -> CueTable:
         sexes=_by_word(cast("dict[Sex, list[str]]", data["sexes"])),
         words={kind: frozenset(words) for kind, words in data["words"].items()},
     )
+
+
+def sex_by_kin(words: str, kind: str) -> Sex:
+    """The sex that the nouns for this kind of relative imply, if they agree: 'his wife', but not 'the wife of'."""
+    table = cue_table()
+    cues = [cue for cue in table.kin.found_in(words) if cue.kind == kind and not ENGLISH.kin_of.match(words, cue.end)]
+    sexes = {table.sexes.get(cue.word, "") or table.sexes.get(cue.word.removesuffix("s"), "") for cue in cues}
+    return sexes.pop() if len(sexes) == 1 else ""
 
 
 def _phrases(table: Mapping[str, Iterable[str]]) -> Phrases:

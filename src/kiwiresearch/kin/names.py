@@ -36,6 +36,9 @@ NICKNAME = re.compile(r"[\"“”«»„]([^\"“”«»„]+)[\"“”«»„]|
 MAIDEN = re.compile(r"[(\[,]?\s*\b(?:née|nee|né|born)\s+([^()\[\],;]+)[)\]]?")
 EMPEROR = re.compile(r"^(?:the )?Holy Roman Emp(?:eror|ress) ", re.IGNORECASE)
 BRACKETS = re.compile(r"\(([^()]*)\)")
+TERRITORY = re.compile(r"(?P<rank>\w+) of (?P<where>.+)")
+PLACE = re.compile(r"[^\W\d_a-z][^\W\d_]+")
+TITLE_BREAK = re.compile(r"[,;()]| and (?=(?:the )?(?:\d+\w\w )?\w+ of )")
 STOPS = re.compile(r"[.,]+$")
 PATRONYMIC = re.compile(r"(?:ov|ev|y)(?:ich|na)$|sson$|dottir$")
 
@@ -62,6 +65,12 @@ class PersonName:
         """The parts that distinguish namesakes."""
         return self.regnal, self.generation
 
+    @property
+    def territories(self) -> dict[str, frozenset[str]]:
+        """The places of each rank held: 'Duke of York and Albany'."""
+        held = (TERRITORY.search(title) for title in self.titles)
+        return {found["rank"].lower(): frozenset(PLACE.findall(found["where"])) for found in held if found}
+
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
@@ -69,6 +78,7 @@ class NameWords:
 
     honorifics: frozenset[str]
     ranks: frozenset[str]
+    ranks_of_places: frozenset[str]
     generations: dict[str, str]
     filiations: frozenset[str]
     particles: frozenset[str]
@@ -80,7 +90,16 @@ class NameWords:
     male_titles: frozenset[str]
 
 
-WORD_SETS = ("honorifics", "ranks", "filiations", "particles", "surname_first", "female_titles", "male_titles")
+WORD_SETS = (
+    "honorifics",
+    "ranks",
+    "ranks_of_places",
+    "filiations",
+    "particles",
+    "surname_first",
+    "female_titles",
+    "male_titles",
+)
 
 
 @cache
@@ -108,6 +127,35 @@ def sex_of_title(name: str) -> Sex:
         if first and first[0] in words.male_titles:
             return "male"
     return ""
+
+
+def titles_with_place(name: str) -> tuple[str, ...]:
+    """The titles that name a place or a house, folded: 'duke of york' in 'Frederick, the 2nd Duke of York'."""
+    return tuple(
+        dict.fromkeys(
+            f"{fold(found['rank'])} {fold(found['place'])}"
+            for part in TITLE_BREAK.split(name)
+            if (found := _title_pattern().fullmatch(part.strip()))
+        )
+    )
+
+
+def husband_in_title(name: str) -> str:
+    """The given name of a husband that a wife is called by, folded: 'friedrich' in 'the Empress Friedrich'."""
+    words, parsed = name_words(), parse_name(name)
+    if not parsed.given or sex_of_title(name) != "female":
+        return ""
+    given = fold(parsed.given[0])
+    return given if given in words.male and given not in words.female else ""
+
+
+@cache
+def _title_pattern() -> re.Pattern[str]:
+    ranks = "|".join(sorted(map(re.escape, name_words().ranks_of_places)))
+    return re.compile(
+        rf"(?:the )?(?:\d+(?:st|nd|rd|th) )?(?P<rank>{ranks})(?: (?:consort|dowager|regent))? (?P<place>royal|of .+)",
+        re.IGNORECASE,
+    )
 
 
 def sex_of_name(name: str) -> Sex:
@@ -162,7 +210,7 @@ def _split_tokens(
     regnal, last_number = 0, False
     for at, token in enumerate(tokens):
         plain = fold(token)
-        if byname or (main_words and plain in ("of", "the")):
+        if byname or ((main_words or titles) and plain in ("of", "the")):
             byname.append(token)
         elif main_words and ROMAN.fullmatch(STOPS.sub("", token)):
             regnal, last_number = _number(STOPS.sub("", token)), at == len(tokens) - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
@@ -127,7 +128,7 @@ def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = 
 
 
 class _Writer(Formatter):
-    """Writes values into a sentence; after a colon the catalogue says how: `{page:quote}`, `{gap:percent}`."""
+    """Writes values into a sentence; after a colon it says how, such as `{page:quote}` or `{gap:percent}`."""
 
     def __init__(self, catalogue: Catalogue, show: Callable[[str], str]) -> None:
         self._catalogue = catalogue
@@ -135,7 +136,8 @@ class _Writer(Formatter):
 
     def format_field(self, value: Any, spec: str) -> str:
         if isinstance(value, tuple):
-            return self._listed([self.format_field(item, spec if spec == "quote" else "") for item in value], spec)
+            parts = [self.format_field(item, spec if spec == "quote" else "") for item in value]
+            return self._sentence(parts) if spec == "sentence" else self._listed(parts, spec)
         if isinstance(value, Message):
             written = render(value, self._catalogue, self._show)
             if written is None:
@@ -151,6 +153,11 @@ class _Writer(Formatter):
         if spec == "year":  # is not a count, whose thousands are separated
             return self._catalogue.locale.number(value)
         return self._catalogue.shown(value)
+
+    def _sentence(self, parts: list[str]) -> str:
+        """Several statements as one sentence."""
+        text = reduce(lambda one, other: self._catalogue("kinds.semicolon", one=one, other=other), parts)
+        return f"{text[:1].upper()}{text[1:]}."
 
     def _listed(self, parts: list[str], spec: str) -> str:
         if spec != "and" or len(parts) < 2:

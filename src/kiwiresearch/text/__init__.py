@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         LanguageWords,
         has_words,
         language_words,
+        languages_with_words,
         phrase_pattern,
         roots,
         share_root,

@@ -155,6 +155,13 @@ def has_words(language: str) -> bool:
 
 
 @cache
+def languages_with_words() -> tuple[str, ...]:
+    """The ISO 639-3 codes of the languages that have a table of words."""
+    names = (file.name for file in DATA.iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+@cache
 def language_words(language: str) -> LanguageWords:
     """The words of a language given by its ISO 639-3 code, or the English ones."""
     name = language if has_words(language) else "eng"

@@ -24,6 +24,7 @@ from kiwiresearch.web import (
     comparisons,
     exports,
     families,
+    family_edits,
     family_files,
     health,
     notes,
@@ -202,6 +203,7 @@ def _routers(
     family_cases = families.Families(context, jobs)
     yield families.router(family_cases)
     yield family_files.router(family_cases)
+    yield family_edits.router(family_cases)
     for part in (notes, comparisons, exports):
         yield part.router(context, jobs)
     yield users.router(context, accounts)

@@ -96,7 +96,8 @@ class Families:
                 conflict for conflict in records.conflict_records(found, mode) if conflict.person == person
             )
             why = living_record(found, person).why if mode == "owner" else ""
-        return extend(models.PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
+            version = found.store.edits.latest_for([person]) if mode == "owner" else 0
+        return extend(models.PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why, version=version)
 
     def seed_names(self, request: Request, case: str) -> str:
         """The people a case was started with, for its owner; empty for others."""
@@ -292,7 +293,7 @@ PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source
 def _add_merges(routes: APIRouter, families: Families) -> None:
     def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesRecord:
         families.access.require_owner(request)
-        with families.cases.changing(case) as found:
+        with families.cases.editing(case) as found:
             require_known(merge, [item.id for item in among(found)])
             decide(found, merge, why)
             return merges_record(found, found.tree(), found.mask("owner"))
@@ -324,7 +325,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     ) -> models.UndoneReply:
         """Undo a merge: everything is as it was before, and the two are not suggested again. Only the owner can."""
         families.access.require_owner(request)
-        with families.cases.changing(case) as found:
+        with families.cases.editing(case) as found:
             require_known(merge, [cluster.id for cluster in found.store.merges.all()])
             return models.UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
 
@@ -335,7 +336,7 @@ def _add_living(routes: APIRouter, families: Families) -> None:
     def living(request: Request, case: CaseId, person: Person, body: models.LivingBody) -> LivingRecord:
         """Set whether a person is living. This overrides every rule. Only the owner can."""
         families.access.require_owner(request)
-        with families.cases.changing(case) as found:
+        with families.cases.editing(case) as found:
             person_id = visible_person(found.store.tree(), person)
             set_living(found, person_id, body.status, body.why)
             return living_record(found, person_id)

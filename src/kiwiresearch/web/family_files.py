@@ -39,6 +39,7 @@ CLOSE_CONNECTION = {"Connection": "close"}
 MEDIA_TYPES: dict[CaseFormat, str] = {
     "gedcom": "text/vnd.familysearch.gedcom; charset=utf-8",
     "gedcom7": "text/vnd.familysearch.gedcom; charset=utf-8",
+    "gdz": "application/vnd.familysearch.gedcom+zip",
     "gedcomx": "application/x-gedcomx-v1+json",
     "json": "application/json",
     "markdown": "text/markdown; charset=utf-8",
@@ -109,13 +110,13 @@ def export_response(
 ) -> Response:
     """A case as a file to download, as far as the sender of the request may see it."""
     with families.open_case(request, case, privacy) as (found, mode):
-        text, head = found.export(form, mode), found.store.head
+        content, head = found.export_file(form, mode), found.store.head
     headers = {
         "Content-Disposition": f'attachment; filename="{FILE_NAMES[form]}"',
         "Content-Security-Policy": REPORT_POLICY if form == "html" else SANDBOX_POLICY,
         "X-Audit-Head": head,
     }
-    return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
+    return Response(content, headers=headers, media_type=MEDIA_TYPES[form])
 
 
 def verification_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:

@@ -151,6 +151,7 @@ class PersonDetails(PersonRecord):
     facts: tuple[FactRecord, ...]
     conflicts: tuple[NamedConflict, ...]
     living_why: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ class OnePersonReply(PersonRecord):
     """As in `/conflicts`, of this person."""
     living_why: str
     """Why they count as living or not. Only the owner sees this."""
+    version: int
+    """Counts changes by owners. Send it as `seen` with a change, so that no newer change is overwritten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def test_statements_based_on_a_claim_are_shown(browser: httpx2.Client, a_run: AR
         tree = shown(browser, a_run.id, statement["claims"][0])
         resting = tree.css(f'li:has(> a[href="/runs/{a_run.id}#{part}"])')
         assert plain(statement["text"]) in [plain(node.text()) for one in resting for node in one.css("span")]
-        assert catalogue_in("en")(f"claims.parts.{part}") in [
+        assert catalogue_in("en")(f"brief.parts.{part}") in [
             plain(node.text()) for one in resting for node in one.css("a")
         ]
 
@@ -98,7 +98,7 @@ def test_a_claim_that_does_not_exist_is_reported(browser: httpx2.Client, a_run: 
     assert reply.status_code == 404
     assert "has no claim" in reply.text
     tree = LexborHTMLParser(reply.text)
-    assert texts_of(tree, "h1") == ["Not found in this research"]
+    assert texts_of(tree, "h1") == ["Not found in this brief"]
     assert tree.css_first(f"main a[href='/runs/{a_run.id}']") is not None
 
 

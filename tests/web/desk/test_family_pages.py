@@ -23,6 +23,9 @@ from kiwiresearch.cases.case_location import CASE_FILE
 from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.kin.kinship import KinshipFinder
+from kiwiresearch.kin.resolve import reasons
+from kiwiresearch.kin.resolve.proposal import MergeProposal
+from kiwiresearch.kin.resolve.resolver import SIBLINGS
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.kin.timeline import Age, birth_of
@@ -277,7 +280,6 @@ def linked(field: FieldName, person: str) -> LinkedFact:
         why_rejected="",
         evidence=(),
         person=person,
-        shown_status="verified",
     )
 
 
@@ -415,6 +417,24 @@ def test_merges_are_reviewed_and_undone(owner: httpx2.Client, anybody: httpx2.Cl
         assert "allow_link" in {row.action_type for row in case.store.audit()}
 
 
+def test_reasons_of_a_merge_are_in_the_language_of_the_reader(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
+    """A proposal of the resolver is explained in French, before and after it was accepted."""
+    base, folder = copied
+    ids = {name: place.rpartition("/")[2] for name, place in people(owner, base).items()}
+    why = reasons.sentence([reasons.same_first_name("ann"), reasons.FAMILIES_TOGETHER])
+    proposal = MergeProposal((ids["Ann Pell"], ids["Clara Holt"]), 0.8, (), why, reasons.sentence([SIBLINGS]), "review")
+    with Case.open(folder) as case, case.store.step("test"):
+        case.store.set_state("proposals", [proposal.record()])
+    french = {"accept-language": "fr"}
+    for decision in ("accept", ""):
+        page = " ".join(re.sub(r"<[^>]+>", "", owner.get(f"{base}/merges", headers=french).text).split())
+        assert "Le même prénom « Ann » ; leurs familles ont vécu à la même époque." in page
+        assert "Ce sont peut-être des frères et sœurs." in page
+        if decision:
+            [waiting] = re.findall(r'action="([^"]+)/accept"', owner.get(f"{base}/merges").text)
+            sent(owner, f"{waiting}/accept")
+
+
 def test_a_decision_without_a_reason_shows_no_reason(owner: httpx2.Client, copied: tuple[str, Path]) -> None:
     """If the owner gave no reason for a merge or a separation, no text of ours replaces it."""
     base, folder = copied
@@ -474,6 +494,8 @@ def test_lists_of_a_case(there: Families, owner: httpx2.Client) -> None:
     """Relations, events, searches, evidence and the proof are pages; people are found by a part of the name."""
     base = f"/family/{there.done}"
     ids = {name: place.rpartition("/")[2] for name, place in people(owner, base).items()}
+    chosen = re.findall(r'<option value="([^"]+)" selected', owner.get(f"{base}/relation").text)
+    assert len(chosen) == 1, "the first person is the first of the list, the second another one"
     kin = owner.get(f"{base}/relation", params={"first": ids[SEED], "second": ids["Ann Pell"]})
     assert "<b>mother</b>" in kin.text
     assert "grandparents" not in kin.text

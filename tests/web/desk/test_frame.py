@@ -34,12 +34,12 @@ def test_the_box_suggests_the_readers_own_work(a_run: ARun) -> None:
     client = a_run.client
     client.get("/ask", params={"q": "Why did the Bronze Age collapse happen?"})
     found = {one["detail"]: one for one in suggested(client, "bronze collapse")}
-    assert found["research"]["address"].startswith("/runs/bronze-age-collapse")  # the latest one of this server
+    assert found["brief"]["address"].startswith("/runs/bronze-age-collapse")  # the latest one of this server
     assert found["question"]["text"] == "Why did the Bronze Age collapse happen?"
     assert client.get(found["question"]["address"]).status_code == 200
     only_pages = suggested(client, "bronze collapse", pages_only=True)
-    assert not {"research", "question"} & {one["detail"] for one in only_pages}
-    assert found["research"]["detail"] not in json.dumps(suggested(client, "bronze xqzzl"))
+    assert not {"brief", "question"} & {one["detail"] for one in only_pages}
+    assert found["brief"]["detail"] not in json.dumps(suggested(client, "bronze xqzzl"))
 
 
 def test_the_box_suggests_notes(a_run: ARun) -> None:
@@ -113,4 +113,4 @@ def test_shortcuts_are_listed(client: httpx2.Client) -> None:
     """The page has every key, and the sheet that a script shows is the same list."""
     sheet = client.get("/shortcuts/sheet").text
     assert sheet.strip() in client.get("/shortcuts").text
-    assert sheet.count("<dt>") == 9
+    assert sheet.count("<dt>") == 10

@@ -267,6 +267,24 @@ def test_questions_are_kept_once_and_forgotten_on_demand(tmp_path: Path) -> None
         assert "Einstein born?</a>" not in client.get("/").text
 
 
+def test_questions_are_listed_where_one_asks(tmp_path: Path) -> None:
+    """The page to ask and the page of an answer list them, but not the question just answered, and forms lead back."""
+    with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as client:
+        for question in ("When was Einstein born?", "Why is the sky orange at sunset?"):
+            answer = client.get("/ask", params={"q": question}).text
+        assert "Einstein born?</a>" in answer
+        assert "sunset?</a>" not in answer
+        assert "sunset?</a>" in client.get("/ask").text
+        sent = {"q": "When was Einstein born?", "back": "/ask"}
+        led = client.post("/questions/delete", data=sent, headers={**OURS, "origin": address})
+        assert led.headers["location"] == "/ask?deleted=questions.one"
+        page = client.get(led.headers["location"]).text
+        assert "The question was deleted." in page
+        assert "Einstein born?</a>" not in page
+        sent["back"] = "//elsewhere.example"
+        assert client.post("/questions/restore", data=sent, headers={**OURS, "origin": address}).status_code == 422
+
+
 def test_each_browser_has_its_own_questions(tmp_path: Path) -> None:
     """On a server without users, nobody sees what somebody else asked; a made-up cookie is not accepted."""
     with server_context(tmp_path) as room, running_server(room, make_app) as address, http_client(address) as ours:

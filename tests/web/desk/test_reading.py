@@ -207,7 +207,7 @@ def test_a_page_of_a_run_shows_its_place_in_it(browser: httpx2.Client, a_run: AR
     """Within a run a page says why it was chosen, which pages link to it, and which of its claims the run has."""
     page = browser.get(f"/page/{book}/{SUBJECT}", params={"run": a_run.id}).text
     assert "Why this page was chosen" in page
-    assert "Pages read for this research that link here" in page
+    assert "Pages read for this brief that link here" in page
     back = re.findall(rf'<a href="(/page/{book}/[^"]+\?run={a_run.id})"', page)
     assert back
     assert all(browser.get(unescape(url)).status_code == 200 for url in back[:2])
@@ -220,13 +220,13 @@ def test_a_page_of_a_run_shows_its_place_in_it(browser: httpx2.Client, a_run: AR
 def test_a_page_that_a_run_did_not_take_says_so(browser: httpx2.Client, a_run: ARun, book: str) -> None:
     """A page can be read within a run that has nothing of it."""
     page = browser.get(f"/page/{book}/Freddie_Mercury", params={"run": a_run.id})
-    assert (page.status_code, "This page was not read for this research." in page.text) == (200, True)
+    assert (page.status_code, "This page was not read for this brief." in page.text) == (200, True)
 
 
 def test_a_run_that_is_gone_does_not_hide_the_page(browser: httpx2.Client, book: str) -> None:
     """An address with a run that is not here shows the page, and says what is missing."""
     page = browser.get(f"/page/{book}/Bronze", params={"run": "<gone>"})
-    assert (page.status_code, "The research “&lt;gone&gt;” cannot be shown." in page.text) == (200, True)
+    assert (page.status_code, "The brief “&lt;gone&gt;” cannot be shown." in page.text) == (200, True)
     assert "<p>" in article_of(page.text)
 
 

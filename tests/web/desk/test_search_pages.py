@@ -28,6 +28,14 @@ def test_results_lead_to_pages_and_explain_their_score(client: httpx2.Client, ro
     assert "its title is your whole search" in reasons
 
 
+def test_a_page_found_by_another_name_says_so(client: httpx2.Client) -> None:
+    """The other name follows the title in words, not in brackets, which a title may have itself."""
+    hits = client.get("/find", params={"q": "Hittites"}).text.partition('<ol class="hits">')[2]
+    assert ">Hittite Empire</a>" in hits
+    assert "found as “Hittites”" in hits
+    assert "(Hittites)" not in hits
+
+
 def test_nothing_found_says_what_to_do(client: httpx2.Client) -> None:
     """If no page has the words, the page says so, with similar titles if there are any."""
     shown = client.get("/find", params={"q": "xqzzlvbn"})

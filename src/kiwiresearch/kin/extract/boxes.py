@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target
+from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target, name_target, sex_facts
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
@@ -111,6 +111,11 @@ def qualifier_in(note: str) -> Qualifier:
     return next((name for name, pattern in ENGLISH.qualifiers if pattern.search(note)), "")
 
 
+def doubt_or_qualifier_in(note: str) -> Qualifier:
+    """The qualifier, where a doubt outweighs the others: 'reputed illegitimate'."""
+    return "disputed" if dict(ENGLISH.qualifiers)["disputed"].search(note) else qualifier_in(note)
+
+
 @dataclass(frozen=True, slots=True)
 class MarriageDates:
     """When a marriage began and ended."""
@@ -185,6 +190,8 @@ def _fact(
     label = page.text.rfind(row.key, max(0, row.start - len(row.key) - 4), row.start) if row.key else -1
     start = label if label >= 0 else row.start
     snippet = Snippet(start, end, page.text[start:end])
+    if field in RELATION_FIELDS:
+        more["relative_facts"] = sex_facts(field, value, snippet)
     return ExtractedFact(field, value, snippet, "infobox", confidence, locator=row.key, rationale=because, **more)
 
 
@@ -268,7 +275,7 @@ def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject) 
             when=union.begun,
             until=union.ended,
             qualifier=qualifier,
-            target=link_target(row.links, person.span),
+            target=name_target(page, person.span),
         )
 
 

@@ -9,6 +9,7 @@ from kiwiresearch.kin.extract.mentions import (
     is_mention,
     leaves_pronoun_to_subject,
     names_only_other_sex,
+    opening_kin,
     sentence_referent,
 )
 from kiwiresearch.kin.extract.name_lists import Span
@@ -22,7 +23,7 @@ from kiwiresearch.kin.extract.pronouns import (
 )
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan, sentences_of
 from kiwiresearch.kin.language import ENGLISH, regex
-from kiwiresearch.kin.names import sex_of_name
+from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 
@@ -105,9 +106,11 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
             state = "subject"
         if state == "subject" and _ends_with_relative(page.text, clause, subject):
             state = "relative"
+        if state == "subject" and _ends_with_other(page.text, clause, subject, capitals):
+            state = "other"
         about_subject = bool(clause.mentions or clause.possessives or ENGLISH.couple.match(text))
         wed = wed or (state == "subject" and about_subject and bool(ENGLISH.married.search(text)))
-        couple = _couple_after(text, clause, couple=couple, ahead=met is not None)
+        couple = _couple_after(text, clause, subject, couple=couple, ahead=met is not None)
         if not aside:
             met = clause.start if _has_met(page.text, clause, subject) else None
 
@@ -137,16 +140,40 @@ def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
     return bool(found and ends and not ENGLISH.cap.search(text[ends[-1] : found.start()]))
 
 
-def _couple_after(text: str, clause: Clause, *, couple: bool, ahead: bool) -> bool:
+def _couple_after(text: str, clause: Clause, subject: PageSubject, *, couple: bool, ahead: bool) -> bool:
     """Whether 'they' in the next sentence are the subject and a spouse."""
     if ENGLISH.couple.match(text):
         own = text.startswith("The couple") and bool(clause.mentions or clause.possessives)
         return couple or own or (ahead and bool(ENGLISH.married_word.search(text)))
     if not ENGLISH.married.search(text):
         return couple
+    if clause.opening_pronoun_means == "relative" and _is_wedding_of_relative(text, subject):
+        return False
     if clause.opening_pronoun_means == "other":
         return couple and bool(ENGLISH.pronoun_opens.match(text))
     return couple or bool(clause.mentions or clause.possessives)
+
+
+def _is_wedding_of_relative(text: str, subject: PageSubject) -> bool:
+    """'His younger sister married Tom Hay': 'they' in the next sentence are those two."""
+    kin = opening_kin(text, subject)
+    if kin is None or kin["kind"] in ENGLISH.spouses:
+        return False
+    return not ENGLISH.married.search(text, 0, kin.start("kind"))
+
+
+def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+    """'Carter had a son, and Ned never left Aue': 'he' in the next sentence may be Ned."""
+    last = max((anchor.end for anchor in clause.mentions), default=clause.start)
+    known, opening = name_words(), text[subject.opening.start : subject.opening.end]
+    return any(
+        ENGLISH.new_clause.search(text, clause.start, run.start())
+        and ENGLISH.acts.match(text, run.end(), clause.end)
+        and sex_of_name(run[0]) in ("", subject.sex)
+        and run[0] not in opening
+        and fold(run[0].split()[0]) in (capitals.persons - ENGLISH.places | known.male | known.female)
+        for run in ENGLISH.capital_run.finditer(text, last, clause.end)
+    )
 
 
 def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
@@ -213,6 +240,9 @@ def _clause(
             joint = ENGLISH.with_another.match(text, found.end(), sentence.end)
             if joint:
                 owners.append(Span(found.start(), joint.end()))
+    if start == "subject" and subject.sex == "male":
+        widowed = (Span(*found.span()) for found in ENGLISH.widower.finditer(text, sentence.start, sentence.end))
+        anchors.extend(widowed)
     roles = subject.role.finditer(text, sentence.start, sentence.end) if start == "subject" else ()
     owners.extend(Span(*found.span()) for found in roles if ENGLISH.kin_noun.match(text, found.end(), sentence.end))
     if subject.pronoun:

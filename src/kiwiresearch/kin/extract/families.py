@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kiwiresearch.kin.extract.boxes import qualifier_in
-from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, link_target, snippet_at
+from kiwiresearch.kin.extract.boxes import doubt_or_qualifier_in, qualifier_in
+from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, name_target, snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
-from kiwiresearch.page import Block, PageDoc, Section, Table
+from kiwiresearch.page import Block, Cell, PageDoc, Section, Table
 from kiwiresearch.text import fold
 
 TABLE_CONFIDENCE = 0.8
@@ -62,7 +62,7 @@ def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
             snippet_at(page, Span(cell.start, name.end)),
             "prose",
             TABLE_CONFIDENCE,
-            target=link_target(page.links, name),
+            target=name_target(page, name),
             locator=heading,
             rationale="a cell of an ancestor table",
             relative_facts=dates_after_name(page, name, cell.end),
@@ -159,6 +159,7 @@ def _items(
     """Items that begin with a name, if the sentence above them is about children."""
     reading = direct
     qualifier = said
+    over = heading
     for block in blocks:
         text = page.text[block.start : block.end]
         if block.kind == "paragraph" and not by_parent:
@@ -172,10 +173,10 @@ def _items(
         if ENGLISH.heads_others.fullmatch(text):
             reading = False
         elif ENGLISH.heads_children.fullmatch(text) or (direct and ENGLISH.by_parent.fullmatch(text)):
-            reading = True
+            reading, over = True, text.strip()
         elif reading:
             because = "an item in a list of children"
-            yield from _child(page, Span(block.start, block.end), heading, qualifier, LIST_CONFIDENCE, because)
+            yield from _child(page, Span(block.start, block.end), over, qualifier, LIST_CONFIDENCE, because)
 
 
 def _child(
@@ -207,7 +208,7 @@ def _child(
         "prose",
         sure,
         qualifier=qualifier,
-        target=link_target(page.links, found),
+        target=name_target(page, found),
         locator=heading,
         rationale=f"{because} in the section {heading!r}",
         relative_facts=dates_after_name(page, found, span.end),
@@ -235,8 +236,23 @@ def _table(
     if ENGLISH.of_others.search(top):
         return
     because = "a row of a table of children"
+    over = heading
     for row in rows[1:]:
+        line = page.text[row[0].start : row[0].end].strip()
+        if len(row) == 1 and ENGLISH.by_parent.fullmatch(line):
+            over = line
         if headed and len(row) < 2:
             continue
-        for child in _child(page, Span(row[0].start, row[0].end), heading, said, TABLE_CONFIDENCE, because):
-            yield replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))
+        for child in _child(page, Span(row[0].start, row[0].end), over, said, TABLE_CONFIDENCE, because):
+            dated = replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))
+            yield _with_note(page, dated, row)
+
+
+def _with_note(page: PageDoc, child: ExtractedFact, row: tuple[Cell, ...]) -> ExtractedFact:
+    """The child of a row, with what a later cell says first of the relation: 'reputed illegitimate; married'."""
+    for cell in row[1:]:
+        opening = ENGLISH.first_words.match(page.text, cell.start, cell.end)
+        qualifier = doubt_or_qualifier_in(opening[0]) if opening else ""
+        if qualifier and not child.qualifier:
+            return replace(child, qualifier=qualifier, snippet=snippet_at(page, Span(row[0].start, cell.end)))
+    return child

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.subject import PageSubject
-from kiwiresearch.kin.language import ENGLISH, Pattern, regex
+from kiwiresearch.kin.language import ENGLISH, Pattern, regex, sex_by_kin
+from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page import Cell, Link, PageDoc
+from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, dates_in
 
 MAX_AGE = 122
@@ -169,6 +171,28 @@ def snippet_at(page: PageDoc, span: Span) -> Snippet:
 def link_target(links: Iterable[Link], span: Span) -> str:
     """The target of the first link within a span."""
     return next((link.target for link in links if link.in_text and span.start <= link.start < span.end), "")
+
+
+def name_target(page: PageDoc, name: Span) -> str:
+    """The target of the link of a name itself: only titles stand before it in the name.
+
+    In 'Elizabeth of York, wife of [Henry VII]' and 'Emma [Wedgwood]' the link is about somebody or something else.
+    """
+    found = next((link for link in page.links if link.in_text and name.start <= link.start < name.end), None)
+    before = page.text[name.start : found.start].split() if found else []
+    is_own = not before or (fold(before[-1]) in name_words().honorifics and "," not in "".join(before))
+    return found.target if found and is_own else ""
+
+
+SEXED_FIELDS = ("spouse", "partner", "child", "sibling")
+
+
+def sex_facts(field: FieldName, name: str, quote: Snippet) -> tuple[ExtractedFact, ...]:
+    """The sex of a relative, if the words of the quote that call them one tell it: 'his wife', 'two sons'."""
+    sex = sex_by_kin(quote.words, field) if field in SEXED_FIELDS else ""
+    if not sex or sex_of_name(name) not in ("", sex):
+        return ()
+    return (ExtractedFact("sex", sex, quote, "prose", LISTED_CONFIDENCE, rationale="the word for the relative"),)
 
 
 LISTED_CONFIDENCE = 0.75

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
-from kiwiresearch.kin.extract.relations import Relation, Rule, words_since_subject
+from kiwiresearch.kin.extract.relations import Relation, Rule, names_person, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.source_facts import ExtractedFact
@@ -47,7 +47,7 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
         name = name_after(text, found.end(), clause.end, described=True)
         if not name:
             continue
-        if between and not ENGLISH.cap.search(between[1]) and not ENGLISH.others_tell.search(between[1]):
+        if between and not names_person(between[1]) and not ENGLISH.others_tell.search(between[1]):
             yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
         after = next((span for span in clause.mentions if span.start > name.span.end), None)
         opens = found.start() == clause.start
@@ -165,6 +165,18 @@ def _became(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relatio
             yield Relation(field, name, Span(name.start, kin.end()), Rule.BECAME, kin["kind"])
 
 
+def _kin_of_subject(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+    """'A was a sister of Carter', 'A was brother to Carter'."""
+    for anchor in clause.mentions:
+        role = ENGLISH.was_kin_of.search(text, clause.start, anchor.start)
+        name = _name_before(text, clause.start, role.start()) if role else None
+        if not role or not name or name.start != clause.start or subject.mention.match(text, name.start):
+            continue
+        yield Relation(
+            ENGLISH.owned_fields[role["kind"]], name, Span(name.start, anchor.end), Rule.BECAME, role["kind"]
+        )
+
+
 def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'He met A, and they married', in one sentence or two."""
     wed = ENGLISH.they_married.search(text[clause.start : clause.end])
@@ -194,6 +206,7 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject], Iterator[Relation]], 
     NameAfterSubject("and_wife", Rule.AND_WIFE),
     _was_taken,
     _became,
+    _kin_of_subject,
     _met,
 )
 

@@ -112,16 +112,20 @@ def _is_about_another(text: str, subject: PageSubject) -> bool:
     return bool(ENGLISH.in_turn.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
 
 
-def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
-    """Whether a sentence about a relative leaves 'he' to the subject: 'Her father was a smith. She …'."""
+def opening_kin(text: str, subject: PageSubject) -> Match | None:
+    """The noun for the relative with whom a sentence opens: 'His younger sister', "Carter's father"."""
     mention = subject.mention.match(text)
     owner = regex.match(r"['’]s?", text[mention.end() :]) if mention else regex.match(r"\w+", text)
-    at = (mention.end() if mention else 0) + (owner.end() if owner else 0)
-    kin = ENGLISH.kin_noun.match(text, at)
+    return ENGLISH.kin_noun.match(text, (mention.end() if mention else 0) + (owner.end() if owner else 0))
+
+
+def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+    """Whether a sentence about a relative leaves 'he' to the subject: 'Her father was a smith. She …'."""
+    kin = opening_kin(text, subject)
     if not kin:
         return True
     sex = ENGLISH.kin_sex.get(kin["kind"].lower().split("-")[-1], "")
-    if kin["kind"].endswith(("s", "ren", "family")):
+    if kin["kind"].endswith(("s", "ren", "family")) or ENGLISH.other_parent_too.search(text, kin.end()):
         return True
     if not sex or sex == subject.sex:
         return False

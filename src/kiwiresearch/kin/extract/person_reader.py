@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
 from kiwiresearch.kin.extract.clauses import Clause, clauses_of
 from kiwiresearch.kin.extract.families import family_facts
-from kiwiresearch.kin.extract.life_dates import lead_facts, link_target, snippet_at
+from kiwiresearch.kin.extract.grandparents import with_grandparents
+from kiwiresearch.kin.extract.life_dates import lead_facts, name_target, sex_facts, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.people import judge_page
@@ -22,7 +23,7 @@ from kiwiresearch.kin.extract.relatives import (
 )
 from kiwiresearch.kin.extract.subject import PageSubject, subject_of
 from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
-from kiwiresearch.kin.names import parse_name, sex_of_name
+from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import PARENT_FIELDS, Qualifier
 from kiwiresearch.page import PageDoc
@@ -103,6 +104,8 @@ DATED_RULES = (
     Rule.MARRIED, Rule.WHOM_MARRIED, Rule.WHOSE_DAUGHTER, Rule.BOTH_MARRIED, Rule.MARRIED_BY, Rule.MET_AND_MARRIED,
 )  # fmt: skip
 """A date that opens their sentence is that of the wedding."""
+GRANTED_RULES = (Rule.POSSESSIVE, Rule.MARRIAGE_TO)
+"""Without a verb they tell nothing new: 'it was said that his brother Ned' doubts something else."""
 RelationReader = Callable[[str, Clause, PageSubject], Iterator[Relation]]
 RELATION_READERS: tuple[RelationReader, ...] = (
     read_child_of,
@@ -125,7 +128,8 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) 
         found = [item for read in RELATION_READERS for item in read(page.text, clause, subject)]
         for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives))):
             key = relation.field, relation.name.start
-            if key in seen or _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject):
+            unfit = _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject)
+            if key in seen or unfit or _is_bare_surname(page, relation):
                 continue
             seen.add(key)
             if relation.field == "spouse":
@@ -155,6 +159,16 @@ def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool
     return fold(name) in subject.name_tokens or fold(name) in (fold(subject.name), fold(page.title))
 
 
+def _is_bare_surname(page: PageDoc, relation: Relation) -> bool:
+    """'He married Adams', whom the page called Victoria Adams before: half of a name."""
+    name = page.text[relation.name.start : relation.name.end]
+    known = name_words()
+    if relation.field != "spouse" or " " in name or fold(name) in known.female | known.male:
+        return False
+    full = regex.finditer(rf"\b(\p{{Lu}}\p{{Ll}}+)\s+{regex.escape(name)}\b", page.text, endpos=relation.name.start)
+    return any(fold(found[1]) in known.female | known.male for found in full)
+
+
 def _has_wrong_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
     """A father is a man, a mother a woman; in old texts a man whom a man 'married' is another's husband."""
     sex = sex_of_name(page.text[relation.name.start : relation.name.end])
@@ -172,19 +186,24 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
         said = Span(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
     behind = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
-    claimed = ENGLISH.claimed.search(page.text, clause.start, relation.name.start)
+    is_taken_for_granted = relation.rule in GRANTED_RULES and not ENGLISH.is_word.search(
+        page.text[relation.quote.start : relation.name.start]
+    )
+    claimed = not is_taken_for_granted and ENGLISH.claimed.search(page.text, clause.start, relation.name.start)
     sections = reversed(page.sections)
+    quote = snippet_at(page, said)
     return ExtractedFact(
         relation.field,
         name,
-        snippet_at(page, said),
+        quote,
         "lead" if clause.early else "prose",
         LEAD_RELATIVE_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
         qualifier=_qualifier(behind or before) or ("disputed" if claimed else ""),
-        target=link_target(page.links, relation.name),
+        target=name_target(page, relation.name),
         locator=next((section.heading for section in sections if section.heading_start <= clause.start), ""),
         rationale=relation.rationale,
+        relative_facts=sex_facts(relation.field, name, quote),
     )
 
 
@@ -237,7 +256,7 @@ def read_person(page: PageDoc) -> PersonReading:
     # The first fact with the same value and quote wins, so boxes and lead come before prose.
     for fact in (*sure, *events, *listed, *prose):
         once.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
-    facts = tuple(once.values())
+    facts = tuple(with_grandparents(page, clauses, tuple(once.values())))
     return PersonReading(
         page.ref,
         page.title,

@@ -13,6 +13,7 @@ from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName
+from kiwiresearch.text import fold
 
 
 class Rule(Enum):
@@ -70,7 +71,15 @@ def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = Fal
     return None
 
 
-def _cue_can_belong_to_subject(between: str) -> bool:
+def names_person(words: str) -> bool:
+    """Whether these words may name somebody: 'settled at Aue' names only a place."""
+    return any(
+        not ENGLISH.placed.search(words[: run.start()]) and fold(run[0]) not in ENGLISH.words["months"]
+        for run in ENGLISH.capital_run.finditer(words)
+    )
+
+
+def cue_can_belong_to_subject(between: str) -> bool:
     """Whether nothing between the subject and the cue can be what the cue belongs to."""
     if ENGLISH.blocks_kin.search(between):
         return False
@@ -106,7 +115,7 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         if kind in ("sons", "daughters", "children") and not one_of:
             continue  # 'his uncles Henry and Thomas, sons of'
         if between and (
-            not _cue_can_belong_to_subject(ENGLISH.aside.sub(" ", between[1]))
+            not cue_can_belong_to_subject(ENGLISH.aside.sub(" ", between[1]))
             or "(" in between[1]
             or _is_namesake(text, clause, *between)
         ):
@@ -178,7 +187,7 @@ def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Re
             between = between[0], ENGLISH.was_the_and.sub("was ", between[1])
         if between and ENGLISH.known_as.search(between[1]):
             continue  # 'is known as the father of Aue'
-        if not between or not _cue_can_belong_to_subject(between[1]) or not ENGLISH.was_or_comma.search(between[1]):
+        if not between or not cue_can_belong_to_subject(between[1]) or not ENGLISH.was_or_comma.search(between[1]):
             continue
         if kind in ("father", "mother", "brother", "sister") and ENGLISH.a_before_role.search(between[1]):
             continue  # 'a brother of the order'

@@ -15,19 +15,25 @@ from kiwiresearch.kin.extract.name_lists import (
     names_after,
     skip_occupation,
 )
-from kiwiresearch.kin.extract.relations import Relation, Rule, parent_relations, words_since_subject
+from kiwiresearch.kin.extract.relations import Relation, Rule, names_person, parent_relations, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text import fold
 
+MAX_SENTENCE_BEFORE = 200
+"""How far back the sentence begins that tells of the children."""
+BLOOD_KIN = frozenset({"father", "mother", "brother", "sister", "brothers", "sisters"})
+SAME_SURNAME_WITHIN = 320
+"""How far back another person of the relative's surname may be who 'her' means."""
 GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 """A lower-case word may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
 
 
 def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
-    for owner in clause.possessives:
+    owners = *clause.possessives, *_owners_by_surname(text, clause, subject), *_owners_with_sibling(text, clause)
+    for owner in sorted(owners):
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
@@ -57,6 +63,8 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
                 yield _of_owner(kind, taken.span, owner)
             continue
         named = list(_named_kin(text, clause, kind, link, opens=owner.start == clause.start))
+        if is_pronoun and named and kind in BLOOD_KIN and _is_of_namesake(text, owner, named[0], subject):
+            continue
         yield from (_of_owner(kind, span, owner) for span in named)
         while named:  # 'his father A and mother B'
             more = ENGLISH.and_kin.match(text, named[-1].end, clause.end)
@@ -65,6 +73,41 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
                 break
             named = list(_named_kin(text, clause, more["kind"], link))
             yield from (_of_owner(more["kind"], span, owner) for span in named)
+
+
+def _owners_by_surname(text: str, clause: Clause, subject: PageSubject) -> Iterator[Span]:
+    """'Downes doubts that his father Tom Carter was a smith': the father's surname tells that it is Carter's."""
+    surname = parse_name(subject.name).surname
+    if not surname or not subject.possessive or clause.opening_pronoun_means == "relative":
+        return
+    for found in regex.finditer(rf"\b{subject.possessive}(?=\s)", text, pos=clause.start, endpos=clause.end):
+        owner, before = Span(*found.span()), text[clause.start : found.start()]
+        kin = ENGLISH.father_named.match(text, owner.end, clause.end)
+        has_surname = kin and fold(parse_name(kin["name"]).surname) == fold(surname)
+        of_others = any(
+            fold(bearer[1]) not in subject.name_tokens
+            for bearer in regex.finditer(rf"(\p{{Lu}}[\p{{L}}\-]*)\s+{regex.escape(surname)}\b", before)
+        )
+        if has_surname and owner not in clause.possessives and not of_others and not ENGLISH.any_kin.search(before):
+            yield owner
+
+
+def _owners_with_sibling(text: str, clause: Clause) -> Iterator[Span]:
+    """'Carter and his brother … their mother': hers is theirs."""
+    for anchor in clause.mentions:
+        found = ENGLISH.with_sibling.match(text, anchor.end + 1, clause.end)
+        if found and not names_person(found[0]):
+            yield Span(found.end() - len("their"), found.end())
+
+
+def _is_of_namesake(text: str, owner: Span, name: Span, subject: PageSubject) -> bool:
+    """'Catherine Grey died. Her sister, Mary Grey': the surname tells that it is Catherine's sister."""
+    relative = parse_name(text[name.start : name.end])
+    if not relative.surname or subject.name_tokens & set(fold(relative.surname).split()):
+        return False
+    bearer = regex.compile(rf"(\p{{Lu}}[\p{{L}}\-]+)\s+{regex.escape(relative.surname)}\b")
+    before = bearer.finditer(text, pos=max(0, owner.start - SAME_SURNAME_WITHIN), endpos=owner.start)
+    return any(found[1] not in relative.given and fold(found[1]) not in subject.name_tokens for found in before)
 
 
 def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
@@ -122,7 +165,10 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
         if (
             not kin
             or not opened
-            or (text[owner.start : owner.end].lower() == subject.possessive and "(" not in opened[0])
+            or (
+                text[owner.start : owner.end].lower() == subject.possessive
+                and not _may_follow_name(text, clause, opened, subject)
+            )
         ):
             continue
         if not ENGLISH.apposition_end.match(text[kin.end() : clause.end]):
@@ -142,6 +188,15 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
         yield Relation(ENGLISH.owned_fields[kin["kind"]], Span(*named[-1].span()), said, Rule.APPOSITION)
 
 
+def _may_follow_name(text: str, clause: Clause, opened: Match, subject: PageSubject) -> bool:
+    """Whether 'his' after a name is surely not that person's: in brackets, or after a woman with whom it begins."""
+    name = name_after(text, clause.start, clause.end)
+    if "(" in opened[0] or name is None:
+        return "(" in opened[0]
+    is_of_other_sex = sex_of_name(text[name.span.start : name.span.end]) == subject.opposite != ""
+    return is_of_other_sex and name.span.end == clause.start + opened.start()
+
+
 def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'they had two daughters, A and B', 'their children were A, B and C'."""
     together = ENGLISH.couple.match(text, clause.start, clause.end)
@@ -149,6 +204,8 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         return
     yield from _their_children(text, clause, subject)
     yield from _was_born(text, clause)
+    yield from _some_of_them(text, clause)
+    yield from _each_of_them(text, clause)
     for had in ENGLISH.had_children.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
         family = rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$"
@@ -156,6 +213,31 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
             start = clause.start
         if start >= 0:
             yield from _children_behind(text, clause, had.end(), start, subject)
+
+
+def _each_of_them(text: str, clause: Clause) -> Iterator[Relation]:
+    """'Of his two sons by Ruth, Tom died young, and Max left'."""
+    opened = ENGLISH.each_of.match(text, clause.start, clause.end)
+    is_own = any(clause.start < owner.start < clause.start + len("Of his") for owner in clause.possessives)
+    at = opened.end() if opened and is_own else -1
+    while at >= 0:
+        name = name_after(text, at, clause.end)
+        if name:
+            yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.HAD_CHILDREN)
+        more = ENGLISH.next_of_each.search(text, name.span.end, clause.end) if name else None
+        at = more.end() if more else -1
+
+
+def _some_of_them(text: str, clause: Clause) -> Iterator[Relation]:
+    """'They had three children. Two of them, A and B, …'."""
+    opened = ENGLISH.of_them.match(text, clause.start, clause.end)
+    before = text[max(0, clause.start - MAX_SENTENCE_BEFORE) : clause.start] if opened else ""
+    last = list(ENGLISH.they_had_children.finditer(before))
+    if not opened or not clause.they_are_couple or not last:
+        return
+    start = clause.start - len(before) + last[-1].start()
+    for name in names_after(text, opened.end(), clause.end, many=not opened[0].startswith("One")):
+        yield Relation("child", name.span, Span(start, name.span.end), Rule.THEIR_CHILDREN)
 
 
 def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
@@ -207,9 +289,18 @@ def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iter
             yield from _children_behind(text, clause, anchor.end, clause.start)
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
     if him and (
-        clause.they_are_couple or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
+        clause.they_are_couple
+        or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
+        or _is_only_man(text, clause, him.start(), subject)
     ):
         yield from _children_behind(text, clause, him.end(), clause.start)
+
+
+def _is_only_man(text: str, clause: Clause, at: int, subject: PageSubject) -> bool:
+    """'Carter met Ruth Hay, who bore': only women are named after the subject."""
+    own = [anchor.end for anchor in clause.mentions if anchor.end <= at]
+    named = ENGLISH.capital_run.findall(text, own[-1], at) if own else []
+    return bool(named) and all(sex_of_name(name) == subject.opposite for name in named)
 
 
 def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives: frozenset[str]) -> Iterator[Relation]:

@@ -179,6 +179,8 @@ def _token_violation(quote: SourceQuote, tokens: list[Token], *, is_verb: bool) 
         return "HF_045" if is_other_sex(quote, last.small) else None
     if last.small in words["plural"]:
         return "HF_043" if is_verb else None
+    if last.small == "widower" and len(tokens) > 1 and tokens[-2].small == "the":
+        return None if quote.sex == "male" else "HF_045"
     if last.small in quote.table.kin.kinds:
         is_aside = is_verb and "," in signs and any(token.text == "," for token in tokens)
         return None if is_aside and can_name_subject(quote, leading_name(quote, tokens), is_first=True) else "HF_043"

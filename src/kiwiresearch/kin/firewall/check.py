@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from kiwiresearch.kin.firewall.attribution import is_denied
 from kiwiresearch.kin.firewall.events import date_fit, event_statement_violation, event_violation, quoted_dates
 from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
-from kiwiresearch.kin.firewall.relations import relation_violation
+from kiwiresearch.kin.firewall.relations import grandparent_violation, relation_violation
 from kiwiresearch.kin.firewall.violations import Code, Violation
+from kiwiresearch.kin.language import sex_by_kin
 from kiwiresearch.kin.lineage import parse_ancestor_label
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact
-from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, Sex
+from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, SEX_OF_PARENT, FieldName, Sex
 
 MAX_QUOTE = 2_500
 SURE = 0.6
@@ -185,15 +186,42 @@ def _marriage_date_violations(extracted: ExtractedFact, quote: SourceQuote) -> I
 
 
 def check_relative(
-    extracted: ExtractedFact, text: str, descent: tuple[FieldName, ...], name: str
+    extracted: ExtractedFact,
+    text: str,
+    descent: tuple[FieldName, ...],
+    name: str,
+    *,
+    subject: str = "",
+    sex: Sex = "",
+    other_names: tuple[str, ...] = (),
 ) -> tuple[Violation, ...]:
     """The reasons to reject a statement about the relative `name`, whom `descent` leads to from the person.
 
-    Only a label that names the full descent proves who their parents are: 'Paternal grandfather'.
+    Who their parents are is proved by a label that names the full descent ('Paternal grandfather'), by a sentence about
+    them ('A, daughter of B'), or by one about the person ('his maternal grandfather, B').
     """
     if extracted.field in RELATION_FIELDS:
-        return tuple(_label_violations(extracted, text, (*descent, extracted.field)))
+        if parse_ancestor_label(extracted.snippet.words):
+            return tuple(_label_violations(extracted, text, (*descent, extracted.field)))
+        of_relative = check(extracted, text, name, SEX_OF_PARENT.get(descent[-1], "") or sex_of_name(name))
+        if not of_relative or len(descent) > 1:
+            return of_relative
+        problems = list(quote_violations(extracted, text))
+        if problems:
+            return tuple(problems)
+        quote = SourceQuote(text, extracted.snippet.start, extracted.snippet.end, subject, sex, other_names)
+        code = grandparent_violation(quote, extracted.value, descent[-1], name)
+        return (Violation(code, f"{extracted.field} {extracted.value}"),) if code else ()
+    if extracted.field == "sex":
+        return tuple(_sex_violations(extracted, text, descent[-1]))
     return check(extracted, text, name, sex_of_name(name))
+
+
+def _sex_violations(extracted: ExtractedFact, text: str, field: FieldName) -> Iterator[Violation]:
+    """The word for the relative tells the sex: 'his' tells that of another."""
+    yield from quote_violations(extracted, text)
+    if sex_by_kin(extracted.snippet.words, field) != extracted.value:
+        yield Violation("HF_045", f"sex {extracted.value}")
 
 
 def _label_violations(extracted: ExtractedFact, text: str, descent: tuple[FieldName, ...]) -> Iterator[Violation]:

@@ -20,7 +20,8 @@ from kiwiresearch.kin.firewall.attribution import (
 from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
-from kiwiresearch.kin.names import sex_of_name
+from kiwiresearch.kin.lineage import SIDES
+from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, RELATION_FIELDS, FieldName, Sex
 from kiwiresearch.text import fold
 
@@ -89,6 +90,34 @@ def relation_violation(quote: SourceQuote, field: FieldName, value: str) -> Code
     return max(codes, key=NEAREST_TO_PROOF_LAST.index, default="HF_041")
 
 
+def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, parent: str) -> Code | None:
+    """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side.
+
+    If no word tells the side, the father must have the surname of the grandparents.
+    """
+    codes: list[Code] = []
+    for start, end in quote.spans(value):
+        cues = list(ENGLISH.grandparent_cue.finditer(quote.words, 0, start))
+        if not cues:
+            codes.append("HF_041")
+            continue
+        cue = cues[-1]
+        behind = ENGLISH.on_side.search(quote.words, end)
+        told = SIDES.get((cue["side"] or "").lower(), behind["side"] if behind and cue["of"] else "")
+        surname = fold(parse_name(parent).surname)
+        named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
+        if told != side and (told or side != "father" or surname not in named):
+            codes.append("HF_042")
+            continue
+        found = FamilyCue("other", cue.start("kin"), cue.end("kin"), cue["kin"].lower())
+        held = holder_violation(quote, found.start, is_verb=False) if cue["of"] else owner_violation(quote, cue.start())
+        code = held or statement_violation(quote, found, start, end, asserts=bool(cue["of"]))
+        if code is None:
+            return None
+        codes.append(code)
+    return max(codes, key=NEAREST_TO_PROOF_LAST.index, default="HF_041")
+
+
 def _is_namesake(quote: SourceQuote, value: str) -> bool:
     """Whether the quote gives a relative the subject's own name: 'his father, also named Isaac Newton'."""
     firsts = (
@@ -132,7 +161,7 @@ def _in_prose(quote: SourceQuote, field: FieldName, start: int, end: int) -> Cod
     if not cues:
         return "HF_041"
     cue = _governing(quote, cues, start)
-    if not _reaches(quote, quote.words[cue.end : start]):
+    if not _begins_clause_of_each(quote, start) and not _reaches(quote, quote.words[cue.end : start]):
         return "HF_041"
     second = _second_parent(quote, cues, start)
     if field not in (second or _relations_by_cue(quote, cue, start, end)):
@@ -140,6 +169,14 @@ def _in_prose(quote: SourceQuote, field: FieldName, start: int, end: int) -> Cod
     proof = cues[1] if second else cue
     asserts = _is_tie(quote, proof) or _is_inverted(quote, proof)
     return _wrong_holder(quote, proof) or statement_violation(quote, proof, start, end, asserts=asserts)
+
+
+def _begins_clause_of_each(quote: SourceQuote, start: int) -> bool:
+    """'Of his two sons, Tom died and Max left': each begins a clause of his own."""
+    if not ENGLISH.each_of.match(quote.words):
+        return False
+    at = quote.start + start
+    return any(found.end() == at for found in ENGLISH.next_of_each.finditer(quote.text, quote.start, at + MAX_BEHIND))
 
 
 def _governing(quote: SourceQuote, cues: list[FamilyCue], start: int) -> FamilyCue:
@@ -290,6 +327,6 @@ def _cue_behind(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
 
 def _reaches(quote: SourceQuote, gap: str) -> bool:
     """Whether a kinship word still applies to the name after this gap."""
-    rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", gap, count=1))
+    rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", ENGLISH.after_of_them.sub("", gap), count=1))
     rest = ENGLISH.check_apposition.sub(" ", rest + " ")
     return not STRICT_SENTENCE_END.search(rest) and governs(quote, re.split(r"[;:]", rest)[-1])

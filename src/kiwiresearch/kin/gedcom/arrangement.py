@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from kiwiresearch.kin.gedcom.tags import quality_mark
 from kiwiresearch.kin.privacy import ShownTree
@@ -45,52 +47,65 @@ class Child:
         return any(tie.status in UNSETTLED for tie in self.ties)
 
 
+CoupleKey = tuple[tuple[PersonId, ...], str]
+"""The members of a couple, and for one parent alone the family of an imported file."""
+
+
+def couple_key(members: Iterable[PersonId], family: str = "") -> CoupleKey:
+    """How a couple is found. Of one parent, each family that a file had stays a family of its own."""
+    found = tuple(sorted(members))
+    return found, family if len(found) < 2 else ""
+
+
 @dataclass(slots=True)
 class Couple:
-    """One or two parents, the tie between them if one is known, and their children."""
+    """One or two parents, the ties between them, and their children."""
 
     husband: PersonId
     wife: PersonId
-    union: Relationship | None = None
+    unions: list[Relationship] = field(default_factory=list)
+    """Two people may have been partners first and spouses later."""
     children: list[Child] = field(default_factory=list)
+    family: str = ""
+    """The family of an imported file, for one parent alone."""
 
     @property
     def members(self) -> tuple[PersonId, ...]:
         return tuple(item for item in (self.husband, self.wife) if item)
 
 
-def build_couples(tree: Tree) -> list[Couple]:
-    """All families of a tree, in an order that depends only on the tree."""
+def build_couples(tree: Tree, families: Mapping[tuple[PersonId, PersonId], str] = MappingProxyType({})) -> list[Couple]:
+    """All families of a tree, one for each couple, in an order that depends only on the tree.
+
+    `families` are those of imported files in which a child has only one parent.
+    """
     ties = [tie for tie in tree.relationships if is_written(tie, tree)]
-    found: dict[tuple[PersonId, ...], list[Couple]] = defaultdict(list)
+    found: dict[CoupleKey, Couple] = {}
     for tie in sorted(ties, key=_start):
         if tie.kind in ("spouse_of", "partner_of"):
-            couple = _couple(tree, (tie.first, tie.second))
-            couple.union = tie
-            found[_key(couple.members)].append(couple)
+            members = (tie.first, tie.second)
+            found.setdefault(couple_key(members), _couple(tree, members)).unions.append(tie)
     parents: dict[PersonId, list[Relationship]] = defaultdict(list)
     for tie in ties:
         if tie.kind == "parent_of":
             parents[tie.second].append(tie)
     for child in sorted(parents, key=lambda parent: _by_birth(tree, parent)):
         for group in _groups(tree, parents[child], found):
-            members = tuple(tie.first for tie in group)
-            known = found[_key(members)]
-            if not known:
-                known.append(_couple(tree, members))
-            known[0].children.append(Child(child, group))
-    every = [couple for couples in found.values() for couple in couples]
-    return sorted(every, key=lambda couple: (_key(couple.members), _start(couple.union)))
+            known = [tie.first for tie in group]
+            family = families.get((known[0], child), "") if len(known) == 1 else ""
+            couple = found.setdefault(couple_key(known, family), _couple(tree, known, family))
+            couple.children.append(Child(child, group))
+    return sorted(found.values(), key=_in_order)
+
+
+def _in_order(couple: Couple) -> tuple[tuple[PersonId, ...], tuple[PersonId, ...]]:
+    return couple_key(couple.members)[0], tuple(child.person for child in couple.children)
 
 
 def is_written(tie: Relationship, tree: Tree) -> bool:
     """Whether a tie is exported: it counts, and is between two different people of the tree."""
     is_known = tie.first in tree.persons and tie.second in tree.persons
     return is_known and tie.first != tie.second and tie.status not in DISCARDED
-
-
-def _key(members: Iterable[PersonId]) -> tuple[PersonId, ...]:
-    return tuple(sorted(members))
 
 
 def _start(tie: Relationship | None) -> tuple[int, str]:
@@ -102,17 +117,18 @@ def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
     return (birth.earliest if birth else ENDLESS, person)
 
 
-def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:
+def _couple(tree: Tree, members: Iterable[PersonId], family: str = "") -> Couple:
     """Husband and wife of one or two people, by sex if known."""
     order = {"male": 0, "": 1, "female": 2}
     first, *second = sorted(members, key=lambda member: (order[tree.persons[member].sex], member))
     if second:
         return Couple(first, second[0])
-    return Couple("", first) if tree.persons[first].sex == "female" else Couple(first, "")
+    is_mother = tree.persons[first].sex == "female"
+    return Couple("", first, family=family) if is_mother else Couple(first, "", family=family)
 
 
 def _groups(
-    tree: Tree, ties: list[Relationship], couples: Mapping[tuple[PersonId, ...], list[Couple]]
+    tree: Tree, ties: list[Relationship], couples: Mapping[CoupleKey, Couple]
 ) -> list[tuple[Relationship, ...]]:
     """The parents of one child in pairs: those of the same kind who were a couple, or are father and mother."""
     left = sorted(ties, key=lambda tie: (-tie.confidence, tie.id))
@@ -120,26 +136,36 @@ def _groups(
     while left:
         parent = left.pop(0)
         others = [other for other in left if _are_partners(tree, parent, other, couples)]
-        others.sort(key=lambda other: not couples.get(_key((parent.first, other.first))))
+        others.sort(key=lambda other: not _are_a_couple(couples, parent, other))
         if others:
             left.remove(others[0])
         groups.append((parent, *others[:1]))
     return groups
 
 
-def _are_partners(
-    tree: Tree, one: Relationship, other: Relationship, couples: Mapping[tuple[PersonId, ...], list[Couple]]
-) -> bool:
+def _are_a_couple(couples: Mapping[CoupleKey, Couple], one: Relationship, other: Relationship) -> bool:
+    return couple_key((one.first, other.first)) in couples
+
+
+def _are_partners(tree: Tree, one: Relationship, other: Relationship, couples: Mapping[CoupleKey, Couple]) -> bool:
     if one.first == other.first:
         return False
     natural = one.qualifier in NATURAL and other.qualifier in NATURAL
     if not natural and one.qualifier != other.qualifier:
         return False
     sexes = {tree.persons[tie.first].sex for tie in (one, other)}
-    return bool(couples.get(_key((one.first, other.first)))) or (natural and sexes == {"male", "female"})
+    return _are_a_couple(couples, one, other) or (natural and sexes == {"male", "female"})
 
 
-def with_stable_ids(tree: ShownTree) -> ShownTree:
+class StableTree(NamedTuple):
+    """A tree with ids that depend only on its content, and those that its people and sources had before."""
+
+    tree: ShownTree
+    persons: Mapping[PersonId, PersonId]
+    sources: Mapping[SourceId, SourceId]
+
+
+def with_stable_ids(tree: ShownTree) -> StableTree:
     """The same tree, sorted: people by name, facts by value, sources by title; without what GEDCOM cannot express."""
     people = sorted(tree.persons.values(), key=lambda person: (*_person_key(person), person.id))
     sources = sorted(
@@ -150,7 +176,7 @@ def with_stable_ids(tree: ShownTree) -> ShownTree:
     named = {source.id: f"S{at:08}" for at, source in enumerate(sources)}
     facts = (_fact(fact, persons, named) for fact in tree.facts if fact.person in persons)
     ties = (_tie(tie, persons, named) for tie in tree.relationships)
-    return replace(
+    stable = replace(
         tree,
         persons={persons[person.id]: replace(person, id=persons[person.id]) for person in people},
         relationships=tuple(sorted(ties, key=lambda tie: tie.id)),
@@ -158,6 +184,7 @@ def with_stable_ids(tree: ShownTree) -> ShownTree:
         sources={named[source.id]: replace(source, id=named[source.id]) for source in sources},
         withheld=tuple(persons[item] for item in tree.withheld),
     )
+    return StableTree(stable, persons, named)
 
 
 def _person_key(person: Person) -> tuple[str, str, str, str, str]:

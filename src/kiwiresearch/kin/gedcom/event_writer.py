@@ -1,88 +1,17 @@
-"""Writes GEDCOM lines, citations and events."""
+"""Writes citations, sources and events."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kiwiresearch.kin.gedcom.dates import MONTHS, Version, other_calendar, read_date, write_date
-from kiwiresearch.kin.gedcom.facts_reader import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE
+from kiwiresearch.kin.gedcom.facts_reader import DATE_NOTE, FILE_SCHEME, HASH_NOTE, SCOPE_NOTE, URL_NOTE
+from kiwiresearch.kin.gedcom.nodes import GedcomWriter, Node
 from kiwiresearch.kin.gedcom.tags import SOURCE_WITHOUT_TEXT, EventFields, quality_mark
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Source, SourceId
 from kiwiresearch.text.dates import DateRange
-
-MAX_LINE_CHARS = 250
-"""GEDCOM 5.5.1 allows 255 characters in a line, including its level, tag and line end."""
-BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
-
-
-def one_line(text: str) -> str:
-    """A value on one line. Unlike `text.one_line`, it shows that a character is missing which GEDCOM forbids."""
-    return " ".join(_clean(text).split())
-
-
-def _clean(text: str) -> str:
-    return FORBIDDEN.sub("\ufffd", BREAKS.sub("\n", text))
-
-
-@dataclass(slots=True)
-class GedcomWriter:
-    """A file being written."""
-
-    version: Version
-    rows: list[str] = field(default_factory=list)
-
-    def pointer(self, level: int, tag: str, xref: str) -> None:
-        self.rows.append(f"{level} {tag} @{xref}@")
-
-    def record(self, xref: str, tag: str) -> None:
-        self.rows.append(f"0 @{xref}@ {tag}")
-
-    def date(self, level: int, date: str) -> None:
-        """A date, in which '@' is part of the grammar."""
-        self.rows.append(f"{level} DATE {date}")
-
-    def line(self, level: int, tag: str, value: str = "") -> None:
-        self.text(level, tag, one_line(value))
-
-    def text(self, level: int, tag: str, value: str) -> None:
-        """A value with all its lines."""
-        first, *more = _clean(value).split("\n")
-        self._put(level, tag, first, level + 1)
-        for line in more:
-            self._put(level + 1, "CONT", line, level + 1)
-
-    def _put(self, level: int, tag: str, value: str, below: int) -> None:
-        if self.version == "7.0":
-            escaped = "@" + value if value.startswith("@") else value
-            self.rows.append(f"{level} {tag} {escaped}" if escaped else f"{level} {tag}")
-            return
-        rest = value.replace("@", "@@")
-        lead = f"{level} {tag}"
-        while True:
-            cut = _cut(rest, MAX_LINE_CHARS - len(lead) - 1)
-            self.rows.append(f"{lead} {rest[:cut]}" if rest else lead)
-            rest = rest[cut:]
-            if not rest:
-                return
-            lead = f"{below} CONC"
-
-    def content(self) -> str:
-        return "\r\n".join((*self.rows, ""))
-
-
-def _cut(text: str, most: int) -> int:
-    """Where to cut: not next to a space, which readers would lose, and not inside an escape."""
-    if len(text) <= most:
-        return len(text)
-    for cut in range(most, most // 2, -1):
-        if not (text[cut - 1].isspace() or text[cut].isspace() or "@" in text[cut - 1 : cut + 1]):
-            return cut
-    signs = most - len(text[:most].rstrip("@"))
-    return most - signs % 2
-
 
 ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 QUOTE_NOTE = "Quote: "
@@ -94,10 +23,16 @@ class CitedSources:
 
     sources: Mapping[SourceId, Source]
     xrefs: dict[SourceId, str] = field(default_factory=dict)
+    repositories: dict[str, str] = field(default_factory=dict)
+    """The xref of each repository, by its name."""
 
     def xref(self, number: SourceId) -> str:
         """The xref of a source in the file, assigned at its first citation."""
         return self.xrefs.setdefault(number, f"S{len(self.xrefs) + 1}")
+
+    def repository(self, name: str) -> str:
+        """The xref of the repository of that name."""
+        return self.repositories.setdefault(name, f"R{len(self.repositories) + 1}")
 
 
 def write_citations(
@@ -146,23 +81,20 @@ def gedcom_day(iso: str) -> str:
     return f"{int(found[3])} {MONTHS[int(found[2]) - 1]} {found[1]}"
 
 
-def write_sources(out: GedcomWriter, sources: CitedSources) -> None:
-    """Write the records of the cited sources and their repositories."""
-    names = sorted({sources.sources[index].name for index in sources.xrefs} - {""})
-    places = {name: f"R{at}" for at, name in enumerate(names, 1)}
-    for number, xref in sources.xrefs.items():
-        source = sources.sources[number]
-        out.record(xref, "SOUR")
-        out.line(1, "TITL", source.title or source.name or source.url)
-        if source.name:
-            out.line(1, "ABBR", source.name)
-            out.pointer(1, "REPO", places[source.name])
-        for lead, value in ((URL_NOTE, source.url), (HASH_NOTE, source.content_hash)):
-            if value:
-                out.line(1, "NOTE", lead + value)
-    for name, xref in places.items():
-        out.record(xref, "REPO")
-        out.line(1, "NAME", name)
+def write_source(sources: CitedSources, number: SourceId, version: Version) -> Node:
+    """The record of a source. One that an imported file describes gets nothing that the file does not say."""
+    source, out = sources.sources[number], GedcomWriter(version)
+    is_described = source.url.startswith(FILE_SCHEME)
+    out.record(sources.xref(number), "SOUR")
+    out.line(1, "TITL", source.title or source.name or source.url)
+    if source.name and not (is_described and source.name == source.title):
+        out.line(1, "ABBR", source.name)
+    if source.name and not is_described:
+        out.pointer(1, "REPO", sources.repository(source.name))
+    for lead, value in ((URL_NOTE, source.url), (HASH_NOTE, "" if is_described else source.content_hash)):
+        if value:
+            out.line(1, "NOTE", lead + value)
+    return out.records[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,21 +110,38 @@ def included_facts(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVersion]:
-    """The versions of an event, the preferred one first; a date and a place from one source are one version."""
+    """The versions of an event, the preferred one first; a date and a place from the same words are one version."""
     dates = [fact for fact in included_facts(facts) if fact.field == fields.date]
     places = [fact for fact in included_facts(facts) if fact.field == fields.place]
-    found = [EventVersion(dates.pop(0) if dates else None, places.pop(0) if places else None)]
-    for date in dates:
-        place = next((place for place in places if _sources(place) & _sources(date)), None)
-        if place:
-            places.remove(place)
-        found.append(EventVersion(date, place))
-    found.extend(EventVersion(None, place) for place in places)
-    return [event_version for event_version in found if event_version.date or event_version.place]
+    found = _paired(dates, places, (_quotes, _sources))
+    first = next((version for version in found if version.place), None)
+    if dates and places and (first is None or first.place is not places[0] or first.date is None):
+        # Readers prefer the first place, so it stands with the first date if nothing says with which.
+        found = [EventVersion(dates[0], places[0]), *_paired(dates[1:], places[1:], (_sources,))]
+    return found
 
 
-def _sources(fact: Fact) -> set[str]:
-    return {evidence.source for evidence in fact.evidence}
+def _paired(
+    dates: Sequence[Fact], places: Sequence[Fact], kinds: Iterable[Callable[[Fact], set[tuple[str, ...]]]]
+) -> list[EventVersion]:
+    """The dates, each with a place from the same words or else the same source, and the places that are left."""
+    left, pairs = list(places), dict[str, Fact]()
+    for quotes in kinds:
+        for date in dates:
+            place = next((place for place in left if quotes(place) & quotes(date)), None)
+            if place and date.id not in pairs:
+                left.remove(place)
+                pairs[date.id] = place
+    found = [EventVersion(date, pairs.get(date.id)) for date in dates]
+    return [*found, *(EventVersion(None, place) for place in left)]
+
+
+def _quotes(fact: Fact) -> set[tuple[str, ...]]:
+    return {(evidence.source, evidence.locator, evidence.snippet) for evidence in fact.evidence}
+
+
+def _sources(fact: Fact) -> set[tuple[str, ...]]:
+    return {(evidence.source,) for evidence in fact.evidence}
 
 
 def write_event(

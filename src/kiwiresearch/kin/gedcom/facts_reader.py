@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,8 @@ MAX_QUOTE_CHARS = 600
 METHOD: Method = "gedcom"
 SCOPE_NOTE = "Speaks for: "
 """Prefix of a note that names the parts of an event a citation supports."""
+FILE_SCHEME = "gedcom:"
+"""The start of the address of a source that an imported file describes, or of the file itself."""
 URL_NOTE, HASH_NOTE = "Address: ", "Content hash: "
 """Prefixes of a source's notes with its address and the hash of its content."""
 
@@ -66,22 +69,23 @@ class GedcomFile:
             start = line.start
             stop = min((below.start for below in line.children), default=line.end)
             end = start + len(self.text[start : min(stop, start + MAX_QUOTE_CHARS)].rstrip("\r\n"))
-        source = self._own_source()
+        source = self.own_source()
         locator = f"{record.xref}, line {first.number}"
         words = self.text[start:end]
         number = self.id_of("evidence", str(start), str(end), "")
         return Evidence(number, source, words, start, end, locator, METHOD, UNRATED)
 
-    def _own_source(self) -> SourceId:
+    def own_source(self) -> SourceId:
+        """The file itself as a source."""
         number = self.id_of("source")
         if number not in self.sources:
             self.sources[number] = Source(
                 number,
-                f"gedcom:{self.name}",
+                f"{FILE_SCHEME}{self.name}",
                 self.name,
                 self.name,
                 content_hash=self.digest,
-                origin_group=f"gedcom:{self.digest}",
+                origin_group=f"{FILE_SCHEME}{self.digest}",
                 form="derivative",
             )
         return number
@@ -94,7 +98,7 @@ def citations_below(file: GedcomFile, record: GedcomLine, lines: Iterable[Gedcom
 
 def _read_citation(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> CitedEvidence:
     target = file.record(line, "SOUR") if line.points_to else None
-    source = _source(file, target) if target else _named_source(file, line)
+    source = recorded_source(file, target) if target else named_source(file, line)
     data = line.first("DATA")
     _set_access_date(file, source, data)
     texts = [*(data.all("TEXT") if data else ()), *line.all("TEXT")]
@@ -115,7 +119,8 @@ def _read_citation(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> Ci
     return CitedEvidence(evidence, frozenset(parts))
 
 
-def _source(file: GedcomFile, record: GedcomLine) -> SourceId:
+def recorded_source(file: GedcomFile, record: GedcomLine) -> SourceId:
+    """The source that a record describes."""
     number = file.id_of("source", record.xref)
     if number not in file.sources:
         notes = [line.value.strip() for line in record.all("NOTE")]
@@ -123,25 +128,29 @@ def _source(file: GedcomFile, record: GedcomLine) -> SourceId:
             lead: note.removeprefix(lead) for note in notes for lead in (URL_NOTE, HASH_NOTE) if note.startswith(lead)
         }
         title, name = record.get("TITL"), record.get("ABBR")
-        url = given.get(URL_NOTE) or f"gedcom:{file.name}#{record.xref}"
+        url = given.get(URL_NOTE) or f"{FILE_SCHEME}{file.name}#{record.xref}"
         file.sources[number] = Source(
             number,
             url,
             name or title or record.xref,
             title or name,
-            content_hash=given.get(HASH_NOTE, ""),
+            content_hash=given.get(HASH_NOTE) or _digest(file.text[record.start : record.end]),
             origin_group=url,
             form="derivative",
         )
     return number
 
 
-def _named_source(file: GedcomFile, line: GedcomLine) -> SourceId:
+def _digest(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def named_source(file: GedcomFile, line: GedcomLine) -> SourceId:
     """A source described in the citation itself, or missing from the file."""
     name = " ".join(line.value.split())[:200] or "unnamed source"
     number = file.id_of("source", "named", name)
     if number not in file.sources:
-        url = f"gedcom:{file.name}#{line.points_to}" if line.points_to else f"gedcom:{file.name}"
+        url = f"{FILE_SCHEME}{file.name}#{line.points_to}" if line.points_to else f"{FILE_SCHEME}{file.name}"
         file.sources[number] = Source(number, url, name, name, origin_group=f"{url} {name}", form="derivative")
     return number
 

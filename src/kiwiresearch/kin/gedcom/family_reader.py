@@ -106,7 +106,26 @@ def read_couple(
     lived = [read_event(file, record, line) for line in _typed(record, PARTNERS)]
     parting = record.first("DIV", "ANUL")
     ending = parting or next(_typed(record, UNION_ENDED), None)
+    kind = _kind(record, marriages, lived)
     began = next(iter((*marriages, *lived)), None)
+    if lived and any(marriage.when or marriage.place for marriage in marriages):
+        # They were partners before they married, or at another time.
+        _add_union(ties, family, couple, "partner_of", lived[0])
+        kind, began = "spouse_of", marriages[0]
+    _add_union(ties, family, couple, kind, began, parting, ending)
+
+
+def _add_union(
+    ties: RelationshipBuilder,
+    family: FamilyRecord,
+    couple: tuple[FamilyMember, FamilyMember],
+    kind: RelationKind,
+    began: ReadEvent | None,
+    parting: GedcomLine | None = None,
+    ending: GedcomLine | None = None,
+) -> None:
+    file, record = ties.file, family.record
+    first, second = (file.id_of("person", member.person.xref) for member in couple)
     named = family.evidence(partners_scope(couple[0].person.xref, couple[1].person.xref))
     evidence = [*(began.evidence("marriage") if began else ()), *named]
     if not evidence:
@@ -116,7 +135,7 @@ def read_couple(
     if not began and not parting:
         evidence = [replace(item, rationale=f"{MARRIAGE_NOT_STATED} {item.rationale}".strip()) for item in evidence]
     ties.add(
-        _kind(record, marriages, lived),
+        kind,
         first,
         second,
         evidence,
@@ -147,8 +166,6 @@ def _kind(record: GedcomLine, marriages: list[ReadEvent], lived: list[ReadEvent]
     return "partner_of" if lived or denied or is_unmarried else "spouse_of"
 
 
-READ_TAGS = frozenset({"HUSB", "WIFE", "CHIL", "MARR", "DIV", "ANUL", "SOUR", "NO", "_STAT"})
-IGNORED_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "SUBM", "REFN", "EXID", "RESN", "NCHI"})
 QUALIFIER_NOTE, STATUS_NOTE = "Qualifier: ", "Status: "
 """Prefixes of notes with a kind of parent, or a doubt, that GEDCOM or its readers cannot express."""
 STATUSES: dict[str, Status] = {"challenged": "disputed", "disproven": "rejected", "proven": "verified"}
@@ -171,15 +188,6 @@ def read_family(
     for child in family.children:
         for parent in parents:
             _read_parent(ties, family, parent, child)
-    for line in record.children:
-        if not _is_read(line):
-            file.notes.count_unread(line)
-
-
-def _is_read(line: GedcomLine) -> bool:
-    if line.tag == "EVEN":
-        return line.get("TYPE") in (PARTNERS, UNION_ENDED)
-    return line.tag in READ_TAGS or line.tag in IGNORED_TAGS
 
 
 def _members(file: GedcomFile, lines: Iterable[GedcomLine]) -> Iterator[FamilyMember]:
@@ -246,7 +254,6 @@ def read_siblings(ties: RelationshipBuilder, record: GedcomLine) -> None:
         kind = line.get("RELA") or (role.get("PHRASE") if role else "")
         other = file.record(line, "INDI") if line.points_to else None
         if kind.lower() != SIBLING.lower() or other is None or other is record:
-            file.notes.count_unread(line)
             continue
         evidence = [cited_evidence.evidence for cited_evidence in citations_below(file, record, [line])] or [
             file.quote_lines(record, line)

@@ -157,8 +157,6 @@ class ImportNotes:
 
     found: list[str] = field(default_factory=list)
     more: int = 0
-    unread: dict[str, list[int]] = field(default_factory=dict)
-    """How often a tag was skipped, and the line of its first occurrence."""
 
     def add(self, number: int, what: str) -> None:
         if len(self.found) < MAX_NOTES:
@@ -166,22 +164,9 @@ class ImportNotes:
         else:
             self.more += 1
 
-    def count_unread(self, line: GedcomLine, path: str = "") -> None:
-        """Note a line that no rule reads, by its tag, or by the path to it."""
-        called = path or line.tag
-        if called in self.unread or len(self.unread) < MAX_NOTES:
-            self.unread.setdefault(called, [0, line.number])[0] += 1
-
     def problems(self) -> tuple[str, ...]:
         """The errors of the file."""
         return (*self.found, *((f"{self.more} more notes of this kind.",) if self.more else ()))
-
-    def unread_tags(self) -> tuple[str, ...]:
-        """Valid lines that a tree cannot represent."""
-        return tuple(
-            f"{tag} was skipped: {count} {'line' if count == 1 else 'lines'}, first in line {first}."
-            for tag, (count, first) in sorted(self.unread.items())
-        )
 
 
 def version_of(text: str) -> str:

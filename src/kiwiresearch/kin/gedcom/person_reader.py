@@ -6,16 +6,26 @@ from dataclasses import dataclass
 
 from kiwiresearch.kin.gedcom.facts_reader import GedcomFile, PersonFacts, citations_below, read_event
 from kiwiresearch.kin.gedcom.lines import GedcomLine
-from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, BIRTH, DEATH, DEATH_TAGS, MARRIAGE, MARRIED, READ_EVENTS
+from kiwiresearch.kin.gedcom.tags import (
+    ATTRIBUTES,
+    BIRTH,
+    DEATH,
+    DEATH_TAGS,
+    MARRIAGE,
+    MARRIED,
+    NAME_FORMS,
+    READ_EVENTS,
+    UID,
+    UNTYPED,
+    is_address,
+    plain_name,
+)
 from kiwiresearch.kin.tree import Evidence, LivingStatus, Person, PersonId, Sex
 
-IGNORED_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "SUBM", "FAMC", "FAMS", "RESN", "REFN", "EXID", "NO"})
-IGNORED_TAGS |= {"ADOP", "ASSO", "AFN", "FSID", "_FSFTID"}
 SEXES: dict[str, Sex] = {"M": "male", "F": "female"}
 EXTERNAL = {"http://www.wikidata.org/entity/": "wikidata", "https://www.wikidata.org/entity/": "wikidata"}
 """The owner of the identifiers in an EXID of GEDCOM 7, by its address."""
 OTHER_IDS = {"FSID": "familysearch", "_FSFTID": "familysearch", "AFN": "ancestral_file"}
-NAME_FORMS = ("NICK", "_MARNM", "_AKA", "ROMN", "FONE", "TRAN")
 RESTRICTED = ("confidential", "privacy")
 
 
@@ -48,8 +58,6 @@ def _read_line(file: GedcomFile, record: GedcomLine, line: GedcomLine, facts: Pe
         facts.add(ATTRIBUTES[line.tag], line.value.strip(), _evidence(file, record, line))
     elif line.tag == "EVEN" and line.get("TYPE").lower() == MARRIED.lower():
         facts.add_event(MARRIAGE, read_event(file, record, line))
-    elif line.tag not in IGNORED_TAGS:
-        file.notes.count_unread(line)
 
 
 def _evidence(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> list[Evidence]:
@@ -65,11 +73,7 @@ def _read_name(file: GedcomFile, record: GedcomLine, line: GedcomLine, facts: Pe
     pieces = " ".join(part for part in (line.get("GIVN"), line.get("SURN")) if part)
     facts.add("name", plain_name(line.value) or plain_name(pieces), evidence)
     for form in line.all(*NAME_FORMS):
-        facts.add("name", plain_name(form.value), [file.quote_lines(record, line, form)])
-
-
-def plain_name(written: str) -> str:
-    return " ".join(written.replace("/", " ").split()).replace(" ,", ",")
+        facts.add("name", plain_name(form.value), evidence)
 
 
 def _person(file: GedcomFile, record: GedcomLine, number: PersonId, facts: PersonFacts, *, restricted: bool) -> Person:
@@ -105,7 +109,10 @@ def _happened(line: GedcomLine) -> bool:
 def _external(file: GedcomFile, record: GedcomLine) -> dict[str, str]:
     found = {"gedcom": f"{file.name}#{record.xref}"}
     for line in record.all("REFN"):
-        found[line.get("TYPE").lower() or "refn"] = line.value.strip()
+        kind = line.get("TYPE")
+        found[kind if is_address(kind) else kind.lower() or UNTYPED] = line.value.strip()
+    for line in record.all("UID", "_UID"):
+        found.setdefault(UID, line.value.strip())
     for line in record.all("EXID"):
         kind = line.get("TYPE")
         found[EXTERNAL.get(kind, kind or "exid")] = line.value.strip()

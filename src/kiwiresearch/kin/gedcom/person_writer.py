@@ -10,15 +10,24 @@ from kiwiresearch.kin.gedcom.arrangement import Child
 from kiwiresearch.kin.gedcom.event_writer import (
     CitedSources,
     EventVersion,
-    GedcomWriter,
     event_versions,
     included_facts,
     write_citations,
     write_event,
 )
 from kiwiresearch.kin.gedcom.family_reader import QUALIFIER_NOTE, STATUS_NOTE
-from kiwiresearch.kin.gedcom.person_reader import plain_name
-from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIED, OTHER_QUALIFIERS, EventFields
+from kiwiresearch.kin.gedcom.nodes import GedcomWriter
+from kiwiresearch.kin.gedcom.tags import (
+    ATTRIBUTES,
+    EVENTS,
+    MARRIED,
+    OTHER_QUALIFIERS,
+    UID,
+    UNTYPED,
+    EventFields,
+    is_address,
+    plain_name,
+)
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.privacy import ShownTree
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId
@@ -140,6 +149,12 @@ def _write_numbers(out: GedcomWriter, person: Person) -> None:
         if kind == "wikidata" and out.version == "7.0":
             out.line(1, "EXID", value)
             out.line(2, "TYPE", WIKIDATA)
+        elif kind == UID:
+            out.line(1, "UID" if out.version == "7.0" else "_UID", value)
+        elif is_address(kind) and out.version == "7.0":
+            out.line(1, "EXID", value)
+            out.line(2, "TYPE", kind)
         else:
             out.line(1, "REFN", value)
-            out.line(2, "TYPE", kind)
+            if kind != UNTYPED:
+                out.line(2, "TYPE", kind)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 from kiwiresearch.kin.tree import FieldName, Qualifier
@@ -22,6 +24,10 @@ MARRIAGE = EventFields("marriage_date", "marriage_place")
 
 EVENTS: dict[str, EventFields] = {"BIRT": BIRTH, "BAPM": BAPTISM, "DEAT": DEATH, "BURI": BURIAL}
 """In the order they are written."""
+EVENT_TAGS = frozenset(
+    tomllib.loads((Path(__file__).with_name("data") / "versions.toml").read_text(encoding="utf-8"))["events"]
+)
+"""Events and attributes, which have a date and a place."""
 READ_EVENTS = EVENTS | {"CHR": BAPTISM}
 ATTRIBUTES: dict[str, FieldName] = {"OCCU": "occupation", "TITL": "title"}
 MARRIED = "Marriage"
@@ -32,7 +38,11 @@ UNION_ENDED = "End of the union"
 """The event type for the end of a union other than a divorce."""
 NO_UNION = "The file does not say whether the parents were a couple."
 """The note of a family record that only says who the parents of a child are."""
+PROGRAM = "kiwiresearch"
+"""The program that wrote a file, in its header."""
 SIBLING = "Sibling"
+NAME_FORMS = ("NICK", "_MARNM", "_AKA", "ROMN", "FONE", "TRAN")
+"""Other forms of a name, below it."""
 DEATH_TAGS = ("DEAT", "BURI", "CREM", "PROB")
 """Events that only the dead have."""
 
@@ -61,3 +71,17 @@ UNRATED = 0.4
 def quality_mark(reliability: float) -> str:
     """The QUAY of a piece of evidence."""
     return next((mark for mark, least in QUALITY.items() if reliability >= least), "0")
+
+
+UID, UNTYPED = "uid", "refn"
+"""The kinds of an identifier that stays the same in all versions of a file, and of a number without a type."""
+
+
+def is_address(kind: str) -> bool:
+    """Whether the kind of an identifier is the address of who gives it."""
+    return "://" in kind
+
+
+def plain_name(written: str) -> str:
+    """A name without its slashes."""
+    return " ".join(written.replace("/", " ").split()).replace(" ,", ",")

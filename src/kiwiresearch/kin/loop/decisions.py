@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.conflict import Conflict, find_tree_conflicts
@@ -10,9 +10,10 @@ from kiwiresearch.kin.conflict_by_model import review_conflicts
 from kiwiresearch.kin.plausibility import find_implausible
 from kiwiresearch.kin.privacy import living_verdicts
 from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose, review_by_model
-from kiwiresearch.kin.store import CaseStore, ConflictRow
+from kiwiresearch.kin.store import IMPORTS, CaseStore, ConflictRow
 from kiwiresearch.kin.tree import Fact, PersonId, Relationship, Tree
 from kiwiresearch.llm import Model
+from kiwiresearch.messages import MessageRecord, message_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +27,17 @@ class Decisions:
     """Why a model did not help."""
 
 
-def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
+def decide(
+    store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None, is_resolving: bool = True
+) -> Decisions:
     """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the previous one.
 
+    Without `is_resolving`, records of one person are not looked for, which takes longest in a large family.
     A model is asked between the transactions, so the case is not locked while it answers.
     """
     if model is not None:
         update_living_status(store, year, years_after_death)  # the model may not see people who may be alive
-    merged, proposals, notes = resolve(store, model)
+    merged, proposals, notes = resolve(store, model) if is_resolving else ((), (), ())
     with store.step("verifier"):
         _dispute_implausible(store, store.tree())
     tree = store.tree()
@@ -42,6 +46,7 @@ def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Mo
         reviewed = review_conflicts(conflicts, tree, model)
         conflicts, notes = reviewed.conflicts, (*notes, *reviewed.notes)
     with store.step("conflict analyst"):
+        conflicts = _still_open(store.tree(), conflicts)
         _store_conflicts(store, conflicts)
         _prefer_recommended(store, tree, conflicts)
         _set_living(store, store.tree(), year, years_after_death)
@@ -72,19 +77,41 @@ def separated_ids(store: CaseStore) -> frozenset[Pair]:
     return frozenset(ordered_pair(*pair) for pair in pairs)
 
 
+def unconfirmed_pairs(store: CaseStore) -> Callable[[PersonId, PersonId], bool]:
+    """Whether an import brought one of two people to the other, so that only the owner may merge them."""
+    groups = [
+        (frozenset(map(store.canonical, entry["people"])), frozenset(map(store.canonical, entry["before"])))
+        for entry in store.state(IMPORTS) or ()
+    ]
+
+    def is_unconfirmed(one: PersonId, other: PersonId) -> bool:
+        return any(
+            (one in people and other in people | before) or (other in people and one in people | before)
+            for people, before in groups
+        )
+
+    return is_unconfirmed
+
+
 def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
-    """Two people in the order of a merge: the one with their own record survives it, or else the lower id."""
-    first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
+    """Two people in the order of a merge: the one with their own record survives it, or else with the fuller name."""
+    known = {person: store.person(person) for person in (one, other)}
+    first, second = sorted(
+        known, key=lambda person: ("record" not in known[person].external, -len(known[person].name.split()), person)
+    )
     return first, second
 
 
 def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
     merged: list[str] = []
     left = []
+    is_unconfirmed = unconfirmed_pairs(store)
     for proposal in proposals:
+        if not all(map(store.is_in_case, proposal.candidate_pair)):  # somebody removed one of them since
+            continue
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
-        if not is_sure or ordered_pair(one, other) in separated_ids(store):
+        if not is_sure or ordered_pair(one, other) in separated_ids(store) or is_unconfirmed(one, other):
             left.append(proposal)
             continue
         merged.append(
@@ -93,12 +120,20 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
                 rationale=proposal.merge_rationale,
                 why_not_split=proposal.merge_rationale,
                 why_not_merge=proposal.why_not_merge,
-                features=dict(proposal.matching_features.items()),
+                features={
+                    **{str(feature): score for feature, score in proposal.matching_features.items()},
+                    **merge_reasons(proposal.merge_rationale, proposal.why_not_merge),
+                },
                 score=proposal.similarity_score,
                 decided_by=proposal.decided_by,
             )
         )
     return tuple(merged), tuple(left)
+
+
+def merge_reasons(why: str, why_not: str) -> dict[str, MessageRecord | None]:
+    """The reasons of a merge as they are stored beside their English text."""
+    return {"why_message": message_record(why), "why_not_message": message_record(why_not)}
 
 
 def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
@@ -134,6 +169,14 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
         store.put_conflict(row)
     for gone in sorted(earlier - {conflict.conflict_id for conflict in found}):
         store.drop_conflict(gone)
+
+
+def _still_open(tree: Tree, found: Sequence[Conflict]) -> tuple[Conflict, ...]:
+    """The conflicts whose values are all still there: somebody may have changed them while a model was asked."""
+    known = {fact.id for fact in tree.facts} | {tie.id for tie in tree.relationships}
+    return tuple(
+        conflict for conflict in found if all(known.issuperset(value.facts) for value in conflict.competing_assertions)
+    )
 
 
 def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:

@@ -111,7 +111,7 @@ class ItemProcessor:
                 if frontier_item.id == original_item_id(item)
             )
             original = next(found, None)
-        if original is None:
+        if original is None or not self._is_wanted(original):
             self._store.queues.finish(item, "dropped")
             return StepResult(what, "No longer needed.")
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
@@ -133,6 +133,11 @@ class ItemProcessor:
             after = progress.after_step() if result.is_known else progress.after_query(new, fetched=bool(record))
             after.save(self._store)
         return StepResult(what, result.summary(new), new)
+
+    def _is_wanted(self, item: FrontierItem) -> bool:
+        """Whether the people of a search still belong to the case: somebody may have removed them since."""
+        people = (item.target_entity_id, str(item.context.get("of", "")))
+        return all(self._store.is_in_case(person) for person in people if person)
 
     def store_record(self, record: CheckedRecord, source: EvidenceSource, position: TreePosition) -> PersonId:
         """Store a record, and queue the relatives it names and the clues it gives."""

@@ -51,6 +51,19 @@ def is_same_full_name(one: PersonName, other: PersonName) -> bool:
     return len(mine & theirs) > 1 or is_same_king or is_same_place
 
 
+def cannot_share_person(one: str, other: str) -> bool:
+    """Whether two names are surely not one person's: number, 'Jr.', sex or 'Duke of …' differ."""
+    first, second = parse_name(one), parse_name(other)
+    sexes = {sex_of_name(one), sex_of_name(other)} - {""}
+    return len(sexes) > 1 or names_conflict(first, second) or _rule_apart(first, second)
+
+
+def _rule_apart(one: PersonName, other: PersonName) -> bool:
+    """Whether both have the same rank in different places: a Duke of York and a Duke of Sussex."""
+    mine, theirs = one.territories, other.territories
+    return any(mine[rank].isdisjoint(theirs[rank]) for rank in mine.keys() & theirs.keys())
+
+
 def core_words(name: PersonName) -> frozenset[str]:
     """The words of a given name, surname and maiden name, without titles."""
     return frozenset(fold(" ".join((*name.given, name.surname, name.maiden))).split())
@@ -120,6 +133,10 @@ class MentionedPerson:
         return self.mentions[0].checked.fact.value
 
     @property
+    def kind(self) -> str:
+        return self.mentions[0].kind
+
+    @property
     def field(self) -> FieldName:
         return self.mentions[0].checked.fact.field
 
@@ -161,7 +178,7 @@ def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[Check
 
 def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
     """Whether a mention is of a person mentioned before."""
-    kinds = {mention.kind, person.mentions[0].kind}
+    kinds = {mention.kind, person.kind}
     # A box says 'Parents' where the text says 'son of A and B'.
     if len(kinds) > 1 and not ("parent" in kinds and kinds <= set(PARENT_FIELDS)):
         return False
@@ -169,7 +186,7 @@ def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
         return mention.address == person.address
     if any(_dates_exclude(mention, other) or _are_listed_together(mention, other) for other in person.mentions):
         return False
-    return any(_is_same(mention.name, other.name, mention.kind) for other in person.mentions)
+    return any(is_short_form(mention.name, other.name, mention.kind) for other in person.mentions)
 
 
 def _dates_exclude(one: Mention, other: Mention) -> bool:
@@ -199,16 +216,17 @@ def _is_byname_against_surname(one: PersonName, other: PersonName) -> bool:
     return any(places) and any(houses) and places == houses[::-1] and not all(places)
 
 
-def _is_same(one: PersonName, other: PersonName, kind: str) -> bool:
+def is_short_form(one: PersonName, other: PersonName, kind: str) -> bool:
     """Whether one is a short form of the other; for a parent the first name is enough."""
-    if names_conflict(one, other) or not one.given or not other.given:
+    if names_conflict(one, other) or _rule_apart(one, other) or not one.given or not other.given:
         return False
     mine, theirs = core_words(one), core_words(other)
     bynames = {fold(one.byname), fold(other.byname)} - {""}
     if (mine <= theirs or theirs <= mine) and len(bynames) < 2 and not _is_byname_against_surname(one, other):
         return True
     if fold(one.given[0]) == fold(other.given[0]):
-        return kind in PARENT_FIELDS  # nobody has two fathers of one name
+        # Nobody has two fathers of one name; a wife's surname changes.
+        return kind in PARENT_FIELDS or (kind == "spouse" and len(mine & theirs) > 1)
     if len({sex_of_name(one.written), sex_of_name(other.written)} - {""}) > 1:
         return False  # Francis and Frances are a couple
     alike = token_similarity(one.given[0], other.given[0])

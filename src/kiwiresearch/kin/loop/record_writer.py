@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.loop.person_match import MentionedPerson, group_mentions
+from kiwiresearch.kin.loop.other_parents import other_parents
+from kiwiresearch.kin.loop.person_match import MentionedPerson, cannot_share_person, group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import sex_of_title
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
@@ -15,6 +16,7 @@ from kiwiresearch.kin.tree import (
     PARENT_FIELDS,
     RELATION_FIELDS,
     SEX_OF_PARENT,
+    Directness,
     FieldName,
     InformationKind,
     PersonId,
@@ -22,6 +24,7 @@ from kiwiresearch.kin.tree import (
     row_id,
 )
 from kiwiresearch.text import fold
+from kiwiresearch.zim import title_of_path
 
 AddressLookup = Callable[[str, str], str | None]
 """The address of the page at a path of a book; None if it does not exist."""
@@ -85,10 +88,12 @@ def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressL
     mentioned = group_mentions(related, writer.address_of)
     for unclear in mentioned.unclear:
         writer.store_fact(person, replace(unclear, status="unverified"))
-    return StoredRecord(
-        person,
-        tuple(writer.store_relative(person, mentioned_person, (address,)) for mentioned_person in mentioned.people),
-    )
+    relatives = tuple(writer.store_relative(person, relative, (address,)) for relative in mentioned.people)
+    stored = dict(zip(map(id, mentioned.people), relatives, strict=True))
+    for found in other_parents(record, mentioned.people):
+        for statement in found.statements:
+            writer.store_other_parent(stored[id(found.parent)].person, stored[id(found.child)].person, statement)
+    return StoredRecord(person, relatives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,12 @@ class _RecordWriter:
         self.store.add_person(found, person.name, sex, {"record": person.address} if person.address else {})
         return found
 
-    def _store_tie(self, person: PersonId, relative: PersonId, checked: CheckedFact) -> None:
+    def store_other_parent(self, parent: PersonId, child: PersonId, checked: CheckedFact) -> None:
+        self._store_tie(parent, child, checked, "indirect")
+
+    def _store_tie(
+        self, person: PersonId, relative: PersonId, checked: CheckedFact, directness: Directness = "direct"
+    ) -> None:
         field = checked.fact.field
         first, second = (relative, person) if field in PARENT_FIELDS else (person, relative)
         if self.store.canonical(first) == self.store.canonical(second):
@@ -174,12 +184,13 @@ class _RecordWriter:
             confidence=checked.confidence,
             reliability=checked.reliability,
             information=self.information,
+            directness=directness,
         )
 
     def address_of(self, checked: CheckedFact) -> str:
-        """The address that a relation links to; links of a page to itself are ignored."""
+        """The address that a relation links to; a link to the page itself, or to another's, is ignored."""
         page, own, target = self.record.fetched.page, self.record.fetched.source.url, checked.fact.target
-        if not target:
+        if not target or cannot_share_person(checked.fact.value, title_of_path(target)):
             return ""
         if page:
             found = self.find_address(page.ref.book, target) or ""

@@ -135,7 +135,8 @@ class Researcher:
         with self._store.step("orchestrator"):
             home_people = dict.fromkeys(self._store.canonical(entry) for entry in self._store.state("imported") or ())
             taken = {
-                self._store.canonical(frontier_item.target_entity_id) for frontier_item in frontier_items(self._store)
+                self._store.canonical_or_same(frontier_item.target_entity_id)
+                for frontier_item in frontier_items(self._store)
             }
             known = known_queries(self._store, self.settings)
             for item in imported_items(
@@ -157,7 +158,11 @@ class Researcher:
         return StepResult("stop", words, reason=reason)
 
     def _follow_clue(self, clue: ClueItem) -> StepResult:
-        name = self._store.person(clue.related_person_id).name if clue.related_person_id else ""
+        whom = clue.related_person_id
+        if whom and not self._store.is_in_case(whom):  # somebody removed them since
+            self._store.queues.finish(clue, "dropped")
+            return StepResult("clue", "No longer needed.")
+        name = self._store.person(whom).name if whom else ""
         with self._store.step("orchestrator"):
             self._store.queues.finish(clue)
             known = known_queries(self._store, self.settings)

@@ -222,7 +222,7 @@ def update_failed_search(store: CaseStore, item: FrontierItem, result: SearchRes
         if earlier:
             store.set_state(key, None)
         return
-    target = store.canonical(item.target_entity_id) if item.target_entity_id else ""
+    target = store.canonical_or_same(item.target_entity_id) if item.target_entity_id else ""
     known = known_facts(store.tree(), target, disputed_fields(store).get(target, ()))
     sources = tuple(dict.fromkeys((*earlier.get("sources", ()), *result.sources_without_hit)))
     store.set_state(key, {"sources": list(sources), "at": at, "known": plain(known)})
@@ -244,13 +244,13 @@ def already_failed(store: CaseStore, item: FrontierItem) -> bool:
     """Whether a search for the same person by the same name failed, with no fewer relatives to recognise them by."""
     if item.is_address or not item.target_entity_id or item.context.get("field") == "clue":
         return False  # an address cannot fail by its name, and a clue may mean anybody
-    words, target = query_key(str(item.context["name"]), "").words, store.canonical(item.target_entity_id)
+    words, target = query_key(str(item.context["name"]), "").words, store.canonical_or_same(item.target_entity_id)
     for other in frontier_items(store):
         if other.id == item.id or query_key(str(other.context.get("name", "")), "").words != words:
             continue
         failed = _failed_search(store, other)
-        if failed and store.canonical(other.target_entity_id) == target:
-            known = {store.canonical(relative) for relative in failed.known.relatives}
+        if failed and store.canonical_or_same(other.target_entity_id) == target:
+            known = {store.canonical_or_same(relative) for relative in failed.known.relatives}
             return set(known_facts(store.tree(), target).relatives) <= known
     return False
 

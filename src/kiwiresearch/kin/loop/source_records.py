@@ -79,11 +79,15 @@ def check_fact(fact: ExtractedFact, fetched: Fetched, reading: PersonReading) ->
     violations = check(
         fact, fetched.text, reading.title, reading.sex, other_names=(reading.name,) if reading.name else ()
     )
-    return _assess(fact, violations, fetched.text, (fact.field,))
+    return _assess(fact, violations, fetched.text, (fact.field,), reading)
 
 
 def _assess(
-    fact: ExtractedFact, violations: tuple[Violation, ...], text: str, descent: tuple[FieldName, ...]
+    fact: ExtractedFact,
+    violations: tuple[Violation, ...],
+    text: str,
+    descent: tuple[FieldName, ...],
+    reading: PersonReading,
 ) -> CheckedFact:
     """The status of a value, and of what the same passage says about the relative that `descent` leads to."""
     reliability = RELIABILITY[fact.method]
@@ -92,9 +96,18 @@ def _assess(
     relative_facts = tuple(
         _assess(
             extracted_fact,
-            check_relative(extracted_fact, text, descent, fact.value),
+            check_relative(
+                extracted_fact,
+                text,
+                descent,
+                fact.value,
+                subject=reading.title,
+                sex=reading.sex,
+                other_names=(reading.name,) if reading.name else (),
+            ),
             text,
             (*descent, extracted_fact.field),
+            reading,
         )
         for extracted_fact in fact.relative_facts
     )

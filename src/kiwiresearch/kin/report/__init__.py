@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.report.labels import (
         FIELD_LABELS,
         METHOD_LABELS,
+        STANDING_LABELS,
         STATUS_LABELS,
         field_noun,
         lifespan,

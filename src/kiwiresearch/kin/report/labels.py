@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kiwiresearch.kin.standing import StandingStatus
 from kiwiresearch.kin.timeline import birth_of, death_of
 from kiwiresearch.kin.tree import Fact, FieldName, LivingStatus, PersonId, Status, Tree
 from kiwiresearch.messages import Message
@@ -60,6 +61,12 @@ STATUS_LABELS: dict[Status, str] = {
     "rejected": "rejected",
     "hypothesis": "hypothesis, not a fact",
     "superseded": "replaced by newer evidence",
+}
+STANDING_LABELS: dict[StandingStatus, str] = {
+    "accepted": "accepted",
+    "competing": "competing",
+    "rejected": "rejected",
+    "entered": "entered by you",
 }
 PARENT_LABELS = {"male": "Father", "female": "Mother", "": "Parent"}
 SPOUSE_LABELS = {"male": "Husband", "female": "Wife", "": "Spouse"}

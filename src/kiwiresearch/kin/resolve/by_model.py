@@ -89,14 +89,10 @@ def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
         person_a=a,
         person_b=b,
         shared_assertions="\n".join(
-            feature.reason
-            for feature in proposal.features
-            if feature.points > 0 and _names_no_relative(feature.feature)
+            feature.words for feature in proposal.features if feature.points > 0 and _names_no_relative(feature.feature)
         ),
         conflicting_assertions="\n".join(
-            feature.reason
-            for feature in proposal.features
-            if feature.points < 0 and _names_no_relative(feature.feature)
+            feature.words for feature in proposal.features if feature.points < 0 and _names_no_relative(feature.feature)
         ),
     )
     return structured_reply(model, messages, Opinion, extraction_options(max_tokens=REPLY_TOKENS))
@@ -120,7 +116,7 @@ def _records(proposal: MergeProposal, tree: Tree) -> list[str]:
 
 
 def _shown(proposal: MergeProposal, tree: Tree) -> str:
-    return "\n".join((*_records(proposal, tree), *(feature.reason for feature in proposal.features)))
+    return "\n".join((*_records(proposal, tree), *(feature.words for feature in proposal.features)))
 
 
 def _is_doubtful(proposal: MergeProposal) -> bool:

@@ -5,11 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import OSA
 
-from kiwiresearch.kin.resolve.profile import ALL_TIME, INITIAL_SIMILARITY, NameParts, Profile, Years, word_similarity
+from kiwiresearch.kin.resolve import reasons
+from kiwiresearch.kin.resolve.profile import (
+    ALL_TIME,
+    INITIAL_SIMILARITY,
+    VARIANT,
+    NameParts,
+    Profile,
+    Years,
+    word_similarity,
+)
+from kiwiresearch.messages import Message
 from kiwiresearch.text.dates import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
@@ -29,6 +39,11 @@ OTHER_ERA = -7.0
 
 ONE_LETTER_OFF = 0.94
 """The similarity of two words that differ by a typo."""
+SAME_HUSBAND = 4.0
+OTHER_NAME = -0.7
+TITLE_SHARE = 0.7
+"""How much of the weight of its rarity a shared title has: sons inherit titles."""
+OTHER_TITLE = -1.5
 RARE_COUNT = 2
 """A word that at most this many people have counts as rare, and may be a typo of another."""
 
@@ -39,13 +54,19 @@ class FeaturePoints:
 
     value: float
     similarity: float
-    reason: str
+    reason: Message
+    against: Message = reasons.NO_REASON
+    """What of it speaks against the pair."""
     is_different_name: bool = False
     """The first or middle names belong to two people, so what siblings share is not evidence."""
+    has_only_first_name: bool = False
+    """Nothing but the first names agrees."""
+    is_other_family: bool = False
+    """Surnames, bynames or titles differ: one person may have both, but only somebody who knows can tell."""
 
 
-NO_POINTS = FeaturePoints(0.0, 0.5, "nothing to compare")
-NO_OTHER_NAMES = FeaturePoints(0.0, 0.5, "")
+NO_POINTS = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
+NO_OTHER_NAMES = FeaturePoints(0.0, 0.5, reasons.NO_REASON)
 
 
 class Rarity:
@@ -57,7 +78,7 @@ class Rarity:
         self._compared: dict[tuple[NameParts, NameParts, bool], FeaturePoints] = {}
         for profile in profiles:
             self._people += 1
-            self._count.update({token for name in profile.names for token in name.tokens})
+            self._count.update({word for name in profile.names for word in (*name.tokens, *name.titles)})
 
     def weight(self, token: str) -> float:
         share = (self._count[token] + SMOOTHING * TYPICAL_SHARE) / (self._people + SMOOTHING)
@@ -89,25 +110,115 @@ class Rarity:
 def name_points(a: Profile, b: Profile, rarity: Rarity) -> FeaturePoints:
     """The points of the best-matching pair of their names."""
     is_woman = "female" in (a.sex, b.sex)
-    found = [rarity.compare(name, other, is_woman=is_woman) for name in a.names for other in b.names]
+    found = [
+        _as_other_name(points) if name in a.other_names or other in b.other_names else points
+        for name in a.names
+        for other in b.names
+        for points in [
+            _by_husband(name, other, b.husbands if name.husband else a.husbands)
+            or rarity.compare(name, other, is_woman=is_woman)
+        ]
+    ]
     return found[0] if len(found) == 1 else max(found, key=lambda points: points.value)
 
 
+def _as_other_name(points: FeaturePoints) -> FeaturePoints:
+    """The points of a name that is not the main one of a person."""
+    if points.value <= 0:
+        return points
+    why = Message("for one it is another name", "same.other_name")
+    return replace(points, value=points.value + OTHER_NAME, against=reasons.together((points.against, why)))
+
+
+def _by_husband(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> FeaturePoints | None:
+    """A wife who is called by the name of her husband; `husbands` are those of the other person."""
+    if bool(one.husband) == bool(other.husband):
+        return None
+    called = one.husband or other.husband
+    known = next((name for name in husbands if word_similarity(called, name) >= ONE_LETTER_OFF), "")
+    if known:
+        return FeaturePoints(SAME_HUSBAND, 0.9, reasons.called_by_husband(called, known))
+    if husbands:
+        why = reasons.other_husband(called, husbands[0])
+        return FeaturePoints(-SAME_HUSBAND, 0.1, why, is_different_name=True)
+    return FeaturePoints(0.0, 0.5, reasons.NO_REASON, reasons.maybe_by_husband(called))
+
+
+def names_fit(a: Profile, b: Profile) -> bool:
+    """Whether one may be called by a short or another form of the other's name."""
+    return any(_fits(name, other, b.husbands if name.husband else a.husbands) for name in a.names for other in b.names)
+
+
+def have_one_first_name(a: Profile, b: Profile) -> bool:
+    """Whether the first names are the same, and one has a place where the other has a family name."""
+    return any(
+        name.given and other.given and name.given == other.given and name.has_place != other.has_place
+        for name in a.names
+        for other in b.names
+    )
+
+
+def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
+    by_husband = _by_husband(one, other, husbands)
+    if by_husband is not None:
+        return by_husband.value >= 0
+    if _called_by_place(one, other) or _called_by_place(other, one):
+        return True
+    if not one.given or not other.given:
+        return bool(one.titles & other.titles)
+    if word_similarity(one.given, other.given) < ONE_LETTER_OFF:
+        return False
+    if one.titles & other.titles:
+        return True
+    short, long = sorted((one.rest, other.rest), key=len)
+    return all(any(word_similarity(word, known) >= ONE_LETTER_OFF for known in long) for word in short)
+
+
 def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
+    titles = _titles(one, other, rarity)
+    if titles.value > 0 and (_called_by_place(one, other) or _called_by_place(other, one)):
+        return titles
+    if one.husband and one.husband == other.husband:
+        return FeaturePoints(SAME_HUSBAND, 0.9, reasons.same_first_name(one.husband))
     if not one.tokens or not other.tokens:
-        return _numbered(one, other)
+        return titles if titles.value else _numbered(one, other)
     given, rest = _given_names(one, other, rarity), _other_names(one, other, rarity, is_woman=is_woman)
-    value = given.value + rest.value
+    value = given.value + rest.value + titles.value
     if one.numerals & other.numerals:
         value += 1.5
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
     share = given.similarity if rest is NO_OTHER_NAMES else 0.6 * given.similarity + 0.4 * rest.similarity
-    reason = ", ".join(part for part in (given.reason, rest.reason) if part)
     return FeaturePoints(
-        min(max(value, low), high), share, reason, is_different_name=given.is_different_name or rest.is_different_name
+        min(max(value, low), high),
+        share,
+        reasons.together((given.reason, rest.reason, titles.reason)),
+        reasons.together((given.against, rest.against, titles.against)),
+        is_different_name=given.is_different_name or rest.is_different_name,
+        has_only_first_name=titles.value <= 0 and rest is NO_OTHER_NAMES and one.rest != other.rest,
+        is_other_family=rest.is_other_family or titles.value < 0,
     )
+
+
+def _called_by_place(one: NameParts, other: NameParts) -> list[str]:
+    """The titles of one person that the other is called by: 'Gloucester' is the Duke of Gloucester."""
+    places = [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
+    return places or [epithet for epithet in sorted(other.epithets) if epithet == one.whole]
+
+
+def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
+    """Titles of a place: the same one is evidence, and two of one rank are more likely two people."""
+    same = sorted(one.titles & other.titles) or [*_called_by_place(one, other), *_called_by_place(other, one)]
+    if same:
+        value = TITLE_SHARE * max(map(rarity.weight, same))
+        return FeaturePoints(value, 0.8, reasons.same_title(same))
+    ranks = {title.partition(" ")[0]: title for title in one.titles}
+    for title in sorted(other.titles):
+        if title.partition(" ")[0] in ranks:
+            why = reasons.titles_differ(ranks[title.partition(" ")[0]], title)
+            return FeaturePoints(OTHER_TITLE, 0.3, reasons.NO_REASON, why)
+    return NO_OTHER_NAMES
 
 
 def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
@@ -116,37 +227,36 @@ def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
         return (
             NO_POINTS
             if one.ordinals == other.ordinals
-            else FeaturePoints(0.0, 0.5, "only one has a number", is_different_name=True)
+            else FeaturePoints(0.0, 0.5, Message("only one has a number", "same.one_number"), is_different_name=True)
         )
     if one.ordinals == other.ordinals:
-        return FeaturePoints(1.5, 0.8, f"both are number {', '.join(sorted(one.ordinals))}")
-    return FeaturePoints(-4.0, 0.2, "they have different numbers")
+        return FeaturePoints(1.5, 0.8, reasons.same_number(", ".join(sorted(one.ordinals))))
+    return FeaturePoints(-4.0, 0.2, Message("they have different numbers", "same.other_number"))
 
 
 def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     if not one.given or not other.given:
-        return FeaturePoints(0.0, 0.5, "")
+        return NO_OTHER_NAMES
     like = rarity.likeness(one.given, other.given)
     weight = rarity.shared(one.given, other.given)
     if like == 1.0 and len(one.given) > 1:
-        return FeaturePoints(weight, 1.0, f"the same first name {one.given!r}")
-    pair = f"{one.given!r} and {other.given!r}"
+        return FeaturePoints(weight, 1.0, reasons.same_first_name(one.given))
+    pair = one.given, other.given
     if len(one.given) == 1 or len(other.given) == 1:
         if like:
-            return FeaturePoints(0.9, like, f"first names match ({pair})")
-        return FeaturePoints(-5.0, 0.0, f"first names differ ({pair})", is_different_name=True)
+            return FeaturePoints(0.9, like, reasons.first_names_match(*pair))
+        return FeaturePoints(-5.0, 0.0, reasons.first_names_differ(*pair), is_different_name=True)
     for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
         if like >= least:
-            return FeaturePoints(part * weight, like, f"first names are similar ({pair})")
+            why = reasons.first_names_forms(*pair) if like == VARIANT else reasons.first_names_alike(*pair)
+            return FeaturePoints(part * weight, like, why)
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
         if used >= 0.93 and given == others[-1] and (given,) in (one.tokens, other.tokens):
-            return FeaturePoints(
-                0.35 * rarity.weight(given), 0.5, f"only the surname {given!r} is known of one", is_different_name=True
-            )
+            return FeaturePoints(0.35 * rarity.weight(given), 0.5, reasons.only_surname(given), is_different_name=True)
         if used >= 0.93:
-            return FeaturePoints(0.35 * rarity.weight(given), 0.7, f"{given!r} is one of the other's names")
-    return FeaturePoints(-4.0 if like >= 0.7 else -6.0, like, f"first names differ ({pair})", is_different_name=True)
+            return FeaturePoints(0.35 * rarity.weight(given), 0.7, reasons.one_of_names(given))
+    return FeaturePoints(-4.0 if like >= 0.7 else -6.0, like, reasons.first_names_differ(*pair), is_different_name=True)
 
 
 def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
@@ -157,7 +267,8 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     """
     if not one.rest or not other.rest:
         return NO_OTHER_NAMES
-    value, alike, matched = 0.0, 0.0, []
+    value, alike, pairs = 0.0, 0.0, 0
+    matched: list[str] = []
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)
     options = [(rarity.likeness(x, y), x, y) for x in left for y in right]
     for like, x, y in sorted(options, key=lambda found: -found[0]):
@@ -167,25 +278,28 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
         is_initial = len(x) == 1 or len(y) == 1
         value += 0.4 if is_initial else (0.85 if like >= 0.94 else 0.6) * rarity.shared(x, y)
         alike += like
-        matched.append(repr(x) if like == 1.0 else f"{x!r} and {y!r}")
+        pairs += 1
+        matched += [x] if like == 1.0 else [x, y]
     unmatched = min(len(left), len(right))
     value -= unmatched * (1.0 if is_woman else 1.6)
-    share = alike / (len(matched) + unmatched) if matched or unmatched else 0.5
-    reason = f"both are called {', '.join(matched)}" if matched else ""
-    if unmatched:
-        differ = f"{' '.join(left)!r} against {' '.join(right)!r}"
-        reason = f"{reason}, but {differ}" if reason else f"other names differ ({differ})"
-    return FeaturePoints(value, share, reason, is_different_name=bool(matched and unmatched and not is_woman))
+    share = alike / (pairs + unmatched) if pairs or unmatched else 0.5
+    both = reasons.both_called(matched) if matched else reasons.NO_REASON
+    differ = reasons.names_differ(" ".join(left), " ".join(right)) if unmatched else reasons.NO_REASON
+    return FeaturePoints(
+        value,
+        share,
+        both,
+        differ,
+        is_different_name=bool(matched and unmatched and not is_woman),
+        is_other_family=bool(unmatched and not matched),
+    )
 
 
-def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeaturePoints:
-    """Births and deaths; where a birth is missing, whether they can have lived at the same time.
-
-    Formatting dates takes longer than comparing them, so reasons that nobody reads are left out.
-    """
+def date_points(a: Profile, b: Profile) -> FeaturePoints:
+    """Births and deaths; where a birth is missing, whether they can have lived at the same time."""
     parts = [
-        _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, with_reason=with_reason),
-        _one_date("died", a.death, b.death, a.death_years, b.death_years, with_reason=with_reason),
+        _one_date(a.birth, b.birth, a.birth_years, b.birth_years, is_birth=True),
+        _one_date(a.death, b.death, a.death_years, b.death_years, is_birth=False),
     ]
     known = [part for part in parts if part is not None]
     if a.birth is None or b.birth is None:
@@ -194,34 +308,34 @@ def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeatureP
     if not known:
         return NO_POINTS
     value = sum(part.value for part in known)
-    return FeaturePoints(max(value, -12.0), probability(value), ", ".join(part.reason for part in known))
+    return FeaturePoints(max(value, -12.0), probability(value), reasons.together(part.reason for part in known))
 
 
 def _one_date(
-    what: str,
     one: DateRange | None,
     other: DateRange | None,
     first: Years | None,
     second: Years | None,
     *,
-    with_reason: bool,
+    is_birth: bool,
 ) -> FeaturePoints | None:
     if one is None or other is None or first is None or second is None:
         return None
-    dates = f"{what} {one.words()} and {other.words()}" if with_reason else ""
     gap = max(first[0] - second[1], second[0] - first[1], 0)
     if gap == 0 and _are_days(one, other):
         if is_same_day(one, other):
-            return FeaturePoints(SAME_DAY, 1.0, f"{what} on the same day ({dates})")
+            return FeaturePoints(SAME_DAY, 1.0, reasons.on_same_day(is_birth=is_birth, year=one.first_day.year))
         if one.first_day.month == other.first_day.month:
-            return FeaturePoints(SAME_MONTH, 0.9, f"{what} in the same month ({dates})")
-        return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in the same year, on different days ({dates})")
+            return FeaturePoints(SAME_MONTH, 0.9, reasons.in_same_month(is_birth=is_birth, year=one.first_day.year))
+        why = reasons.on_other_days(is_birth=is_birth, year=one.first_day.year)
+        return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, why)
+    years = one.first_day.year, other.first_day.year
     if gap == 0:
         width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
         value = GAP_POINTS[0][1] * max(1 - width / MAX_INFORMATIVE_YEARS, 0.1)
-        return FeaturePoints(value, probability(value), f"{what} at the same time ({dates})")
+        return FeaturePoints(value, probability(value), reasons.at_same_time(*years, is_birth=is_birth))
     value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
-    return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({dates})")
+    return FeaturePoints(value, probability(value), reasons.years_apart(gap, *years, is_birth=is_birth))
 
 
 def is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
@@ -239,10 +353,10 @@ def _era_points(one: Years, other: Years) -> FeaturePoints | None:
     gap = max(one[0] - other[1], other[0] - one[1])
     if gap > 0:
         value = max(OTHER_ERA, -1.5 - 0.25 * gap)
-        return FeaturePoints(value, probability(value), f"their families lived at least {gap} years apart")
+        return FeaturePoints(value, probability(value), reasons.families_apart(gap))
     width = min(one[1], other[1]) - max(one[0], other[0])
     value = 0.8 if width <= 30 else 0.4 if width <= 80 else 0.0
-    return FeaturePoints(value, probability(value), "their families lived at the same time") if value else None
+    return FeaturePoints(value, probability(value), reasons.FAMILIES_TOGETHER) if value else None
 
 
 def place_points(a: Profile, b: Profile) -> FeaturePoints:
@@ -250,30 +364,28 @@ def place_points(a: Profile, b: Profile) -> FeaturePoints:
     found = [
         part
         for part in (
-            _one_place("born", a.birth_place, b.birth_place, 1.6),
-            _one_place("died", a.death_place, b.death_place, 1.3),
+            _one_place(a.birth_place, b.birth_place, 1.6, is_birth=True),
+            _one_place(a.death_place, b.death_place, 1.3, is_birth=False),
         )
         if part
     ]
     if not found:
         return NO_POINTS
     value = sum(part.value for part in found)
-    return FeaturePoints(value, probability(value), ", ".join(part.reason for part in found))
+    return FeaturePoints(value, probability(value), reasons.together(part.reason for part in found))
 
 
-def _one_place(what: str, one: tuple[str, ...], other: tuple[str, ...], most: float) -> FeaturePoints | None:
+def _one_place(one: tuple[str, ...], other: tuple[str, ...], most: float, *, is_birth: bool) -> FeaturePoints | None:
     if not one or not other:
         return None
     if word_similarity(one[0], other[0]) >= 0.92:
-        return FeaturePoints(most, 1.0, f"both {what} in {one[0]!r}")
+        return FeaturePoints(most, 1.0, reasons.same_place(one[0], is_birth=is_birth))
     if one[0] in other or other[0] in one:
-        return FeaturePoints(0.6 * most, 0.8, f"{what} in {one[0]!r} and {other[0]!r}, one in the other")
+        return FeaturePoints(0.6 * most, 0.8, reasons.place_within(one[0], other[0], is_birth=is_birth))
     shared = sorted(set(one) & set(other))
     if shared:
-        return FeaturePoints(
-            0.2, 0.6, f"both {what} in {shared[0]!r}, but in different parts ({one[0]!r} and {other[0]!r})"
-        )
-    return FeaturePoints(-0.7, 0.2, f"{what} in {one[0]!r} and {other[0]!r}")
+        return FeaturePoints(0.2, 0.6, reasons.parts_of_place(shared[0], one[0], other[0], is_birth=is_birth))
+    return FeaturePoints(-0.7, 0.2, reasons.other_place(one[0], other[0], is_birth=is_birth))
 
 
 def probability(points: float) -> float:

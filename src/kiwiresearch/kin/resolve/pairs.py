@@ -8,8 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
+from kiwiresearch.kin.resolve.features import have_one_first_name, names_fit
+from kiwiresearch.kin.resolve.mention import are_listed_together
 from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
-from kiwiresearch.kin.tree import DISCARDED, PARENT_OF_SEX, PersonId, Tree
+from kiwiresearch.kin.resolve.structure import FamilyStructure
+from kiwiresearch.kin.tree import DISCARDED, PersonId, SourceId, Tree
+from kiwiresearch.messages import Message
 
 Pair = tuple[PersonId, PersonId]
 SLACK_YEARS = 2
@@ -27,6 +31,32 @@ def are_different_pages(one: str, other: str) -> bool:
     return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
 
 
+def source_of_both(a: Profile, b: Profile) -> SourceId:
+    """A source that names the two as two people; empty if there is none.
+
+    A page may name one person in several places, in a list by the full name and in its text by a short one.
+    """
+    shared = a.sources & b.sources
+    if not shared:
+        return ""
+    if _are_dates_apart(a, b) or not (names_fit(a, b) or _fill_one_place(a, b)):
+        return min(shared)
+    together = (source for source in sorted(shared) if are_listed_together(a.mentions[source], b.mentions[source]))
+    return next(together, "")
+
+
+def _fill_one_place(a: Profile, b: Profile) -> bool:
+    """Whether a family has room for one of them only: nobody has two fathers, or living sisters of one name."""
+    if a.children & b.children:
+        return bool(a.sex) and a.sex == b.sex
+    return bool(a.parents & b.parents) and have_one_first_name(a, b)
+
+
+def _are_dates_apart(a: Profile, b: Profile) -> bool:
+    pairs = (a.birth_years, b.birth_years), (a.death_years, b.death_years)
+    return any(one and other and max(one[0] - other[1], other[0] - one[1]) > 0 for one, other in pairs)
+
+
 class Vetoes:
     """Who cannot be the same person: by their records, by their ties, or because they were separated before."""
 
@@ -40,24 +70,27 @@ class Vetoes:
         }
         self._ancestors: dict[PersonId, frozenset[PersonId]] = {}
 
-    def reasons(self, a: Profile, b: Profile) -> Iterator[str]:
+    def reasons(self, a: Profile, b: Profile) -> Iterator[Message]:
         """All reasons, as a genealogist would state them."""
         yield from self._by_ties(a, b)
         yield from self._by_sources(a, b)
         yield from _by_names(a, b)
         yield from self._by_lives(a, b)
 
-    def _by_ties(self, a: Profile, b: Profile) -> Iterator[str]:
+    def _by_ties(self, a: Profile, b: Profile) -> Iterator[Message]:
         pair = ordered_pair(a.id, b.id)
         if pair in self._separated:
-            yield "they were kept separate before"
-        if pair in self._direct_ties:
-            is_sibling = self._direct_ties[pair] == "sibling_of"
-            yield f"one is the other's {'brother or sister' if is_sibling else 'husband, wife or partner'}"
+            yield Message("they were kept separate before", "same.veto.separated")
+        if self._direct_ties.get(pair) == "sibling_of":
+            yield Message("one is the other’s brother or sister", "same.veto.sibling")
+        elif pair in self._direct_ties:
+            yield Message("one is the other’s husband, wife or partner", "same.veto.spouse")
         for profile, other in ((a, b), (b, a)):
             if profile.id in self.ancestors(other.id):
                 is_parent = profile.id in self._tree.parents(other.id)
-                yield f"one is the other's {PARENT_OF_SEX[profile.sex] if is_parent else 'ancestor'}"
+                yield (
+                    PARENTS[profile.sex] if is_parent else Message("one is the other’s ancestor", "same.veto.ancestor")
+                )
 
     def ancestors(self, person: PersonId) -> frozenset[PersonId]:
         known = self._ancestors.get(person)
@@ -72,42 +105,38 @@ class Vetoes:
             known = self._ancestors[person] = frozenset(found)
         return known
 
-    def _by_sources(self, a: Profile, b: Profile) -> Iterator[str]:
-        if not a.sources.isdisjoint(b.sources):
-            yield f"{self._called(min(a.sources & b.sources))} mentions both as two people"
+    def _by_sources(self, a: Profile, b: Profile) -> Iterator[Message]:
+        source = source_of_both(a, b)
+        if source:
+            called = source_name(self._tree, source)
+            yield Message(f"“{called}” mentions both as two people", "same.veto.source", source=called)
         if are_different_pages(a.external.get("record", ""), b.external.get("record", "")):
-            yield "each has their own page in the same book"
+            yield Message("each has their own page in the same book", "same.veto.pages")
         items = [profile.external.get("wikidata", "") for profile in (a, b)]
         if all(items) and items[0] != items[1]:
-            yield f"Wikidata has them as {items[0]!r} and {items[1]!r}"
+            text = f"Wikidata has them as “{items[0]}” and “{items[1]}”"
+            yield Message(text, "same.veto.wikidata", one=items[0], other=items[1])
 
-    def _called(self, source: str) -> str:
-        known = self._tree.sources.get(source)
-        if known:
-            return repr(known.title or known.name)
-        return (
-            f"the file {source.removeprefix(FILE_PREFIX)!r}"
-            if source.startswith(FILE_PREFIX)
-            else f"the source {source!r}"
-        )
-
-    def _by_lives(self, a: Profile, b: Profile) -> Iterator[str]:
+    def _by_lives(self, a: Profile, b: Profile) -> Iterator[Message]:
         for dead, other in ((a, b), (b, a)):
             if dead.death_years is None:
                 continue
             last, born = dead.death_years[1], other.birth_years
             if born and born[0] > last + SLACK_YEARS:
-                yield f"one was born in {born[0]}, after the other had died in {last}"
+                text = f"one was born in {born[0]}, after the other had died in {last}"
+                yield Message(text, "same.veto.born_after_death", born=born[0], died=last)
             elif born and born[0] > last and _died_young(dead) and _is_name_reused(dead, other):
-                yield f"one died as a child in {last}, and the other, born in {born[0]}, was given the same name"
+                text = f"one died as a child in {last}, and the other, born in {born[0]}, was given the same name"
+                yield Message(text, "same.veto.name_reused", died=last, born=born[0])
             if _died_young(dead) and not self._has_family(dead.id) and self._has_family(other.id):
-                yield f"one died as a child in {last}, and the other had a family"
+                text = f"one died as a child in {last}, and the other had a family"
+                yield Message(text, "same.veto.died_young", died=last)
             yield from self._after_death(last, other)
 
     def _has_family(self, person: PersonId) -> bool:
         return bool(self._tree.children(person) or self._tree.spouses(person))
 
-    def _after_death(self, last: int, other: Profile) -> Iterator[str]:
+    def _after_death(self, last: int, other: Profile) -> Iterator[Message]:
         """A child born years after a death has another parent, unless it does not fit its own parent either."""
         latest = last + 1 + SLACK_YEARS
         if other.death_years and other.death_years[1] <= latest:
@@ -116,7 +145,8 @@ class Vetoes:
             born = years_of(self._tree.persons[child].birth) if child in self._tree.persons else None
             if born and born[0] > latest:
                 name = self._tree.persons[child].name
-                yield f"one died in {last}, before the other's child {name!r} was born in {born[0]}"
+                text = f"one died in {last}, before the other’s child “{name}” was born in {born[0]}"
+                yield Message(text, "same.veto.child_after_death", died=last, child=name, born=born[0])
                 return
 
 
@@ -134,14 +164,28 @@ def _is_name_reused(dead: Profile, other: Profile) -> bool:
     return bool(dead.names[0].given) and not (len(births) == 2 and births[0] == births[1])
 
 
-def _by_names(a: Profile, b: Profile) -> Iterator[str]:
+PARENTS = {
+    "male": Message("one is the other’s father", "same.veto.father"),
+    "female": Message("one is the other’s mother", "same.veto.mother"),
+    "": Message("one is the other’s parent", "same.veto.parent"),
+}
+
+
+def source_name(tree: Tree, source: SourceId) -> str:
+    """What a source is called in a reason."""
+    known = tree.sources.get(source)
+    return (known.title or known.name) if known else source.removeprefix(FILE_PREFIX)
+
+
+def _by_names(a: Profile, b: Profile) -> Iterator[Message]:
     if a.sex and b.sex and a.sex != b.sex:
-        yield f"one is {a.sex}, the other {b.sex}"
+        yield Message("one is male, the other female", "same.veto.sex")
     if a.numerals and b.numerals and a.numerals.isdisjoint(b.numerals):
-        numerals = " and ".join("/".join(map(str, sorted(profile.numerals))) for profile in (a, b))
-        yield f"their numbers differ ({numerals})"
+        one, other = ("/".join(map(str, sorted(profile.numerals))) for profile in (a, b))
+        numerals = f"{one} and {other}"
+        yield Message(f"their numbers differ ({numerals})", "same.veto.numbers", one=one, other=other)
     if a.generations and b.generations and a.generations.isdisjoint(b.generations):
-        yield f"one is called {min(a.generations)}, the other {min(b.generations)}"
+        yield Message("one is called junior, the other senior", "same.veto.generation")
 
 
 WIDEST_ERA = 60
@@ -170,8 +214,9 @@ def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[P
     }
     common = Counter(code for codes in codes_of.values() for code in codes)
     blocks: dict[Key, list[PersonId]] = defaultdict(list)
+    structure = FamilyStructure(tree, profiles)
     for item, profile in profiles.items():
-        for key in dict.fromkeys(_keys(tree, profile, profiles, codes_of, common)):
+        for key in dict.fromkeys(_keys(tree, structure, profile, profiles, codes_of, common)):
             blocks[key].append(item)
     found = {
         pair
@@ -184,6 +229,7 @@ def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[P
 
 def _keys(
     tree: Tree,
+    structure: FamilyStructure,
     profile: Profile,
     profiles: Mapping[PersonId, Profile],
     codes_of: Mapping[PersonId, Sequence[str]],
@@ -203,7 +249,13 @@ def _keys(
             yield from (
                 (what, first, str(year)) for first in sorted(initials) for year in range(years[0], years[1] + 1)
             )
-    for role, relatives in (("parent", tree.parents), ("spouse", tree.spouses), ("child", tree.children)):
+    relatives_by_role = (
+        ("parent", structure.parents),
+        ("sibling", structure.stated_siblings),
+        ("spouse", tree.spouses),
+        ("child", tree.children),
+    )
+    for role, relatives in relatives_by_role:
         for relative in relatives(profile.id):
             yield ("tied", role, relative)
             if relative in profiles and codes:
@@ -212,20 +264,26 @@ def _keys(
 
 
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
-    """The pairs of a block that can be the same person; two people of one source cannot."""
+    """The pairs of a block that can be the same person; two people whom one source lists cannot."""
     groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
     for item in block:
         groups[profiles[item].sources].append(profiles[item])
     for (sources, ours), (others, theirs) in combinations(groups.items(), 2):
-        if sources.isdisjoint(others):
+        if not _is_file_shared(sources, others):
             yield from (ordered_pair(a.id, b.id) for a in ours for b in theirs if _may_match(a, b))
-    for a, b in combinations(groups.get(frozenset(), ()), 2):
-        if _may_match(a, b):
-            yield ordered_pair(a.id, b.id)
+    for sources, ours in groups.items():
+        if not _is_file_shared(sources, sources):
+            yield from (ordered_pair(a.id, b.id) for a, b in combinations(ours, 2) if _may_match(a, b))
+
+
+def _is_file_shared(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether both are in one family file, which has each person once."""
+    return any(source.startswith(FILE_PREFIX) for source in one & other)
 
 
 def _may_match(a: Profile, b: Profile) -> bool:
     """Whether sex and time agree as far as known; relatives may still bring other people together."""
     if a.sex and b.sex and a.sex != b.sex:
         return False
-    return a.era[0] - b.era[1] <= MAX_BIRTH_GAP and b.era[0] - a.era[1] <= MAX_BIRTH_GAP
+    is_same_time = a.era[0] - b.era[1] <= MAX_BIRTH_GAP and b.era[0] - a.era[1] <= MAX_BIRTH_GAP
+    return is_same_time and not source_of_both(a, b)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import jellyfish
 from rapidfuzz.distance import JaroWinkler
 
-from kiwiresearch.kin.names import name_words, parse_name
-from kiwiresearch.kin.tree import RELATION_FIELDS, Person, PersonId, Sex, Tree
+from kiwiresearch.kin.names import PersonName, husband_in_title, name_words, parse_name, sex_of_name, titles_with_place
+from kiwiresearch.kin.resolve.mention import WHOLE_SOURCE, Mention, mention_in
+from kiwiresearch.kin.tree import RELATION_FIELDS, Evidence, Person, PersonId, Sex, SourceId, Tree
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, day_at
 
@@ -44,29 +44,75 @@ class NameParts:
     """'junior' or 'senior'."""
     ordinals: frozenset[str] = frozenset()
     """Numbers of a title: '3rd' of '3rd Earl of Salisbury'."""
+    titles: frozenset[str] = frozenset()
+    """Titles of a place: 'earl of salisbury'."""
+    husband: str = ""
+    """The given name of the husband that she is called by: 'friedrich' of 'the Empress Friedrich'."""
+    epithets: frozenset[str] = frozenset()
+    """What follows the name: 'black prince' of 'Edward, the Black Prince'."""
+    whole: str = ""
+    """The name without its article."""
+    has_place: bool = False
+    """It is followed by a place instead of a family name: 'Elizabeth of Bohemia'."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
         return (self.given, *self.rest) if self.given else self.rest
+
+    def is_short_for(self, other: NameParts) -> bool:
+        """Whether the other name has all that this one has, and more words."""
+        return (
+            set(self.tokens) < set(other.tokens)
+            and self.given == other.given
+            and self.numerals <= other.numerals
+            and self.titles <= other.titles
+            and self.generation in ("", other.generation)
+        )
 
 
 @lru_cache(maxsize=65_536)
 def name_parts(text: str) -> NameParts:
     """A name as written, without titles and small words."""
     name = parse_name(text.translate(SIGNS))
+    titles = frozenset(titles_with_place(text.translate(SIGNS)))
+    husband = husband_in_title(text)
+    if husband:
+        return NameParts(titles=titles, husband=husband)
     generation = name.generation
     numerals = {name.regnal} - {0}
     if generation.isdigit():
         numerals.add(int(generation))
         generation = ""
     given = _words(*name.given[:1])
-    rest = _words(*name.given[1:], name.patronymic, name.surname, name.maiden, name.nickname, name.byname)
+    rest = _words(
+        *name.given[1:],
+        name.patronymic,
+        name.surname,
+        name.maiden,
+        name.nickname,
+        name.byname if name.given or not titles else "",
+    )
     is_known = bool(given) and given[0] not in PLACEHOLDER_NAMES
-    tokens = dict.fromkeys((*given[is_known:], *rest))
     ordinals = frozenset(ORDINAL.findall(fold(" ".join(name.titles))) + ([] if is_known else NUMBER.findall(text)))
-    first = given[0] if is_known else ""
-    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES and token != first)
-    return NameParts(first, others, frozenset(numerals), generation, ordinals)
+    first = given[0] if is_known and not _is_peerage(name) else ""
+    tokens = dict.fromkeys((*given, *rest))
+    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES | SMALL_WORDS and token != first)
+    return NameParts(first, others, frozenset(numerals), generation, ordinals, titles, "", *_epithets(name))
+
+
+def _is_peerage(name: PersonName) -> bool:
+    """Whether the only name is that of a title: 'Lord Darnley'."""
+    words = name_words()
+    given, ranks = " ".join(map(fold, name.given)), set(map(fold, name.titles[:1]))
+    is_given = given in words.male | words.female or given in words.pet_groups
+    has_more = len(name.given) > 1 or name.surname or name.byname
+    return not (is_given or has_more) and bool(ranks & words.ranks_of_places)
+
+
+def _epithets(name: PersonName) -> tuple[frozenset[str], str, bool]:
+    parts = (fold(part).removeprefix("the ") for part in name.titles if " " in part)
+    whole = fold(name.written).removeprefix("the ")
+    return frozenset(parts), whole, bool(name.byname) and not name.surname
 
 
 def _words(*parts: str) -> list[str]:
@@ -132,24 +178,38 @@ class Profile:
     """Numbers of kings and queens, from all names."""
     generations: frozenset[str] = frozenset()
     """'junior' or 'senior', from all names."""
+    other_names: frozenset[NameParts] = frozenset()
+    """Names that have little to do with the main one, as a page may give them to the wrong person."""
+    husbands: tuple[str, ...] = ()
+    """The given names of the men this person married."""
+    parents: frozenset[PersonId] = frozenset()
+    children: frozenset[PersonId] = frozenset()
+    mentions: Mapping[SourceId, tuple[Mention, ...]] = field(default_factory=dict)
+    """Where each source names the person."""
 
 
 def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
     """Ordered by id."""
-    sources = _sources(tree)
+    sources = _mentions(tree)
     eras = _eras(tree)
-    return {person: _profile(tree.persons[person], sources[person], eras[person]) for person in sorted(tree.persons)}
+    return {
+        person: _profile(tree, tree.persons[person], sources[person], eras[person])
+        for person in sorted(tree.persons)
+    }
 
 
-def _profile(person: Person, sources: frozenset[str], era: Years) -> Profile:
-    written = dict.fromkeys((person.name, *person.names[: MAX_NAMES - 1]))
-    names = tuple(dict.fromkeys(name for name in map(name_parts, written) if name.tokens or name.ordinals)) or (
-        NameParts(),
-    )
+def _husbands(tree: Tree, person: PersonId) -> tuple[str, ...]:
+    spouses = (tree.persons[spouse] for spouse in tree.spouses(person) if spouse in tree.persons)
+    names = (name_parts(name).given for spouse in spouses for name in (spouse.name, *spouse.names))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _profile(tree: Tree, person: Person, mentions: Mapping[SourceId, tuple[Mention, ...]], era: Years) -> Profile:
+    names, husbands = _full_names(person), _husbands(tree, person.id)
     return Profile(
         person.id,
         names,
-        person.sex,
+        person.sex or sex_of_name(person.name),
         person.birth,
         person.death,
         years_of(person.birth),
@@ -157,11 +217,24 @@ def _profile(person: Person, sources: frozenset[str], era: Years) -> Profile:
         era,
         place_parts(person.birth_place),
         place_parts(person.death_place),
-        sources,
+        frozenset(mentions),
         person.external,
         frozenset[int]().union(*(name.numerals for name in names)),
         frozenset(name.generation for name in names if name.generation),
+        _other_names(person, names),
+        husbands,
+        frozenset(tree.parents(person.id)),
+        frozenset(tree.children(person.id)),
+        mentions,
     )
+
+
+def _full_names(person: Person) -> tuple[NameParts, ...]:
+    """The names of a person without those that are short for another: 'Catherine' may be any Catherine."""
+    parts = dict.fromkeys(map(name_parts, (person.name, *person.names)))
+    known = [name for name in parts if name.tokens or name.ordinals or name.titles or name.husband]
+    full = [name for name in known if not any(name.is_short_for(other) for other in known)]
+    return tuple(full[:MAX_NAMES]) or (NameParts(),)
 
 
 def years_of(when: DateRange | None) -> Years | None:
@@ -179,21 +252,34 @@ def place_parts(place: str) -> tuple[str, ...]:
     return tuple(part for part in (fold(piece) for piece in place.split(",")) if part)
 
 
-def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
-    """The sources about each person; no source has the same person twice."""
-    found: dict[PersonId, set[str]] = defaultdict(set)
+def _other_names(person: Person, names: tuple[NameParts, ...]) -> frozenset[NameParts]:
+    main = name_parts(person.name)
+    return frozenset(name for name in names if name != main and not main.is_short_for(name))
+
+
+def _mentions(tree: Tree) -> dict[PersonId, dict[SourceId, tuple[Mention, ...]]]:
+    """The sources about each person, and where they name the person."""
+    found: dict[PersonId, dict[SourceId, dict[Mention, None]]] = {person: {} for person in tree.persons}
+
+    def add(person: PersonId, evidence: Evidence) -> None:
+        known = tree.persons.get(person)
+        if known is not None:
+            mention = mention_in(evidence, known, tree.sources.get(evidence.source))
+            found[person].setdefault(evidence.source, {})[mention] = None
+
     for fact in tree.facts:
         if fact.field not in RELATION_FIELDS:
-            found[fact.person].update(evidence.source for evidence in fact.evidence)
+            for evidence in fact.evidence:
+                add(fact.person, evidence)
     for tie in tree.relationships:
         for evidence in tie.evidence:
-            found[tie.first].add(evidence.source)
-            found[tie.second].add(evidence.source)
+            add(tie.first, evidence)
+            add(tie.second, evidence)
     for person in tree.persons.values():
         file = person.external.get("gedcom", "").partition("#")[0]
         if file:
-            found[person.id].add(f"{FILE_PREFIX}{file}")
-    return {item: frozenset(found.get(item, ())) for item in tree.persons}
+            found[person.id][f"{FILE_PREFIX}{file}"] = {WHOLE_SOURCE: None}
+    return {person: {source: tuple(places) for source, places in sources.items()} for person, sources in found.items()}
 
 
 def _eras(tree: Tree) -> dict[PersonId, Years]:

@@ -7,7 +7,9 @@ from typing import Literal
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadSettings
+from kiwiresearch.kin.resolve.reasons import NO_REASON, together
 from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.messages import Message, message_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class ResolveSettings:
 DEFAULT_SETTINGS = ResolveSettings()
 
 
-Feature = Literal["name_similarity", "date_overlap", "place_match", "relationship_consistency", "external_id"]
+Feature = Literal[
+    "name_similarity", "date_overlap", "place_match", "relationship_consistency", "family_structure", "external_id"
+]
 FEATURES: tuple[Feature, ...] = ("name_similarity", "date_overlap", "place_match", "relationship_consistency")
 MergeAction = Literal["merge", "merge_with_review", "review", "separate"]
 ACTIONS: tuple[MergeAction, ...] = ("separate", "review", "merge_with_review", "merge")
@@ -53,6 +57,7 @@ PROMPT_KEYS: dict[Feature, str] = {
     "date_overlap": "dates",
     "place_match": "places",
     "relationship_consistency": "relationships",
+    "family_structure": "family_structure",
     "external_id": "external_id",
 }
 
@@ -64,10 +69,16 @@ class FeatureScore:
     feature: Feature
     points: float
     score: float
-    reason: str
+    reason: Message
+    against: Message = NO_REASON
+    """What of it speaks against the pair."""
+
+    @property
+    def words(self) -> Message:
+        return together((self.reason, self.against))
 
     def __str__(self) -> str:
-        return f"{self.feature} {self.points:+.1f} ({self.reason})"
+        return f"{self.feature} {self.points:+.1f} ({self.words})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +88,10 @@ class MergeProposal:
     candidate_pair: tuple[PersonId, PersonId]
     similarity_score: float
     features: tuple[FeatureScore, ...]
-    merge_rationale: str
-    why_not_merge: str
+    merge_rationale: Message
+    why_not_merge: Message
     recommended_action: MergeAction
-    vetoes: tuple[str, ...] = ()
+    vetoes: tuple[Message, ...] = ()
     decided_by: str = "rules"
 
     def __post_init__(self) -> None:
@@ -110,11 +121,11 @@ class MergeProposal:
             "similarity_score": self.similarity_score,
             "matching_features": dict(self.matching_features),
             "feature_scores": {
-                PROMPT_KEYS[feature.feature]: {"score": feature.score, "reason": feature.reason}
+                PROMPT_KEYS[feature.feature]: {"score": feature.score, "reason": feature.words}
                 for feature in self.features
             },
-            "merge_rationale": self.merge_rationale,
-            "why_not_merge": self.why_not_merge,
+            **message_fields("merge_rationale", self.merge_rationale),
+            **message_fields("why_not_merge", self.why_not_merge),
             "recommended_action": self.recommended_action,
             "recommendation": self.recommendation,
             "confidence": self.confidence,
@@ -124,9 +135,9 @@ class MergeProposal:
         }
 
 
-def action_for(score: float, groups: int, settings: ResolveSettings) -> MergeAction:
-    """The action for a score; without enough kinds of evidence nothing is merged without review."""
-    if score >= settings.merge_at and groups >= settings.min_groups:
+def action_for(score: float, groups: int, settings: ResolveSettings, *, is_sure: bool = True) -> MergeAction:
+    """The action for a score; without enough kinds of sure evidence nothing is merged without review."""
+    if is_sure and score >= settings.merge_at and groups >= settings.min_groups:
         return "merge"
     if score >= settings.review_merge_at:
         return "merge_with_review"

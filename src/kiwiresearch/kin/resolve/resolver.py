@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from kiwiresearch.kin.resolve.features import date_points, is_same_day, probability
-from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
+from kiwiresearch.kin.resolve import reasons
+from kiwiresearch.kin.resolve.features import is_same_day, probability
+from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair, source_name
 from kiwiresearch.kin.resolve.proposal import (
     DEFAULT_SETTINGS,
     FeatureScore,
@@ -15,8 +16,9 @@ from kiwiresearch.kin.resolve.proposal import (
     ResolveSettings,
     action_for,
 )
-from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN_ROLES, BaseScore, KinPoints, PairScores
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN_ROLES, OWN_FAMILY, BaseScore, KinPoints, PairScores
+from kiwiresearch.kin.tree import PARENT_FIELDS, PersonId, Tree
+from kiwiresearch.messages import Message
 
 MIN_SUPPORT = 1.0
 """Log-odds from which a kind of evidence counts as support for a merge."""
@@ -26,7 +28,12 @@ MAX_SHOWN = 10
 """Nobody reviews every pair of hundreds of namesakes, so each person is shown only with the best matches."""
 RULED_OUT = 0.01
 """The highest score of a pair with a veto, which must not look likely in a list."""
-GENERAL_DOUBT = "nothing in the records contradicts it, but only a few sources were compared"
+GENERAL_DOUBT = Message("nothing in the records contradicts it, but only a few sources were compared", "same.doubt")
+NO_EVIDENCE = Message("no evidence supports it", "same.no_evidence")
+ONE_EVIDENCE = Message("only one kind of evidence supports it", "same.one_evidence")
+TWINS = Message("they may be twins", "same.twins")
+SIBLINGS = Message("they may be brothers or sisters", "same.siblings")
+LOOP = Message("a person would become their own ancestor", "same.loop")
 
 
 def propose(
@@ -73,7 +80,7 @@ class PersonGroups:
         head = self.head(person)
         return self._members.get(head, (head,))
 
-    def objections(self, pair: Pair) -> tuple[str, ...]:
+    def objections(self, pair: Pair) -> tuple[Message, ...]:
         """Why the groups of two records cannot be joined."""
         if self.head(pair[0]) == self.head(pair[1]):
             return ()
@@ -82,13 +89,14 @@ class PersonGroups:
             for other in second:
                 if item == other or ordered_pair(item, other) == pair:
                     continue
-                reasons = self._scores.vetoes_of(ordered_pair(item, other))
-                if reasons:
+                vetoes = self._scores.vetoes_of(ordered_pair(item, other))
+                if vetoes:
                     kept = item if item not in pair else other
                     name = self._scores.tree.persons[kept].name
-                    return (f"one of them matches {name!r} better, and {reasons[0]}",)
+                    text = f"one of them matches “{name}” better, and {vetoes[0]}"
+                    return (Message(text, "same.better_match", name=name, why=vetoes[0]),)
         if self._would_loop(pair):
-            return ("a person would become their own ancestor",)
+            return (LOOP,)
         return ()
 
     def join(self, pair: Pair) -> None:
@@ -120,70 +128,104 @@ def _ruled_out(scores: PairScores) -> list[MergeProposal]:
     found = []
     shown: Counter[PersonId] = Counter()
     for pair, base in scores.vetoed_lookalikes(STRIKING_SCORE):
-        reasons = scores.vetoes_of(pair) if max(shown[person_id] for person_id in pair) < MAX_SHOWN else ()
-        if reasons:
+        vetoes = scores.vetoes_of(pair) if max(shown[person_id] for person_id in pair) < MAX_SHOWN else ()
+        if vetoes:
             shown.update(pair)
-            found.append(proposal_for(scores, pair, min(probability(base.total), RULED_OUT), reasons))
+            found.append(proposal_for(scores, pair, min(probability(base.total), RULED_OUT), vetoes))
     return found
 
 
-def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[str, ...]) -> MergeProposal:
+def proposal_for(scores: PairScores, pair: Pair, score: float, vetoes: tuple[Message, ...]) -> MergeProposal:
     base, kin = scores.base(pair), scores.kin.get(pair, NO_KIN)
-    features = _features(scores, pair, base, kin)
-    supporting = [feature for feature in features if feature.points >= MIN_SUPPORT]
-    action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings)
-    against = [*vetoes, *(feature.reason for feature in features if feature.points < 0)]
+    features = _features(scores, base, kin)
+    supporting = [
+        feature for feature in features if feature.points >= MIN_SUPPORT and feature.feature != "family_structure"
+    ]
+    is_sure = _is_sure(scores, pair, base)
+    action: MergeAction = "separate" if vetoes else action_for(score, len(supporting), scores.settings, is_sure=is_sure)
+    against = [*vetoes, *_against(scores, pair, features, base, kin)]
     if not vetoes and len(supporting) < scores.settings.min_groups:
-        against.append("only one kind of evidence supports it" if supporting else "no evidence supports it")
-    if kin.unmatched and not any(
-        feature.feature == "relationship_consistency" and feature.points < 0 for feature in features
-    ):
-        against.append(f"no match among their {_listed(kin.unmatched)}")
-    if scores.may_be_siblings(pair) and any(role in ORIGIN_ROLES for role, _ in kin.matched):
-        are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
-        against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
-    reasons = [feature.reason for feature in features if feature.points > 0]
+        against.append(ONE_EVIDENCE if supporting else NO_EVIDENCE)
+    in_favour = [feature.reason for feature in features if feature.points > 0]
     return MergeProposal(
         pair,
         round(score, 4),
         features,
-        _sentence(reasons) or "No reasons.",
-        _sentence(against) or _sentence([GENERAL_DOUBT]),
+        reasons.sentence(in_favour) or Message("No reasons.", "same.no_reasons"),
+        reasons.sentence(against) or reasons.sentence([GENERAL_DOUBT]),
         action,
         vetoes,
     )
 
 
-def _features(scores: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
-    dates = date_points(*(scores.profiles[person_id] for person_id in pair))
+def _against(
+    scores: PairScores, pair: Pair, features: tuple[FeatureScore, ...], base: BaseScore, kin: KinPoints
+) -> Iterator[Message]:
+    """What speaks against a pair that nothing rules out."""
+    for feature in features:
+        yield feature.words if feature.points < 0 else feature.against
+    if base.page_of_both and not base.vetoed:
+        page = source_name(scores.tree, base.page_of_both)
+        text = f"“{page}” names both, in different places, and never says that they are one person"
+        yield Message(text, "same.one_page", page=page)
+    if base.name.has_only_first_name:
+        yield Message("nothing but the first names can be compared", "same.only_first_name")
+    have_one_origin = any(role in ORIGIN_ROLES for role, _ in kin.matched)
+    if have_one_origin and (scores.may_be_siblings(pair) or base.name.is_other_family):
+        are_twins = is_same_day(*(scores.profiles[person_id].birth for person_id in pair))
+        yield TWINS if are_twins else SIBLINGS
+
+
+def _features(scores: PairScores, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
     found = [
-        FeatureScore("name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason),
-        FeatureScore("date_overlap", dates.value, round(probability(dates.value), 3), dates.reason),
+        FeatureScore(
+            "name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason, base.name.against
+        ),
+        FeatureScore("date_overlap", base.dates.value, round(probability(base.dates.value), 3), base.dates.reason),
         FeatureScore("place_match", base.places.value, round(probability(base.places.value), 3), base.places.reason),
-        FeatureScore("relationship_consistency", kin.value, round(probability(kin.value), 3), _kin_reason(scores, kin)),
+        FeatureScore(
+            "relationship_consistency", kin.value, round(probability(kin.value), 3), *_kin_reasons(scores, kin)
+        ),
     ]
+    if base.structure.value:
+        structure = base.structure
+        found.append(FeatureScore("family_structure", structure.value, structure.similarity, structure.reason))
     if base.same_id:
-        found.append(FeatureScore("external_id", 20.0, 1.0, f"{base.same_id} has one entry for both"))
+        why = Message(f"{base.same_id} has one entry for both", "same.one_entry", where=base.same_id)
+        found.append(FeatureScore("external_id", 20.0, 1.0, why))
     return tuple(found)
 
 
-def _kin_reason(scores: PairScores, kin: KinPoints) -> str:
+def _is_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
+    """Whether a pair can be merged without review: by more than its place in a family, and not within one page."""
+    if base.same_id:
+        return True
+    if base.page_of_both or not _is_name_sure(scores, pair, base):
+        return False
+    without_structure = probability(scores.beliefs.get(pair, base.total) - base.structure.value)
+    return without_structure >= scores.settings.merge_at
+
+
+def _is_name_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
+    """Whether more than a first name agrees, or else a day or stated relatives: a child has one mother."""
+    a, b = (scores.profiles[person] for person in pair)
+    if is_same_day(a.birth, b.birth) or is_same_day(a.death, b.death):
+        return True
+    roles = {role for role, _ in scores.kin.get(pair, NO_KIN).matched}
+    if base.name.is_other_family:
+        return "child" in roles
+    if not base.name.has_only_first_name or not roles.isdisjoint(OWN_FAMILY):
+        return True
+    have_parents = all(scores.tree.parents(person) for person in pair)
+    return have_parents and not roles.isdisjoint(PARENT_FIELDS)
+
+
+def _kin_reasons(scores: PairScores, kin: KinPoints) -> tuple[Message, Message]:
+    """What the relatives say for a pair, and against it."""
     if not kin.matched and not kin.unmatched:
-        return "no relatives to compare"
+        return Message("no relatives to compare", "same.no_relatives"), reasons.NO_REASON
     by_role: dict[str, list[str]] = defaultdict(list)
     for role, pair in kin.matched:
-        by_role[role].append(repr(scores.tree.persons[pair[0]].name))
-    same = [f"both have the {role} {', '.join(names[:3])}" for role, names in sorted(by_role.items())]
-    missed = [f"no match among their {_listed(kin.unmatched)}"] if kin.unmatched else []
-    return ", ".join([*same, *missed])
-
-
-def _listed(roles: tuple[str, ...]) -> str:
-    plural = {"child": "children"}
-    words = [plural.get(role, f"{role}s") for role in sorted(set(roles))]
-    return " and ".join(words)
-
-
-def _sentence(parts: list[str]) -> str:
-    text = "; ".join(part for part in parts if part)
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+        by_role[role].append(scores.tree.persons[pair[0]].name)
+    found = (reasons.shared_relatives(role, list(dict.fromkeys(names))[:3]) for role, names in sorted(by_role.items()))
+    return reasons.together(found), reasons.no_match_among(kin.unmatched) if kin.unmatched else reasons.NO_REASON

@@ -10,10 +10,20 @@ from heapq import nlargest
 from typing import Literal
 
 from kiwiresearch.kin.resolve.features import FeaturePoints, Rarity, date_points, name_points, place_points, probability
-from kiwiresearch.kin.resolve.pairs import SHARED_IDS, SLACK_YEARS, Pair, Vetoes, candidate_pairs, ordered_pair
+from kiwiresearch.kin.resolve.pairs import (
+    SHARED_IDS,
+    SLACK_YEARS,
+    Pair,
+    Vetoes,
+    candidate_pairs,
+    ordered_pair,
+    source_of_both,
+)
 from kiwiresearch.kin.resolve.profile import Profile, profiles_of
 from kiwiresearch.kin.resolve.proposal import ResolveSettings
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.resolve.structure import FamilyStructure
+from kiwiresearch.kin.tree import PersonId, SourceId, Tree
+from kiwiresearch.messages import Message
 
 Role = Literal["father", "mother", "parent", "sibling", "spouse", "child"]
 Relatives = Mapping[Role, tuple[PersonId, ...]]
@@ -53,20 +63,23 @@ class KinPoints:
 
 
 def relatives_of(tree: Tree, profiles: Mapping[PersonId, Profile]) -> dict[PersonId, Relatives]:
-    """The relatives of each person by role."""
-    return {profile: _by_role(tree, profile, profiles) for profile in profiles}
+    """The relatives of each person by role; those that only follow from others count as well."""
+    structure = FamilyStructure(tree, profiles)
+    return {profile: _by_role(tree, profile, profiles, structure) for profile in profiles}
 
 
-def _by_role(tree: Tree, person: PersonId, profiles: Mapping[PersonId, Profile]) -> Relatives:
+def _by_role(
+    tree: Tree, person: PersonId, profiles: Mapping[PersonId, Profile], structure: FamilyStructure
+) -> Relatives:
     def known(ids: Iterable[PersonId]) -> tuple[PersonId, ...]:
-        return tuple(sorted(identifier for identifier in ids if identifier in profiles))
+        return tuple(sorted(identifier for identifier in set(ids) if identifier in profiles))
 
-    parents = known(tree.parents(person))
+    parents = known(structure.parents(person))
     roles: dict[Role, tuple[PersonId, ...]] = {
         "father": tuple(parent for parent in parents if profiles[parent].sex == "male"),
         "mother": tuple(parent for parent in parents if profiles[parent].sex == "female"),
         "parent": tuple(parent for parent in parents if not profiles[parent].sex),
-        "sibling": known(tree.siblings(person)),
+        "sibling": known(structure.siblings(person)),
         "spouse": known({*tree.spouses(person), *_other_parents(tree, person)}),
         "child": known(tree.children(person)),
     }
@@ -154,6 +167,8 @@ MIN_BASE = -11.0
 NO_KIN = KinPoints(0.0, (), (), {})
 LOWEST = -30.0
 SAME_ID = 20.0
+SAME_PAGE = -2.5
+"""A page mostly names a person in one way, so two names in different places are more likely two people."""
 MIN_PRIOR = 5.0
 RIVAL_FROM = -4.0
 """Log-odds from which another candidate counts as a rival."""
@@ -173,8 +188,11 @@ class BaseScore:
     name: FeaturePoints
     dates: FeaturePoints
     places: FeaturePoints
+    structure: FeaturePoints
     same_id: str = ""
     vetoed: bool = False
+    page_of_both: SourceId = ""
+    """A page that names both, but in different places."""
 
 
 class PairScores:
@@ -183,6 +201,7 @@ class PairScores:
     def __init__(self, tree: Tree, separated: Collection[Pair], settings: ResolveSettings) -> None:
         self.tree, self.settings = tree, settings
         self.profiles = profiles_of(tree)
+        self.structure = FamilyStructure(tree, self.profiles)
         self.relatives = relatives_of(tree, self.profiles)
         self._vetoes = Vetoes(tree, separated)
         self.rarity = Rarity(self.profiles.values())
@@ -209,7 +228,7 @@ class PairScores:
             base = self._bases[pair] = self._base(pair)
         return base
 
-    def vetoes_of(self, pair: Pair) -> tuple[str, ...]:
+    def vetoes_of(self, pair: Pair) -> tuple[Message, ...]:
         """All vetoes of a pair."""
         return tuple(self._vetoes.reasons(*(self.profiles[person_id] for person_id in pair)))
 
@@ -227,11 +246,13 @@ class PairScores:
     def _base(self, pair: Pair) -> BaseScore:
         a, b = (self.profiles[person_id] for person_id in pair)
         name, places = name_points(a, b, self.rarity), place_points(a, b)
-        dates = date_points(a, b, with_reason=False)
+        dates, structure = date_points(a, b), self.structure.points(pair)
         shared = [kind for kind in SHARED_IDS if a.external.get(kind) and a.external[kind] == b.external.get(kind)]
-        total = self.prior + name.value + dates.value + places.value + (SAME_ID if shared else 0.0)
+        page = min(a.sources & b.sources, default="")
+        total = self.prior + name.value + dates.value + places.value + structure.value
+        total += (SAME_ID if shared else 0.0) + (SAME_PAGE if page else 0.0)
         vetoed = any(True for _ in self._vetoes.reasons(a, b))
-        return BaseScore(total, name, dates, places, "".join(shared[:1]), vetoed)
+        return BaseScore(total, name, dates, places, structure, "".join(shared[:1]), vetoed, page)
 
     def _add_pairs(self, pairs: Iterable[Pair]) -> None:
         for pair in pairs:
@@ -297,25 +318,23 @@ class PairScores:
         self.beliefs = self._against_rivals()
 
     def _against_rivals(self) -> dict[Pair, float]:
-        """Two records in one source are two people, so candidates from one source weaken each other."""
+        """A source that names two people has one of them at most, so candidates from it weaken each other."""
         rivals: dict[PersonId, list[tuple[float, PersonId]]] = defaultdict(list)
         for (item, other), score in self.scores.items():
             if score > RIVAL_FROM:
                 rivals[item].append((score, other))
                 rivals[other].append((score, item))
         strongest = {
-            person: [
-                (math.exp(score), item, self.profiles[item].sources) for score, item in nlargest(MAX_RIVALS, found)
-            ]
+            person: [(math.exp(score), self.profiles[item]) for score, item in nlargest(MAX_RIVALS, found)]
             for person, found in rivals.items()
         }
         found: dict[Pair, float] = {}
         for pair, score in self.scores.items():
             odds = 1.0
             for person, other in (pair, pair[::-1]):
-                sources = self.profiles[other].sources
-                for weight, rival, of_rival in strongest.get(person, ()):
-                    if rival != other and not sources.isdisjoint(of_rival):
+                candidate = self.profiles[other]
+                for weight, rival in strongest.get(person, ()):
+                    if rival.id != other and source_of_both(candidate, rival):
                         odds += weight
             found[pair] = score - math.log(odds)
         return found

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.store.case import CaseStore
+    from kiwiresearch.kin.store.attachments import ATTACHMENT_ROLES, Attachment, AttachmentRole
+    from kiwiresearch.kin.store.case import IMPORTS, CaseStore
     from kiwiresearch.kin.store.decisions import Verdict
     from kiwiresearch.kin.store.edits import Edit, EditKind
     from kiwiresearch.kin.store.location import LOCK, WAIT_REMEDY, CaseSchemas, locked_folder

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -17,6 +18,7 @@ from sqlalchemy import Row, Table, bindparam, func, insert, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import projection
+from kiwiresearch.kin.store.attachments import Attachments
 from kiwiresearch.kin.store.audit import AuditReader, write_pending
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import Aspect, decide
@@ -28,6 +30,7 @@ from kiwiresearch.kin.store.queues import Queues
 from kiwiresearch.kin.store.records import RecordStore, follow_merges
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
+    ATTACHMENT,
     AUDIT_LOG,
     CASE_STATE,
     DECISION,
@@ -44,6 +47,8 @@ from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
+IMPORTS = "imports"
+"""The key of the state that says what was imported, and who was in the case before."""
 
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
@@ -111,6 +116,13 @@ def _edit_problems(db: CaseDatabase) -> Iterator[str]:
             yield f"change {edit}: it was changed."
 
 
+def _attachment_problems(db: CaseDatabase) -> Iterator[str]:
+    for rows in db.batches(select(ATTACHMENT).order_by(ATTACHMENT.c.id).execution_options(yield_per=1)):
+        for row in rows:
+            if row.id != sha256(row.body).hexdigest():
+                yield f"file {row.id}: it was changed."
+
+
 def _id_matches(row: Row[Any], entities: list[str]) -> bool:
     """Whether the id of an assertion matches its content, about one of the records its person was merged from."""
     field, value = row.field_name, row.field_value
@@ -137,6 +149,7 @@ class IntegrityChecker(StorePart):
                 *_assertion_problems(self._db),
                 *_evidence_problems(self._db),
                 *_edit_problems(self._db),
+                *_attachment_problems(self._db),
                 *wrong_rows(self._db),
             )
 
@@ -244,6 +257,7 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, CaseState, Audi
         self.queues = Queues(database)
         self.merges = Merges(database)
         self.edits = Edits(database)
+        self.attachments = Attachments(database)
         database.deferred = [projection.refresh, write_pending]
 
     @classmethod

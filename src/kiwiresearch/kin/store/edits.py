@@ -16,6 +16,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, Change, StorePart
+from kiwiresearch.kin.store.records import follow_merges
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
     EDIT,
@@ -25,8 +26,9 @@ from kiwiresearch.kin.store.tables import (
     METADATA,
     PERSON,
     RELATIONSHIP,
+    SOURCE_RECORD,
 )
-from kiwiresearch.kin.tree import PersonId, row_id
+from kiwiresearch.kin.tree import PersonId, SourceId, row_id
 
 StoredRow = dict[str, Any]
 EditKind = Literal[
@@ -106,6 +108,7 @@ class Edits(StorePart):
         row = {
             "id": db.edit_id,
             "seq": seq,
+            "version": _next_version(db),
             "kind": kind,
             "people": list(people),
             "details": details,
@@ -128,12 +131,22 @@ class Edits(StorePart):
             rows = self._db.rows(select(*columns).order_by(EDIT.c.seq))
         return tuple(Edit(**row._asdict() | {"people": tuple(row.people)}) for row in rows)
 
-    def latest_for(self, people: Sequence[PersonId]) -> int:
-        """The number of the last edit of any of these people: 0 if there is none."""
-        wanted = set(people)
+    def notes(self) -> dict[str, str]:
+        """The notes of the people who entered something, by the id of the evidence that it is."""
+        made = select(EVIDENCE_CLAIM.c.id, EDIT.c.note).join(EDIT, EDIT.c.id == EVIDENCE_CLAIM.c.edit_id)
         with self._db.reading():
-            rows = self._db.rows(select(EDIT.c.seq, EDIT.c.people))
-        return max((row.seq for row in rows if wanted & set(row.people)), default=0)
+            return {row.id: row.note for row in self._db.rows(made.where(EDIT.c.note != ""))}
+
+    def latest_for(self, people: Sequence[PersonId]) -> int:
+        """The version of the last edit of any of these people that was made, undone or redone: 0 if there is none."""
+        db = self._db
+        with db.reading():
+            wanted = {follow_merges(db, person) for person in people}
+            rows = db.rows(select(EDIT.c.version, EDIT.c.people))
+            return max(
+                (row.version for row in rows if not wanted.isdisjoint(follow_merges(db, each) for each in row.people)),
+                default=0,
+            )
 
     def undo(self, edit: str, *, cascade: bool = False) -> tuple[str, ...]:
         """Undo an edit, and return what was undone, the latest first.
@@ -168,12 +181,16 @@ class Edits(StorePart):
     def _set_state(self, row: Row[Any], state: EditState) -> None:
         db = self._db
         at = db.now() if state == "undone" else ""
-        db.run(update(EDIT).where(EDIT.c.id == row.id).values(state=state, undone_at=at))
+        db.run(update(EDIT).where(EDIT.c.id == row.id).values(state=state, undone_at=at, version=_next_version(db)))
         db.merged_into = None
         db.known_people.clear()
         db.changed_people |= set(row.people)
         action = "undo_edit" if state == "undone" else "redo_edit"
         audit.record(db, action, row.id, is_redacted=False, after={"ids": row.people, "state": row.kind})
+
+
+def _next_version(db: CaseDatabase) -> int:
+    return int(db.run(select(func.coalesce(func.max(EDIT.c.version), 0) + 1)).scalar_one())
 
 
 def _edit_in_state(db: CaseDatabase, edit: str, state: EditState, otherwise: str) -> Row[Any]:
@@ -286,11 +303,15 @@ def _note_touched(db: CaseDatabase, table: Table, row: str, *values: Any) -> Non
     db.changed_people |= {value for value in values if isinstance(value, str)}
 
 
+SHARED = frozenset({ASSERTION, EVIDENCE_CLAIM, RELATIONSHIP, SOURCE_RECORD})
+"""Tables whose ids come from the content of a row: research may have found the same since."""
+
+
 def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     same = [table.c[column.name] == row[column.name] for column in table.primary_key]
     if db.run(select(*table.primary_key).where(*same)).one_or_none() is None:
         db.run(insert(table).values(row))
-    elif table is not ASSERTION:  # research may have found the same value since
+    elif table not in SHARED:
         raise _changed_since(db)
     _note_row(db, table, row)
 
@@ -300,6 +321,8 @@ def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     if table is ASSERTION and _is_also_read(db, row["id"]):
         db.run(update(ASSERTION).where(ASSERTION.c.id == row["id"]).values(edit_id=""))
         return
+    if table is SOURCE_RECORD and _is_quoted(db, row["id"]):
+        return  # research has read the same page since
     if table is PERSON and _is_used(db, row["id"]):
         raise BadUsage(
             "This change cannot be undone, because research has found more about the person since.",
@@ -317,6 +340,11 @@ def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
 def _is_also_read(db: CaseDatabase, assertion: str) -> bool:
     """Whether sources give a value, too, that a person entered: the edit's own evidence is removed before it."""
     mine = EVIDENCE_CLAIM.c.assertion_id == assertion
+    return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
+
+
+def _is_quoted(db: CaseDatabase, source: SourceId) -> bool:
+    mine = EVIDENCE_CLAIM.c.source_record_id == source
     return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
 
 
@@ -374,5 +402,5 @@ def _from_json(change: Change) -> Change:
 
 def edit_digest(row: Mapping[str, Any]) -> str:
     """The hash of an edit as it was made."""
-    made = {key: value for key, value in row.items() if key not in ("state", "undone_at")}
+    made = {key: value for key, value in row.items() if key not in ("state", "undone_at", "version")}
     return sha256(canonical_json(made).encode("utf-8", "surrogatepass")).hexdigest()

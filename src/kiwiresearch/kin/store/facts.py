@@ -13,9 +13,9 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.decisions import PREFERRED, Verdict, decide
-from kiwiresearch.kin.store.records import canonical_id, may_live
-from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, RELATIONSHIP
+from kiwiresearch.kin.store.decisions import PREFERRED, Verdict, decide, verdicts
+from kiwiresearch.kin.store.records import canonical_id, follow_merges, may_live
+from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow, StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
@@ -336,7 +336,8 @@ class FactStore(StorePart):
                 ASSERTION.c.entity_id == rows[0].entity_id, ASSERTION.c.field_name == rows[0].field_name
             )
             for row in self._db.run(others.order_by(ASSERTION.c.id)).all():
-                decide(self._db, row.id, "preferred", PREFERRED if is_preferred and row.id in chosen else "")
+                if is_preferred or row.id in chosen:
+                    decide(self._db, row.id, "preferred", PREFERRED if is_preferred and row.id in chosen else "")
             self._note_changed(rows)
 
     def remove_person(self, person: PersonId) -> None:
@@ -348,6 +349,14 @@ class FactStore(StorePart):
             for tie in self._db.run(select(RELATIONSHIP).where(ends)).all():
                 self._db.changed_people |= {tie.person1_id, tie.person2_id}
             self._db.changed_people.add(root)
+
+    def is_in_case(self, person: PersonId) -> bool:
+        """Whether somebody belongs to the case: they were added, and nobody removed them."""
+        db = self._db
+        with db.reading():
+            root = follow_merges(db, person)
+            is_there = db.run(select(PERSON.c.id).where(PERSON.c.id == root)).first() is not None
+            return is_there and root not in verdicts(db)
 
     def copy_statements(self, fact_or_tie: str, person: PersonId, new: PersonId) -> None:
         """Store what is said in a fact or a tie of a person about a new person as well, with its evidence."""

@@ -162,6 +162,22 @@ class RecordStore(StorePart):
             audit.record(self._db, "add_source", source_id, is_redacted=False, after={"content_hash": content_hash})
             return source_id
 
+    def source_details(self, source: SourceId) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """What was read from a source besides its facts, and what was noted about reading it."""
+        rows = SOURCE_RECORD
+        with self._db.reading():
+            row = self._db.run(
+                select(rows.c.raw_extracted, rows.c["metadata"].label("details")).where(rows.c.id == source)
+            ).one()
+        return row.raw_extracted, row.details
+
+    def external_ids(self) -> tuple[tuple[str, str, PersonId], ...]:
+        """The key, the value and the person of every external id; merges are followed."""
+        rows = PERSON_EXTERNAL
+        with self._db.reading():
+            found = self._db.run(select(rows.c.key, rows.c.value, rows.c.person_id).order_by(*rows.primary_key)).all()
+            return tuple((row.key, row.value, follow_merges(self._db, row.person_id)) for row in found)
+
     def source_by_url(self, url: str) -> SourceId | None:
         """The latest version of the source at that address."""
         rows = SOURCE_RECORD

@@ -229,33 +229,38 @@ EDIT = Table(
     METADATA,
     _key("id"),
     Column("seq", BigInteger(), nullable=False, unique=True),
+    *_columns("integer", "version"),
     *_columns("text", "kind"),
     *_columns("json", "people", "details"),
     *_columns("text", "note", "author", "salt"),
     *_columns("json", "changes"),
     *_columns("text", "state", "made_at", "undone_at"),
 )
-"""A change that a person made, with every row and column that it changed, so that it can be undone and redone."""
+"""A change that a person made, with every row and column that it changed, so that it can be undone and redone.
+
+`version` counts up whenever any edit is made, undone or redone: that of an edit is when it last changed.
+"""
 
 DECISION = Table(
     "decision", METADATA, _key("entity_id"), _key("aspect"), *_columns("text", "value"), Column("edit_id", Text())
 )
 """What a person decided about an assertion, a tie or a person; it outweighs what the rules decide."""
 
-ATTACHMENT = Table(
-    "attachment", METADATA, _key("id"), *_columns("text", "media_type", "name", "added_at"), *_columns("bytes", "body")
-)
-"""The content of a picture or a scan; its id is its hash."""
+ATTACHMENT = Table("attachment", METADATA, _key("id"), *_columns("text", "media_type"), *_columns("bytes", "body"))
+"""The content of a picture or a scan; its id is its hash.
+
+It stays when the edit that brought it is undone, since that may be redone.
+"""
 
 ATTACHED = Table(
     "attached",
     METADATA,
     _key("id"),
-    Column("entity_id", Text(), nullable=False, index=True),
+    _reference("person_id", "person.id", index=True),
     _reference("attachment_id", "attachment.id"),
-    *_columns("text", "role", "caption", "source_record_id", "added_at"),
+    *_columns("text", "role", "caption", "source_record_id", "name", "added_at"),
 )
-"""A picture of a person, or the scan of a source, and what it belongs to."""
+"""A picture of a person, or the scan of a source about them."""
 
 CONFLICT = Table(
     "conflict",

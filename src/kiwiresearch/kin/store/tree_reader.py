@@ -171,6 +171,12 @@ class TreeReader(StorePart):
             ]
             return all(self._db.run(item.limit(1)).first() is None for item in fallen)
 
+    def person_count(self) -> int:
+        """The number of people, without those who were merged into others."""
+        with self._db.reading():
+            counted = select(func.count()).select_from(PERSON).where(PERSON.c.merged_into_id.is_(None))
+            return int(self._db.run(counted).scalar() or 0)
+
     def assertion_count(self) -> int:
         """The number of statements, rejected ones included."""
         with self._db.reading():

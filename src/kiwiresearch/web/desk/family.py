@@ -22,6 +22,7 @@ from kiwiresearch.web.desk.family_case import (
     add_source_pages,
     start_family_job,
 )
+from kiwiresearch.web.desk.family_edits import add_edit_pages
 from kiwiresearch.web.desk.family_files import add_file_pages
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pages
@@ -184,6 +185,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         add_people_pages,
         add_evidence_pages,
         add_review_pages,
+        add_edit_pages,
         add_source_pages,
     ):
         add_pages(routes, family_pages)

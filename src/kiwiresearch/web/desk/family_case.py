@@ -19,7 +19,6 @@ from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.browser import browser_key, browser_to_remember, remember_browser
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
-    among_conflicts,
     person_ids_by_distance,
     person_options,
     relatives_by_birth,
@@ -130,18 +129,11 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
                 ids = tuple(filter(people_with_field(found.tree(mode, with_discarded=True), wanted).__contains__, ids))
             some = ids[offset : offset + PEOPLE_PER_PAGE]
             facts = [(tree.persons[item], records.evidence_records(found, item, wanted, mode)) for item in some]
-            conflicts = records.conflict_records(found, mode)
             people = person_options(found, mode, person)
         rows = [
             (
                 who,
-                relatives_by_birth(
-                    among_conflicts(
-                        map(pages.fact_with_links, said),
-                        [conflict for conflict in conflicts if conflict.person == who.id],
-                    ),
-                    tree,
-                ),
+                relatives_by_birth([pages.fact_with_links(fact) for fact in said], tree),
             )
             for who, said in facts
         ]

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import FILE_NAMES, CaseFormat
+from kiwiresearch.cases import FILE_NAMES, CaseFormat, import_records, proposed_merges
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
 from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
@@ -43,7 +43,12 @@ def _add_in(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/import")
     @allow("researcher", "case")
     def import_page(request: Request, case: CaseId) -> Response:
-        return pages.show(request, "family_import.html", case, "import", largest=MAX_FILE_BYTES)
+        with pages.families.open_case(request, case, None) as (found, mode):
+            # The reports are for the owner: names of files, and what is wrong in them, may name living people.
+            reports = import_records(found.store) if mode == "owner" else ()
+            waiting = len(proposed_merges(found)) if reports else 0
+        values = {"reports": reports, "waiting": waiting}
+        return pages.show(request, "family_import.html", case, "import", largest=MAX_FILE_BYTES, **values)
 
     @routes.post("/family/{case}/import")
     @allow("researcher", "case")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +13,7 @@ from starlette.responses import Response
 from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
 from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
-from kiwiresearch.kin import DISCARDED, ConflictRecord, FieldName, PersonId, Tree, birth_of
+from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.report import Couples, lifespan, people_in_order
 from kiwiresearch.text.dates import ENDLESS
@@ -23,6 +22,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.families import Families, page_of
 
+MAX_ID = 100
 MAX_CHOICES = 500
 """Beyond this many, finding a person by name is faster than a list."""
 
@@ -60,8 +60,6 @@ class LinkedFact(FactRecord):
     """A fact whose quotes lead to their pages."""
 
     evidence: tuple[LinkedEvidence, ...]
-    shown_status: str = dataclasses.field(kw_only=True)
-    """The only status that is shown: that of the fact or, if sources disagree, of its value among the others."""
 
 
 def person_ids_by_distance(found: CachedCase, mode: PrivacyMode) -> tuple[PersonId, ...]:
@@ -121,31 +119,10 @@ TABS = (
     Tab("tree", (("tree", "/tree"),)),
     Tab("people", (("people", "/people"),)),
     Tab("timeline", (("timeline", "/timeline"),)),
-    Tab("review", (("conflicts", "/conflicts"), ("merges", "/merges"))),
+    Tab("review", (("conflicts", "/conflicts"), ("merges", "/merges"), ("changes", "/changes"))),
     Tab("sources", (("evidence", "/evidence"), ("sources", "/sources"), ("log", "/log"))),
     Tab("files", (("export", "/export"), ("import", "/import"), ("audit", "/audit"))),
 )
-
-
-def value_status(conflict: ConflictRecord, value: str) -> str:
-    """The status of one of several values that cannot all be right."""
-    if conflict.recommended_value is None:
-        return "undecided"
-    return "preferred" if conflict.recommended_value == value else "alternative"
-
-
-def among_conflicts(facts: Iterable[LinkedFact], conflicts: Sequence[ConflictRecord]) -> list[LinkedFact]:
-    """Facts with the status and the confidence that their values have in a conflict."""
-    found = {
-        (conflict.field, side.value): (value_status(conflict, side.value), side.confidence)
-        for conflict in conflicts
-        for side in conflict.competing_assertions
-    }
-    usual = ((fact, (fact.shown_status, fact.confidence)) for fact in facts)
-    shown = (
-        (fact, found.get((fact.field, fact.value), own) if fact.status not in DISCARDED else own) for fact, own in usual
-    )
-    return [replace(fact, shown_status=status, confidence=confidence) for fact, (status, confidence) in shown]
 
 
 BY_BIRTH: tuple[FieldName, ...] = ("child", "sibling")
@@ -212,6 +189,7 @@ class FamilyPages:
         known = plain(self.families.record(request, case))
         tab = next(item for item in TABS if part in dict(item.parts))
         shared = {"case": known, "tab": tab, "part": part, "tabs": TABS, "owner": known["owner"]}
+        shared |= {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 
     @property
@@ -235,7 +213,7 @@ class FamilyPages:
 
     def fact_with_links(self, fact: FactRecord) -> LinkedFact:
         """A fact whose quotes link to their pages."""
-        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)), shown_status=fact.status)
+        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)))
 
     def _linked(self, evidence: EvidenceRecord) -> LinkedEvidence:
         ref = page_of(self.context, evidence)

@@ -10,9 +10,11 @@ from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import NamedConflict, NamedPerson, PersonRecord, records, review, set_living
+from kiwiresearch.cases.editing import QUALIFIERS, ROLES
 from kiwiresearch.codec import extend
-from kiwiresearch.kin import DISCARDED, FieldName, LivingStatus, Tree, ValueRank
-from kiwiresearch.kin.report import Couples, lifespan
+from kiwiresearch.kin import DISCARDED, RELATION_FIELDS, FieldName, LivingStatus, Standing, Tree, ValueRank, sureness
+from kiwiresearch.kin.report import FIELD_LABELS, Couples, lifespan
+from kiwiresearch.kin.store import ATTACHMENT_ROLES
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import (
@@ -24,15 +26,16 @@ from kiwiresearch.web.desk.family_frame import (
     relatives_by_birth,
     sexes_in,
     sources_of,
-    value_status,
 )
 from kiwiresearch.web.desk.family_tree import close_family
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.desk.place_map import PlaceMap, place_map
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
+from kiwiresearch.web.family_edits import attachments_of
 from kiwiresearch.web.guard import allow
 
 PEOPLE_PER_PAGE = 100
+EDITABLE_FIELDS: tuple[FieldName, ...] = tuple(field for field in FIELD_LABELS if field not in RELATION_FIELDS)
 
 NameQuery = Annotated[str, Query(max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
@@ -67,6 +70,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             events = records.timeline_records(found, mode, person)
             people = person_options(found, mode)
             tree, couples = found.tree(mode), found.derived(Couples, mode)
+            files = attachments_of(found, case, person) if mode == "owner" else ()
         row = replace(row, siblings=tuple(sorted(row.siblings, key=lambda record: birth_day(tree, record.id))))
         facts = relatives_by_birth([pages.fact_with_links(fact) for fact in row.facts], tree)
         values: dict[str, Any] = {
@@ -77,6 +81,12 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             "events": events,
             "people": people,
             "close": close_family(pages, request, couples, person),
+            "pictures": [file for file in files if file.role == "photo"],
+            "documents": [file for file in files if file.role != "photo"],
+            "roles": ROLES,
+            "editable_fields": EDITABLE_FIELDS,
+            "qualifiers": [qualifier for qualifier in QUALIFIERS if qualifier],
+            "attachment_roles": ATTACHMENT_ROLES,
             "map": _map(pages, request, row.living, facts),
         }
         return pages.show(request, "family_person.html", case, "people", **values)
@@ -87,7 +97,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
         request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
     ) -> Response:
         pages.families.access.require_owner(request)
-        with pages.families.cases.changing(case) as found:
+        with pages.families.cases.editing(case) as found:
             set_living(found, visible_person(found.store.tree(), person), status, why)
         return redirect(f"/family/{case}/people/{percent(person)}")
 
@@ -97,12 +107,13 @@ class ConflictSide:
     """A competing value with its rank, the reason for it, and its quotes."""
 
     value: str
-    confidence: float
     source: str
     rank: int
     reason: str
     quotes: tuple[LinkedEvidence, ...]
-    status: str
+    standing: Standing
+    facts: tuple[LinkedFact, ...]
+    """The facts that state it, which the owner may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +130,15 @@ def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictVi
     for index, (assertion, claim) in enumerate(
         zip(conflict.competing_assertions, conflict.competing_claims, strict=True)
     ):
-        value, rank = assertion.value, ranks.get(index, ValueRank(index, index + 1, ""))
-        quotes = [
-            evidence
-            for fact in facts
-            if (fact.field, fact.value) == (conflict.field, value)
-            for evidence in fact.evidence
-        ]
-        status = value_status(conflict, value)
-        side = ConflictSide(value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), status)
+        value, belief, rank = assertion.value, assertion.confidence, ranks.get(index, ValueRank(index, index + 1, ""))
+        stated = [fact for fact in facts if (fact.field, fact.value) == (conflict.field, value)]
+        quotes = tuple(evidence for fact in stated for evidence in fact.evidence)
+        standing = (
+            stated[0].standing
+            if stated
+            else Standing("accepted" if conflict.recommended_value == value else "competing", sureness(belief))
+        )
+        side = ConflictSide(value, claim.source, rank.rank, rank.reason, quotes, standing, tuple(stated))
         sides.append(side)
     return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda item: item.rank)))
 
@@ -139,6 +150,8 @@ class FieldView:
     field: FieldName
     conflict: ConflictView | None
     facts: tuple[LinkedFact, ...]
+    entered: tuple[LinkedFact, ...]
+    """What a person entered, which is shown apart from what books say."""
 
 
 def by_field(facts: list[LinkedFact], conflicts: list[ConflictView]) -> list[FieldView]:
@@ -148,18 +161,21 @@ def by_field(facts: list[LinkedFact], conflicts: list[ConflictView]) -> list[Fie
     found: dict[FieldName, list[LinkedFact]] = {}
     for fact in facts:
         found.setdefault(fact.field, []).append(fact)
-    return [
-        FieldView(
-            field,
-            conflict_of.get(field),
-            tuple(
-                fact
-                for fact in sorted(some, key=lambda linked_fact: not linked_fact.preferred)
-                if (field, fact.value) not in values or fact.status in DISCARDED
-            ),
-        )
-        for field, some in found.items()
-    ]
+    views = []
+    for field, some in found.items():
+        shown = [
+            fact
+            for fact in sorted(some, key=lambda linked_fact: not linked_fact.preferred)
+            if (field, fact.value) not in values or fact.status in DISCARDED
+        ]
+        read, entered = (tuple(fact for fact in shown if is_entered(fact) is wanted) for wanted in (False, True))
+        views.append(FieldView(field, conflict_of.get(field), read, entered))
+    return views
+
+
+def is_entered(fact: LinkedFact) -> bool:
+    """Whether a person entered it."""
+    return any(evidence.method == "user" for evidence in fact.evidence)
 
 
 OptionalWhy = Annotated[str, Form(max_length=MAX_NAME)]
@@ -238,7 +254,7 @@ def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     @allow("researcher", "case")
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
         pages.families.access.require_owner(request)
-        with pages.families.cases.changing(case) as found:
+        with pages.families.cases.editing(case) as found:
             require_known(merge, [cluster.id for cluster in found.store.merges.all()])
             review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
@@ -249,7 +265,7 @@ def _decide(
 ) -> Response:
     """Apply a decision about a pair, which must be among the given ones. Only the owner may."""
     pages.families.access.require_owner(request)
-    with pages.families.cases.changing(case) as found:
+    with pages.families.cases.editing(case) as found:
         require_known(merge, [item.id for item in among(found)])
         decide(found, merge, why.strip())
     return redirect(f"/family/{case}/merges")

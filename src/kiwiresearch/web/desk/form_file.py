@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 import anyio
@@ -26,6 +26,8 @@ class FormFile:
 
     name: str
     parts: AsyncGenerator[bytes, None]
+    fields: Mapping[str, str]
+    """The other fields, as far as they come before the file."""
 
 
 @dataclass(slots=True)
@@ -36,6 +38,9 @@ class _FormParts:
     data: list[bytes] = field(default_factory=list)
     around: int = 0
     is_file: bool = False
+    fields: dict[str, str] = field(default_factory=dict)
+    _field: str = ""
+    _text: bytes = b""
     _header: bytes = b""
     _value: bytes = b""
     _said: bytes = b""
@@ -58,6 +63,7 @@ class _FormParts:
 
     def headers_end(self) -> None:
         _, options = parse_options_header(self._said)
+        self._field, self._text = options.get(b"name", b"").decode("utf-8", "replace"), b""
         if options.get(b"name") == FIELD and not self.name:
             self.name = options.get(b"filename", b"").decode("utf-8", "replace")
             self.is_file = bool(self.name)
@@ -67,6 +73,11 @@ class _FormParts:
             self.data.append(data[start:end])
         else:
             self.around += end - start
+            self._text += data[start:end]
+
+    def end(self) -> None:
+        if not self.is_file and self.around <= MAX_FORM_OVERHEAD:
+            self.fields[self._field] = self._text.decode("utf-8", "replace")
 
     def take_data(self) -> bytes:
         found, self.data = b"".join(self.data), []
@@ -86,7 +97,7 @@ async def uploaded_file(request: Request, stream: AsyncIterator[bytes], *, empty
         raise BadUsage(f"The file {heard.name!r} is empty.", remedy=empty_remedy)
     if first is None:
         raise BadUsage("No file was chosen.", remedy=CHOOSE)
-    return FormFile(heard.name, _joined(first, parts))
+    return FormFile(heard.name, _joined(first, parts), heard.fields)
 
 
 async def _joined(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
@@ -107,6 +118,7 @@ def _parser(request: Request, heard: _FormParts) -> MultipartParser:
                 "on_header_end": heard.header_end,
                 "on_headers_finished": heard.headers_end,
                 "on_part_data": heard.content,
+                "on_part_end": heard.end,
             },
         )
     except MultipartParseError as problem:

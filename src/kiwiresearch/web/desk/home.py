@@ -35,12 +35,13 @@ from kiwiresearch.workspace import hidden_books
 from kiwiresearch.zim import EntryRef
 
 MAX_RUNS = 6
-MAX_QUESTIONS = 8
 MAX_BOOKS = 6
 MAX_DRAWS = 20
 """Neighbours that are tried if a random title leads nowhere."""
 
 Choice = Literal["auto", "ask", "research", "find", "family"]
+QuestionPlace = Annotated[Literal["/", "/ask"], Form()]
+"""The pages that list questions, to which their forms lead back."""
 
 
 def _choices() -> tuple[Choice, ...]:
@@ -95,7 +96,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             left_out=len(hidden_books(context.workspace.shelf_file.books(), policy)) if policy.books else 0,
             recent=recent_work(families, request, jobs_of_visitor(jobs, browser_of(request)), all_runs),
             has_research=bool(all_runs),
-            questions=questions.latest(MAX_QUESTIONS, browser_of(request)),
+            questions=questions.recent(browser_of(request)),
             keeps_questions=questions.is_on,
             books=None if (books := around.books()) is None else list(books),
             titles=[book.title or book.name for book in context.shelf.books],
@@ -131,19 +132,21 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         return redirect(_random_address(context, book))
 
     @routes.post("/questions/forget")
-    def forget(request: Request) -> Response:
+    def forget(request: Request, back: QuestionPlace = "/") -> Response:
         questions.forget(browser_of(request))
-        return redirect("/?deleted=questions.all")
+        return redirect(f"{back}?deleted=questions.all")
 
     @routes.post("/questions/delete")
-    def delete_question(request: Request, q: Annotated[str, Form(max_length=MAX_WORDS)] = "") -> Response:
+    def delete_question(
+        request: Request, q: Annotated[str, Form(max_length=MAX_WORDS)] = "", back: QuestionPlace = "/"
+    ) -> Response:
         questions.delete(q, browser_of(request))
-        return redirect("/?deleted=questions.one")
+        return redirect(f"{back}?deleted=questions.one")
 
     @routes.post("/questions/restore")
-    def restore_questions(request: Request) -> Response:
+    def restore_questions(request: Request, back: QuestionPlace = "/") -> Response:
         questions.restore(browser_of(request))
-        return redirect("/")
+        return redirect(back)
 
     return routes
 

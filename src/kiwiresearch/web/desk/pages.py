@@ -11,6 +11,7 @@ from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from kiwiresearch.claims import CLAIM_TYPES
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.messages import LANGUAGES, Catalogue
@@ -231,6 +232,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals.update(
+        claim_types=CLAIM_TYPES,
         who=current_visitor,
         file=file_address,
         has_file=has_file,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MAX_QUESTIONS = 50
 MAX_QUESTION_CHARS = 300
 """Longer questions are not stored: they would not fit a list."""
+
+MAX_RECENT = 8
+"""Questions that a page lists."""
 
 MAX_LISTS = 500
 FOLDER = "questions"
@@ -84,6 +87,12 @@ class QuestionHistory:
             with contextlib.suppress(KiwiError):
                 return self._lists.get(owner).questions[:count]
         return ()
+
+    def recent(self, browser: str, *, without: Collection[str] = ()) -> tuple[str, ...]:
+        """The questions that a page lists: the newest, without those that the page answers."""
+        left_out = {question.casefold() for question in without}
+        newest = self.latest(MAX_RECENT + len(left_out), browser)
+        return tuple(question for question in newest if question.casefold() not in left_out)[:MAX_RECENT]
 
     def forget(self, browser: str) -> None:
         """Delete all of them, which `restore` undoes; an error if that fails."""

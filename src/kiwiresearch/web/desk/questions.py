@@ -164,7 +164,10 @@ class QuestionPages:
 
     def _show(self, request: Request, asked: QuestionForm, values: JsonDict, *, status: int = 200) -> Response:
         known = EMPTY_PAGE | {"asked": asked, "has_model": self._has_model, "fields": turn_fields(asked.turns)}
-        return self._pages.show(request, "ask.html", known | values, status=status)
+        shown = known | values
+        answered = (asked.q.strip(), *([shown["one"].answer.asked] if shown["one"] else ()))
+        shown["questions"] = self._questions.recent(browser_of(request), without=answered)
+        return self._pages.show(request, "ask.html", shown, status=status)
 
     def _values(self, request: Request, asked: QuestionForm, answer: Answer, browser: str) -> JsonDict:
         """The values of the part of the page with the answer; the question is stored as asked."""

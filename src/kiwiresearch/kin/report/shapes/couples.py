@@ -68,7 +68,8 @@ class Couples:
         for couple in self._couples.get(person, ()):
             partner = next((member for member in couple.members if member != person), "")
             tie = ties.get(partner)
-            ties[partner] = couple.union if tie is None or not tie.start else tie
+            if tie is None or not tie.start:
+                ties[partner] = next((union for union in couple.unions if union.start), next(iter(couple.unions), None))
             children[partner].update(dict.fromkeys(child.person for child in couple.children))
         with_partner = {child for partner, some in children.items() if partner for child in some}
         found = []

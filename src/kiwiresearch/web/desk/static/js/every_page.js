@@ -1,5 +1,6 @@
-// On every page: suggestions in search boxes, keyboard shortcuts, buttons to print, and the service worker that makes the web interface installable.
+// On every page: suggestions in search boxes, keyboard shortcuts, the theme, buttons to print, and the service worker that makes the web interface installable.
 
+import { offerChoices } from "./choices.js";
 import { offerSuggestions } from "./suggestions.js";
 
 const PLACES = { h: "/", a: "/ask", s: "/find", r: "/research", f: "/family", b: "/books" };
@@ -50,6 +51,11 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     box.focus();
     box.select();
+  } else if (event.key === "f") {
+    const opener = document.querySelector("[data-find]:not([hidden])");
+    if (!opener) return;
+    event.preventDefault();
+    opener.click();
   } else if (event.key === "?") {
     event.preventDefault();
     showHelp();
@@ -70,6 +76,13 @@ for (const menu of document.querySelectorAll("[data-menu]")) {
 
 document.addEventListener("click", ({ target }) => { if (target instanceof Element && target.closest("[data-print]")) window.print(); });
 
+offerChoices("/theme", (theme) => {
+  const { dataset } = document.documentElement;
+  if (theme === "system") delete dataset.theme;
+  else dataset.theme = theme;
+  document.querySelector("meta[name=color-scheme]").content = theme === "system" ? "light dark" : theme;
+  document.dispatchEvent(new Event("themechange"));
+});
 document.querySelectorAll("[data-suggestions]").forEach(offerSuggestions);
 addSwitch(document);
 if ("serviceWorker" in navigator && window.isSecureContext) navigator.serviceWorker.register("/service-worker.js").catch(() => {});

@@ -174,7 +174,9 @@ if (explorer) {
   part("fit").addEventListener("click", () => graph?.fit(undefined, 24));
   part("all").addEventListener("change", filter);
   part("left")?.addEventListener("change", filter);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph?.style(graphStyle()));
+  const redraw = () => graph?.style(graphStyle());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  document.addEventListener("themechange", redraw);
   if (location.hash === OPEN) open();
 }
 

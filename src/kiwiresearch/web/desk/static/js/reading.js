@@ -1,5 +1,7 @@
-// On the page of an article: the contents mark the current section, the text size changes without reloading, and wide
-// tables scroll by keyboard.
+// On the page of an article: the contents mark the current section, the text size changes without reloading, words can
+// be found, and wide tables scroll by keyboard.
+import { offerChoices } from "./choices.js";
+import { offerFind } from "./find.js";
 import { followOutline } from "./outline.js";
 
 const contents = document.getElementById("contents");
@@ -57,17 +59,8 @@ function makeWideFocusable() {
 makeWideFocusable();
 window.addEventListener("resize", makeWideFocusable);
 
-// The text size changes at once, and the server remembers it, as it does without a script.
-const sizes = document.querySelector(".reading-size");
-sizes.addEventListener("submit", (event) => {
-  event.preventDefault();
-  for (const button of sizes.querySelectorAll("button")) {
-    const isChosen = button === event.submitter;
-    document.body.classList.toggle(`size-${button.value}`, isChosen);
-    if (isChosen) button.setAttribute("aria-current", "true");
-    else button.removeAttribute("aria-current");
-  }
-  const body = new URLSearchParams({size: event.submitter.value, back: "/"});
-  fetch(sizes.action, {method: "POST", body, redirect: "manual"}).catch(() => {});
+offerChoices("/text-size", (size) => {
+  document.body.className = document.body.className.replace(/\bsize-\w+/, `size-${size}`);
   makeWideFocusable();
 });
+offerFind(article, document.querySelector("[data-find]"), document.getElementById("find"));

@@ -1,0 +1,110 @@
+"""What a case keeps of the family files imported into it: lines for exports, pictures, and a report on each file."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kiwiresearch.codec import Record
+from kiwiresearch.kin import PersonId, SourceId
+from kiwiresearch.kin.gedcom import (
+    KeptRecord,
+    MediaFile,
+    TagCount,
+    kept_from_json,
+    media_names,
+    media_type_of,
+    with_ids,
+)
+from kiwiresearch.kin.store import IMPORTS, CaseStore
+
+if TYPE_CHECKING:
+    from kiwiresearch.cases.case_location import CaseLocation
+
+MEDIA_FILE_NAME = "file"
+"""The name that every picture has among the uploads: its own may be that of a living person."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRecord(Record):
+    """An imported file, what was kept of it and what was left out. For the owner: it may name living people."""
+
+    file: str
+    people: int
+    kept: tuple[TagCount, ...]
+    left: tuple[TagCount, ...]
+    problems: tuple[str, ...]
+
+
+def import_entries(store: CaseStore) -> tuple[Mapping[str, Any], ...]:
+    """The imports so far: the source, the people of the file, and who was in the case before."""
+    return tuple(store.state(IMPORTS) or ())
+
+
+def note_import(store: CaseStore, source: SourceId, people: Iterable[PersonId], before: Iterable[PersonId]) -> None:
+    """Note whom a file has and who was there before: they are merged only if the owner confirms it."""
+    of_file = set(people)
+    entry = {"source": source, "people": sorted(of_file), "before": sorted(set(before) - of_file)}
+    store.set_state(IMPORTS, [*import_entries(store), entry])
+
+
+def kept_records(store: CaseStore) -> tuple[KeptRecord, ...]:
+    """What is kept of all imported files; a newer version of a file replaces an older one."""
+    found: list[KeptRecord] = []
+    newer: set[PersonId] = set()
+    for entry in reversed(import_entries(store)):
+        records = kept_from_json(store.source_details(entry["source"])[0].get("kept", ()))
+        is_replaced = newer.issuperset(entry["people"])
+        for record in records:
+            if record.people and newer.issuperset(record.people):
+                continue
+            if not (is_replaced and record.kind in ("record", "head")):
+                found.append(record)
+        newer.update(entry["people"])
+    return with_ids(found, person=store.canonical)
+
+
+def import_records(store: CaseStore) -> tuple[ImportRecord, ...]:
+    """The reports on the imported files, the latest first. For the owner only."""
+    rows = (store.source_details(entry["source"])[1].get("report") for entry in reversed(import_entries(store)))
+    return tuple(
+        ImportRecord(
+            row["file"], row["people"], _tag_counts(row["kept"]), _tag_counts(row["left"]), tuple(row["problems"])
+        )
+        for row in rows
+        if row
+    )
+
+
+def _tag_counts(rows: Iterable[Mapping[str, Any]]) -> tuple[TagCount, ...]:
+    return tuple(TagCount(row["path"], row["count"], row["first_line"]) for row in rows)
+
+
+def media_digest(file: MediaFile) -> str:
+    return hashlib.sha256(file.content).hexdigest()[:32]
+
+
+def keep_media(location: CaseLocation, media: Iterable[MediaFile]) -> None:
+    """Keep the pictures and documents of a package with the case's uploads."""
+    for file in media:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / MEDIA_FILE_NAME
+            path.write_bytes(file.content)
+            location.add_upload(media_digest(file), path, MEDIA_FILE_NAME)
+
+
+def media_files(store: CaseStore, location: CaseLocation, kept: Iterable[KeptRecord]) -> tuple[MediaFile, ...]:
+    """The pictures and documents that kept lines refer to, as far as the case has them."""
+    digests: dict[str, str] = {}
+    for entry in import_entries(store):
+        digests |= store.source_details(entry["source"])[0].get("media", {})
+    found = []
+    for name in sorted({name for item in kept for name in media_names(item.lines)} & digests.keys()):
+        with location.opened_upload(digests[name]) as path:
+            if path is not None:
+                found.append(MediaFile(name, media_type_of(name), path.read_bytes()))
+    return tuple(found)

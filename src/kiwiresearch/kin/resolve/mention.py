@@ -1,0 +1,57 @@
+"""Where a source names a person: two names in one list, row or sentence are two people, elsewhere they may be one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kiwiresearch.kin.tree import Evidence, Person, Source
+from kiwiresearch.text import fold
+
+LABEL_ENDS = "\t", ":\n"
+"""What separates the label of a row from its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place of a source that names a person."""
+
+    start: int
+    end: int
+    entries_of: str = ""
+    """The list or table of which it is an entry; empty in running text."""
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether the place is not known, or the whole source is about the person."""
+        return self.start < 0
+
+
+WHOLE_SOURCE = Mention(-1, -1)
+
+
+def mention_in(evidence: Evidence, person: Person, source: Source | None) -> Mention:
+    """Where a quote names a person."""
+    is_own_page = source is not None and source.url == person.external.get("record")
+    if is_own_page or evidence.start < 0:
+        return WHOLE_SOURCE
+    is_entry = any(end in evidence.snippet for end in LABEL_ENDS) or _begins_with_name(evidence.snippet, person)
+    # A box and a section may both be called 'Issue'.
+    return Mention(evidence.start, evidence.end, f"{evidence.method} {evidence.locator}" if is_entry else "")
+
+
+def _begins_with_name(snippet: str, person: Person) -> bool:
+    text = f"{fold(snippet)} "
+    return any(text.startswith(f"{fold(name)} ") for name in (person.name, *person.names))
+
+
+def are_listed_together(one: Sequence[Mention], other: Sequence[Mention]) -> bool:
+    """Whether some list, row or sentence of a source names both people."""
+    return any(
+        first.is_everywhere
+        or second.is_everywhere
+        or (first.start < second.end and second.start < first.end)
+        or bool(first.entries_of and first.entries_of == second.entries_of)
+        for first in one
+        for second in other
+    )

@@ -1,0 +1,64 @@
+"""How a fact stands in a family, in one word, and how sure it is, in another; whatever shows facts says these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kiwiresearch.codec import Record
+from kiwiresearch.kin.conflict import Conflict
+from kiwiresearch.kin.tree import DISCARDED, UNSETTLED, Fact, Relationship, Status
+
+StandingStatus = Literal["accepted", "competing", "rejected", "entered"]
+"""Competing: the sources disagree, and this is not the value that has the best evidence, or it cannot be right.
+Entered: by a person, and so not for rules to judge."""
+Sureness = Literal["high", "medium", "low"]
+MIN_HIGH, MIN_MEDIUM = 0.75, 0.45
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Record):
+    """How a fact stands, and how sure it is."""
+
+    status: StandingStatus
+    confidence: Sureness
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """What a conflict says of one of its values."""
+
+    is_recommended: bool
+    belief: float
+
+
+def contests(conflicts: Iterable[Conflict]) -> Mapping[str, Contest]:
+    """What conflicts say of each fact and relationship, by its id."""
+    return {
+        fact: Contest(conflict.recommended_index == at, value.confidence)
+        for conflict in conflicts
+        for at, value in enumerate(conflict.competing_assertions)
+        for fact in value.facts
+    }
+
+
+def standing_of(stated: Fact | Relationship, contest: Contest | None = None) -> Standing:
+    """The standing of a fact or a relationship, which may be one of several that cannot all be right."""
+    if stated.status not in DISCARDED and stated.is_entered:
+        return Standing("entered", sureness(stated.confidence))
+    if stated.status not in DISCARDED and contest and not stated.decision:
+        return Standing("accepted" if contest.is_recommended else "competing", sureness(contest.belief))
+    return plain_standing(stated.status, stated.confidence)
+
+
+def plain_standing(status: Status, confidence: float) -> Standing:
+    """The standing of something with a status of its own, such as an event."""
+    if status in DISCARDED:
+        return Standing("rejected", "low")
+    return Standing("competing" if status in UNSETTLED else "accepted", sureness(confidence))
+
+
+def sureness(share: float) -> Sureness:
+    """A share as a word."""
+    return "high" if share >= MIN_HIGH else "medium" if share >= MIN_MEDIUM else "low"

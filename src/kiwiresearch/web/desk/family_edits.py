@@ -1,0 +1,123 @@
+"""Changing a family by forms: people, facts, relationships, pictures, with undo and redo, and all changes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote as percent
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from kiwiresearch.cases import editing
+from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.kin.store import ATTACHMENT_ROLES, AttachmentRole
+from kiwiresearch.web.bodies import MAX_NAME
+from kiwiresearch.web.desk.family_frame import FamilyPages
+from kiwiresearch.web.desk.form_file import CHOOSE, uploaded_file
+from kiwiresearch.web.desk.pages import redirect
+from kiwiresearch.web.families import CaseId, Person
+from kiwiresearch.web.family_edit_models import EDIT_FORM
+from kiwiresearch.web.family_edits import (
+    AttachmentId,
+    EditId,
+    attachment_response,
+    make_edit,
+    receive_attachment,
+    redo_edit,
+    undo_edit,
+)
+from kiwiresearch.web.family_files import drain_body
+from kiwiresearch.web.guard import allow
+from kiwiresearch.web.problems import Refused
+
+CHANGES_PER_PAGE = 50
+MAX_FIELDS = 1_200
+Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+YesNo = Annotated[str, Form(max_length=8)]
+BackTo = Annotated[str, Form(max_length=100)]
+
+
+def add_edit_pages(routes: APIRouter, pages: FamilyPages) -> None:
+    _add_changes(routes, pages)
+    _add_edits(routes, pages)
+    _add_files(routes, pages)
+
+
+def _add_changes(routes: APIRouter, pages: FamilyPages) -> None:
+    @routes.get("/family/{case}/changes")
+    def changes(request: Request, case: CaseId, offset: Offset = 0) -> Response:
+        with pages.families.open_case(request, case, None) as (found, mode):
+            rows = editing.history(found, found.tree(mode))
+        shown = rows[offset : offset + CHANGES_PER_PAGE]
+        values: dict[str, Any] = {"total": len(rows), "offset": offset, "step": CHANGES_PER_PAGE}
+        return pages.show(request, "family_changes.html", case, "changes", rows=shown, **values)
+
+
+def _add_edits(routes: APIRouter, pages: FamilyPages) -> None:
+    @routes.post("/family/{case}/edits")
+    @allow("researcher", "case")
+    async def edit(request: Request, case: CaseId) -> Response:
+        sent = await request.form(max_fields=MAX_FIELDS)
+        given: dict[str, Any] = {name: str(value) for name, value in sent.items() if value != ""}
+        if "facts" in given:
+            given["facts"] = [str(value) for value in sent.getlist("facts")]
+        return await run_in_threadpool(_make, pages, request, case, given)
+
+    @routes.post("/family/{case}/edits/{edit}/undo")
+    @allow("researcher", "case")
+    def undo(request: Request, case: CaseId, edit: EditId, person: BackTo = "", cascade: YesNo = "") -> Response:
+        undo_edit(pages.families, request, case, edit, cascade=cascade == "yes")
+        return _back(pages, request, case, person, undone=edit)
+
+    @routes.post("/family/{case}/edits/{edit}/redo")
+    @allow("researcher", "case")
+    def redo(request: Request, case: CaseId, edit: EditId, person: BackTo = "") -> Response:
+        redo_edit(pages.families, request, case, edit)
+        return _back(pages, request, case, person, made=edit)
+
+
+def _make(pages: FamilyPages, request: Request, case: str, given: dict[str, Any]) -> Response:
+    pages.families.access.require_owner(request)
+    if "seen" in given and given["seen"].isdecimal():
+        given["seen"] = int(given["seen"])
+    try:
+        body = EDIT_FORM.validate_python(given)
+    except ValidationError as problem:
+        fields = ", ".join(sorted({str(error["loc"][-1]) for error in problem.errors() if error["loc"]}))
+        raise BadUsage(f"Something is missing or too long: {fields}.", remedy="Fill in the form again.") from problem
+    made = make_edit(pages.families, request, case, body)
+    return _back(pages, request, case, made.person, made=made.edit.id)
+
+
+def _back(pages: FamilyPages, request: Request, case: str, person: str, **notice: str) -> Response:
+    """The page of a person after a change, or all changes if the person is not there any more."""
+    with pages.families.open_case(request, case, None) as (found, mode):
+        person = found.store.canonical_or_same(person)
+        part = f"people/{percent(person)}" if person in found.tree(mode).persons else "changes"
+    return redirect(f"/family/{case}/{part}?{urlencode(notice)}")
+
+
+def _add_files(routes: APIRouter, pages: FamilyPages) -> None:
+    @routes.post("/family/{case}/people/{person}/attachments")
+    @allow("researcher", "case")
+    async def attach(request: Request, case: CaseId, person: Person) -> Response:
+        stream = request.stream()
+        try:
+            pages.families.access.require_owner(request)
+            file = await uploaded_file(request, stream, empty_remedy=CHOOSE)
+        except (Refused, KiwiError):
+            await drain_body(stream)
+            raise
+        role: AttachmentRole = next((one for one in ATTACHMENT_ROLES if one == file.fields.get("role")), "photo")
+        caption, note = (file.fields.get(name, "")[:MAX_NAME] for name in ("caption", "note"))
+        made = await receive_attachment(
+            pages.families, request, case, person, file.name, file.parts, role=role, caption=caption, note=note
+        )
+        return await run_in_threadpool(_back, pages, request, case, person, made=made)
+
+    @routes.get("/family/{case}/attachments/{attachment}")
+    def attachment(request: Request, case: CaseId, attachment: AttachmentId) -> Response:
+        return attachment_response(pages.families, request, case, attachment)
