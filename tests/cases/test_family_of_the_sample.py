@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kiwiresearch.kin.report.descendants import children_of_couple
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.kin.loop.settings import CaseSettings

@@ -193,8 +193,7 @@ def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
     sources = _mentions(tree)
     eras = _eras(tree)
     return {
-        person: _profile(tree, tree.persons[person], sources[person], eras[person])
-        for person in sorted(tree.persons)
+        person: _profile(tree, tree.persons[person], sources[person], eras[person]) for person in sorted(tree.persons)
     }
 
 
