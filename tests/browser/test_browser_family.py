@@ -20,12 +20,12 @@ def test_a_tree_leads_to_people_and_their_evidence(
     """A box of the tree opens a person; each fact has its quote, and the quote its page, marked."""
     window = open_window(owned_family.address, script=script)
     page = window.go(f"/family/{family_room.done}/tree")
-    assert page.locator("svg.picture a.box").count() >= 3
+    assert page.locator("svg.family a.person").count() >= 3
     assert page.locator(".line-list a").count() >= 3, "the same is told as a list"
     if script:
-        whole = page.locator("svg.picture").get_attribute("viewBox")
+        whole = page.locator("svg.family").get_attribute("viewBox")
         page.locator("[data-zoom=in]").click()
-        expect(page.locator("svg.picture")).not_to_have_attribute("viewBox", str(whole))
+        expect(page.locator("svg.family")).not_to_have_attribute("viewBox", str(whole))
     page.locator(".line-list a", has_text=SEED).first.click()
     expect(page.locator("h1.person")).to_have_text(SEED)
     assert page.locator("article.fact blockquote").count() >= 1
@@ -36,11 +36,33 @@ def test_a_tree_leads_to_people_and_their_evidence(
 def test_a_tree_fits_a_phone(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
     """It starts smaller if that shows its full width, but never so small that names cannot be read."""
     page = open_window(owned_family.address, phone=True).go(f"/family/{family_room.done}/tree?generations=1")
-    svg = page.locator("svg.picture")
+    svg = page.locator("svg.family")
     _, _, shown, _ = map(float, str(svg.get_attribute("viewBox")).split())
     whole, room = (float(svg.evaluate(f"one => one.{what}")) for what in ("getBBox().width", "clientWidth"))
     assert whole > room, "else this shows nothing"
-    assert shown >= min(whole, 2 * room)
+    assert shown >= min(whole, room / 0.7)
+
+
+def test_a_relationship_and_the_sheets_of_a_tree_can_be_used_by_everybody(
+    owned_family: Served, family_room: Families, open_window: OpenWindow
+) -> None:
+    """The picture of how two people are related moves and zooms; a tree is printed by a form that unfolds."""
+    case_url = f"/family/{family_room.done}"
+    people = owned_family.client.get(f"/api{case_url}/people").json()["people"]
+    ids = {one["name"]: one["id"] for one in people}
+    window = open_window(owned_family.address)
+    page = window.go(f"{case_url}/relation?first={ids['Alice Wendover']}&second={ids['Ralph Wendover']}")
+    assert page.locator("svg.family a.person").count() >= 4
+    window.assert_accessible("relation-drawn")
+    page.locator("svg.family a.person", has_text="Hugh").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1.person")).to_have_text("Hugh Wendover")
+    page = window.go(f"{case_url}/tree")
+    page.locator(".tree-paper summary").click()
+    window.assert_accessible("tree-paper")
+    page.get_by_role("button", name="Show the sheets").click()
+    expect(page.locator("section.sheet")).to_have_count(1)
+    expect(page.locator("section.sheet .foot")).to_contain_text("Sheet 1 of 1")
 
 
 def test_people_are_found_as_one_types(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:

@@ -47,7 +47,9 @@ PLACES: Mapping[str, str] = {
 CASE_PLACES: Mapping[str, str] = {
     "case": "/family/{case}",
     "tree": "/family/{case}/tree",
+    "pedigree": "/family/{case}/tree?of=ancestors",
     "descendants": "/family/{case}/tree?of=descendants",
+    "fan": "/family/{case}/tree?of=fan",
     "people": "/family/{case}/people",
     "person": "/family/{case}/people/{person}",
     "relation": "/family/{case}/relation",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.cli.kin_book import LIVING, METADATA, PAGES
-from tests.runs.illustrated_runs import MAP
-from tests.web.family_server import SEED, Families, families
+from tests.runs.illustrated_runs import CART, MAP
+from tests.web.family_server import LIVING_SEED, SEED, Families, families
 
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.export import has_browser
 from kiwiresearch.kin.report.shapes.shape import LAYOUTS, Shape
 from kiwiresearch.zim.book_writer import NewPage, write_book
@@ -92,7 +95,7 @@ def test_grandchildren_are_in_the_first_view_and_more_can_be_opened(there: Famil
 def test_boxes_have_the_portraits_of_the_dead(there: Families, owner: httpx2.Client) -> None:
     """The lead picture of a person's own page is in the box, as part of a file too; never of somebody living."""
     base = f"/family/{there.done}"
-    page = owner.get(f"{base}/tree", params={"of": "descendants", "generations": 0}).text
+    page = owner.get(f"{base}/tree", params={"of": "descendants", "generations": "0"}).text
     people = page.partition('<div class="drawing-view"')[2].split('class="person')[1:]
     shown = {bool("<image" in box): box for box in people}
     assert 'aria-label="An engineer"' in shown[True]
@@ -104,12 +107,29 @@ def test_boxes_have_the_portraits_of_the_dead(there: Families, owner: httpx2.Cli
     assert 'href="data:image/png;base64,' in svg
 
 
+def test_what_the_owner_attached_comes_first_and_is_for_the_owner(
+    there: Families, owner: httpx2.Client, anybody: httpx2.Client
+) -> None:
+    """An attached picture is in the box, with its caption, on the page and in files; nobody else sees it."""
+    base, who = f"/family/{there.started}", ids(owner, there.started)
+    with Case.open(CaseRegistry(there.folder).folder(there.started)) as case, case.store.step("test"):
+        made = case.store.attachments.add(
+            who[LIVING_SEED], CART, "image/png", name="n.png", role="photo", caption="On her wedding day"
+        )
+    page = owner.get(f"{base}/tree", params={"root": who[LIVING_SEED]}).text
+    assert f'aria-label="On her wedding day" href="{base}/attachments/{made}"' in page
+    asked = {"root": who[LIVING_SEED], "privacy": "owner"}
+    assert b64encode(CART).decode() in owner.get(f"{base}/tree.svg", params=asked).text
+    assert "On her wedding day" not in owner.get(f"{base}/tree.svg", params=asked | {"privacy": "public"}).text
+    assert "On her wedding day" not in anybody.get(f"{base}/tree").text
+
+
 def test_files_show_nobody_living_unless_the_owner_asks(
     there: Families, owner: httpx2.Client, anybody: httpx2.Client
 ) -> None:
     """Sheets and pictures hide people who may be living, as other files do; a visitor cannot ask for more."""
     base, who = f"/family/{there.done}", ids(owner, there.done)
-    asked = {"root": who[SEED], "of": "descendants", "generations": 0}
+    asked = {"root": who[SEED], "of": "descendants", "generations": "0"}
     for form in ("tree.html", "tree.svg"):
         assert LIVING[0] not in owner.get(f"{base}/{form}", params=asked).text
         assert LIVING[0] in owner.get(f"{base}/{form}", params=asked | {"privacy": "owner"}).text
@@ -121,7 +141,7 @@ def test_files_show_nobody_living_unless_the_owner_asks(
 def test_a_tree_is_printed_on_sheets(there: Families, owner: httpx2.Client, paper: str) -> None:
     """A page for each part, numbered; the PDF has as many pages, or says which program is missing."""
     base, who = f"/family/{there.done}", ids(owner, there.done)
-    asked = {"root": who[SEED], "generations": 0, "paper": paper, "orientation": "portrait"}
+    asked = {"root": who[SEED], "generations": "0", "paper": paper, "orientation": "portrait"}
     page = owner.get(f"{base}/tree.html", params=asked)
     sheets = page.text.count('<section class="sheet">')
     assert f"Sheet 1 of {sheets}" in page.text

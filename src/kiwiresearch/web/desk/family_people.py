@@ -13,7 +13,7 @@ from kiwiresearch.cases import NamedConflict, NamedPerson, PersonRecord, records
 from kiwiresearch.cases.editing import QUALIFIERS, ROLES
 from kiwiresearch.codec import extend
 from kiwiresearch.kin import DISCARDED, RELATION_FIELDS, FieldName, LivingStatus, Standing, Tree, ValueRank, sureness
-from kiwiresearch.kin.report import FIELD_LABELS, Couples, lifespan
+from kiwiresearch.kin.report import FIELD_LABELS, lifespan
 from kiwiresearch.kin.store import ATTACHMENT_ROLES
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.context import catalogue_for
@@ -69,7 +69,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
         with pages.families.open_case(request, case, None) as (found, mode):
             events = records.timeline_records(found, mode, person)
             people = person_options(found, mode)
-            tree, couples = found.tree(mode), found.derived(Couples, mode)
+            tree, close = found.tree(mode), close_family(pages, request, found, mode, person)
             files = attachments_of(found, case, person) if mode == "owner" else ()
         row = replace(row, siblings=tuple(sorted(row.siblings, key=lambda record: birth_day(tree, record.id))))
         facts = relatives_by_birth([pages.fact_with_links(fact) for fact in row.facts], tree)
@@ -80,7 +80,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             "groups": by_field(facts, [side_by_side(conflict, facts) for conflict in row.conflicts]),
             "events": events,
             "people": people,
-            "close": close_family(pages, request, couples, person),
+            "close": close,
             "pictures": [file for file in files if file.role == "photo"],
             "documents": [file for file in files if file.role != "photo"],
             "roles": ROLES,

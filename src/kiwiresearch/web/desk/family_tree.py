@@ -35,10 +35,11 @@ from kiwiresearch.kin.report import (
     shape_layout,
     svg_file,
 )
+from kiwiresearch.kin.store import Attachment
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
-from kiwiresearch.web.desk.portraits import Portraits
+from kiwiresearch.web.desk.portraits import Portraits, attached_photos, embedded_photo
 from kiwiresearch.web.desk.translations import person_name, said
 from kiwiresearch.web.families import CaseId, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS, SVG_HEADERS
@@ -122,14 +123,16 @@ class CloseFamily:
 MAX_SHRUNK = 3.5 * BOX_WIDTH
 
 
-def close_family(pages: FamilyPages, request: Request, couples: Couples, person: PersonId) -> CloseFamily | None:
+def close_family(
+    pages: FamilyPages, request: Request, case: CachedCase, mode: PrivacyMode, person: PersonId
+) -> CloseFamily | None:
     """The parents, partners and children of a person as a small picture; None if there are none."""
-    words, tree = catalogue_for(request), couples.tree
+    words, tree = catalogue_for(request), case.tree(mode)
     base = f"/family/{request.path_params['case']}"
-    layout = close_family_layout(couples, person)
+    layout = close_family_layout(case.derived(Couples, mode), person)
     if len(layout.boxes) < 2:
         return None
-    photos = portraits(pages, words).of(tree, [box.person for box in layout.boxes])
+    photos = portraits(pages, request, case, mode, layout).of(tree, [box.person for box in layout.boxes])
     how = replace(
         shape_drawing("hourglass", layout, tree, person, words, photos),
         person_address=lambda other: person_address(base, other),
@@ -154,10 +157,11 @@ def _add_relation(routes: APIRouter, pages: FamilyPages) -> None:
             if len(pair) == 2:
                 kin = records.relation_record(found, pair[0], pair[1], mode)
                 layout = path_layout(found.derived(Couples, mode), KinshipFinder(tree).kinship(*pair).path)
+                faces = portraits(pages, request, found, mode, layout)
         if kin and layout:
             names = {"name": person_name(words, kin.first.name), "other": person_name(words, kin.second.name)}
             title = words("family.tree.path_title", **names)
-            photos = portraits(pages, words).of(tree, [box.person for box in layout.boxes])
+            photos = faces.of(tree, [box.person for box in layout.boxes])
             how = drawing_in(words, title, words("family.tree.in_path", n=people_drawn(layout) + 1), photos)
             how = replace(how, person_address=lambda person: person_address(base, person))
             path = Markup(picture(layout, tree, how))  # noqa: S704
@@ -177,10 +181,11 @@ def _add_page(routes: APIRouter, pages: FamilyPages) -> None:
             chosen = visible_person(whole, root) if root else next(iter(person_ids_by_distance(found, mode)), "")
             people = person_options(found, mode, chosen)
             layout = shape_layout(of, couples, chosen, many) if chosen else None
+            faces = portraits(pages, request, found, mode, layout)
             lines = [_line(couples, chosen, line, many) for line in LISTS[of]] if chosen else []
         view = None
         if layout:
-            photos = portraits(pages, words).of(whole, [box.person for box in layout.boxes if not box.wedge])
+            photos = faces.of(whole, [box.person for box in layout.boxes if not box.wedge])
             how = replace(
                 shape_drawing(of, layout, whole, chosen, words, photos),
                 person_address=lambda person: person_address(base, person),
@@ -211,10 +216,27 @@ def _line(couples: Couples, root: PersonId, of: str, generations: int) -> Listed
     return ListedLine(of, tuple(kept[:MAX_ROWS]), len(kept[MAX_ROWS:]))
 
 
-def portraits(pages: FamilyPages, words: Catalogue) -> Portraits:
+def portraits(
+    pages: FamilyPages,
+    request: Request,
+    case: CachedCase,
+    mode: PrivacyMode,
+    layout: Layout | None,
+    *,
+    for_file: bool = False,
+) -> Portraits:
     """The pictures of people, described in the language of a reader."""
-    describe = lambda name: words("family.tree.photo", name=person_name(words, name))  # noqa: E731
-    return Portraits(pages.context, pages.pages.pictures, describe)
+    words, base = catalogue_for(request), f"/family/{request.path_params['case']}"
+
+    def describe(name: str) -> str:
+        return words("family.tree.photo", name=person_name(words, name))
+
+    def address(item: Attachment) -> str:
+        return embedded_photo(case, item) if for_file else f"{base}/attachments/{percent(item.id)}"
+
+    drawn = {box.person for box in layout.boxes} if layout else set[PersonId]()
+    attached = attached_photos(case, mode, drawn, address, describe)
+    return Portraits(pages.context, pages.pages.pictures, describe, attached)
 
 
 def shown_modes(pages: FamilyPages, request: Request) -> tuple[PrivacyMode, ...]:
@@ -233,9 +255,10 @@ def _add_paper(routes: APIRouter, pages: FamilyPages) -> None:
         with pages.families.open_case(request, case, privacy) as (found, mode):
             tree, person = found.tree(mode), shown_id(found, mode, root)
             layout = shape_layout(of, found.derived(Couples, mode), person, many)
+            faces = portraits(pages, request, found, mode, layout, for_file=True)
         if layout is None:
             raise NothingFound("This person has no known relatives.", remedy="Choose another person.")
-        photos = portraits(pages, words).embedded(tree, [box.person for box in layout.boxes if not box.wedge])
+        photos = faces.embedded(tree, [box.person for box in layout.boxes if not box.wedge])
         return layout, tree, shape_drawing(of, layout, tree, person, words, photos)
 
     def printed(
