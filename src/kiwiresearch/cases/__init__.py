@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.editing import Basis, EditRecord
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
     from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
-    from kiwiresearch.cases.kept_files import ImportRecord, import_records, keep_media
+    from kiwiresearch.cases.kept_files import import_records, keep_media
     from kiwiresearch.cases.record_types import (
         CaseSummary,
         EventRecord,

@@ -37,7 +37,7 @@ from kiwiresearch.web.desk.family_frame import LinkedFact, birth_day, relatives_
 
 GEDCOM = (
     b"0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"
-    b"0 @I1@ INDI\n1 NAME Ida /Marlow/\n1 SEX F\n1 DEAT\n2 DATE 1870\n"
+    b"0 @I1@ INDI\n1 NAME Ida /Marlow/\n1 SEX F\n1 RESI Bath\n1 DEAT\n2 DATE 1870\n"
     b"0 @I2@ INDI\n1 NAME Otto /Marlow/\n1 FAMC @F1@\n1 DEAT\n2 DATE 1890\n"
     b"0 @F1@ FAM\n1 WIFE @I1@\n1 CHIL @I2@\n0 TRLR\n"
 )
@@ -570,6 +570,10 @@ def test_a_family_file_comes_in_by_a_form(there: Families, owner: httpx2.Client)
         assert list(stream_events(stream.iter_lines()))[-1].name == "done"
     base = f"/family/{case_id_of(there.folder / 'marlow')}"
     assert set(people(owner, base)) == {"Ida Marlow", "Otto Marlow"}
+    report = owner.get(f"{base}/import").text
+    assert "marlow.ged" in report
+    assert "<code>INDI.RESI</code></td><td>1</td><td>8</td>" in report
+    assert "Nothing was left out." in report
     shutil.rmtree(there.folder / "marlow")
 
 
