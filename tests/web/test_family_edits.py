@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from tests.cases.test_attached_files import JPEG, SECRET
 from tests.web.family_server import SEED, Families, families
-from tests.web.test_family_api import followed, people
+from tests.web.test_family_api import A_FILE, followed, people
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import CASE_FILE
@@ -149,7 +149,8 @@ def test_files_are_attached_for_the_owner_only(
     seed = people(client, url)[SEED]
     place = f"{url}/people/{seed}/attachments"
     for name, body, role in (("me.jpg", JPEG, "photo"), ("x.html", b"<script>alert(1)</script>", "transcript")):
-        reply = client.post(place, content=body, params={"name": name, "role": role, "caption": "Me"})
+        given = {"name": name, "role": role, "caption": "Me"}
+        reply = client.post(place, content=body, params=given, headers=A_FILE)
         assert reply.status_code == 201, reply.text
     picture, page = sorted(client.get(place).json()["attachments"], key=lambda one: one["role"])
     sent = client.get(picture["url"])
@@ -159,7 +160,7 @@ def test_files_are_attached_for_the_owner_only(
     assert text.headers["content-disposition"].startswith("attachment")
     assert text.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in text.headers["content-security-policy"]
-    assert client.post(place, content=b"MZ\0", params={"name": "me.png"}).status_code == 400
+    assert client.post(place, content=b"MZ\0", params={"name": "me.png"}, headers=A_FILE).status_code == 400
     with there.served() as anybody:
         assert anybody.get(picture["url"]).status_code == 404
         assert anybody.get(place).json() == {"attachments": []}
