@@ -17,7 +17,7 @@ from kiwiresearch.kin.resolve.proposal import (
     action_for,
 )
 from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN_ROLES, OWN_FAMILY, BaseScore, KinPoints, PairScores
-from kiwiresearch.kin.tree import PARENT_FIELDS, PersonId, Tree
+from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.messages import Message
 
 MIN_SUPPORT = 1.0
@@ -217,7 +217,7 @@ def _is_name_sure(scores: PairScores, pair: Pair, base: BaseScore) -> bool:
     if not base.name.has_only_first_name or not roles.isdisjoint(OWN_FAMILY):
         return True
     have_parents = all(scores.tree.parents(person) for person in pair)
-    return have_parents and not roles.isdisjoint(PARENT_FIELDS)
+    return have_parents and not roles.isdisjoint(ORIGIN_ROLES)
 
 
 def _kin_reasons(scores: PairScores, kin: KinPoints) -> tuple[Message, Message]:
