@@ -32,6 +32,7 @@ from evals import (
     family_pages,
     hedging,
     kin,
+    kin_duplicates,
     kin_firewall,
     kin_living,
     kin_resolve,
@@ -70,6 +71,7 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
     "family_pages": lambda: _outcome(family_pages.measure()),
     "hedging": lambda: _outcome(hedging.measure()),
     "kin": lambda: _outcome(kin.measure()),
+    "kin_duplicates": lambda: _outcome(kin_duplicates.measure()),
     "kin_firewall": lambda: _outcome(kin_firewall.measure()),
     "kin_living": lambda: _outcome(kin_living.measure()),
     "kin_resolve": lambda: _outcome(kin_resolve.measure()),
@@ -83,6 +85,7 @@ EVALUATIONS: dict[str, Callable[[], Outcome | None]] = {
 TOGETHER = (
     ("search", "ask", "absent"),
     ("reading",),
+    ("kin_duplicates",),
     ("kin_firewall",),
     ("brief_aspects",),
     ("crawl",),

@@ -175,13 +175,12 @@ def figures(found: Sequence[Found]) -> dict[str, float]:
     }
 
 
-def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
-    """The families that the rules were tuned on, with floors; beside them, those that were only measured."""
+def measure() -> tuple[str, dict[str, float]] | None:
+    """The figures of the families that the rules were tuned on."""
     if not BOOK.is_file():
         return None
     with TemporaryDirectory() as folder:
-        seen, held = (figures([found for _, _, found in _all_found(Path(folder), held=held)]) for held in (False, True))
-    return digest_of(BOOK), seen, {f"held_{name}": value for name, value in held.items()}
+        return digest_of(BOOK), figures([found for _, _, found in _all_found(Path(folder), held=False)])
 
 
 def _all_found(folder: Path, *, held: bool) -> Iterator[tuple[str, Tree, Found]]:

@@ -313,7 +313,7 @@ def test_a_package_keeps_its_pictures(tmp_path: Path) -> None:
         assert any("escape.png" in note for note in done.notes)
         names = {}
         for mode in ("owner", "public"):
-            content = case.export_file("gdz", mode)  # type: ignore[arg-type]
+            content = case.export_file("gdz", mode)
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 names[mode] = archive.namelist()
         assert names == {"owner": ["gedcom.ged", "media/ann.png"], "public": ["gedcom.ged"]}

@@ -163,7 +163,7 @@ def test_every_value_has_its_quote(kiwi: RunCommand, here: Path) -> None:
     """`kin evidence` shows the words, the page and its address, the class of evidence and the status (R326)."""
     code, out, _ = kiwi("kin", "evidence", "Hugh Wendover", "Born")
     assert code == 0
-    assert "Born: 17 April 1890\n  quote checked, confidence " in out
+    assert "Born: 17 April 1890\n  accepted, medium confidence; ID " in out
     assert "“Born 17 April 1890" in out
     assert "Hugh Wendover, Wendover book" in out
     assert "<zim://" in out

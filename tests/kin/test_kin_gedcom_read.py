@@ -181,6 +181,15 @@ def test_confidential_people_are_marked(tmp_path: Path) -> None:
     assert (person(found).living, person(found, "I2").living) == ("living", "unknown")
 
 
+@pytest.mark.parametrize(("head", "sexes"), [(HEAD, ("male", "female", "")), (HEAD_7, ("", "", ""))])
+def test_husbands_and_wives_have_a_sex(head: str, sexes: tuple[str, ...], tmp_path: Path) -> None:
+    """In version 5.5.1 a husband is a man and a wife a woman, unless somebody is both; version 7 does not say so."""
+    body = "".join(f"0 @I{at}@ INDI\n1 NAME P{at}\n" for at in (1, 2, 3))
+    body += "0 @F1@ FAM\n1 HUSB @I1@\n1 WIFE @I2@\n0 @F2@ FAM\n1 HUSB @I3@\n0 @F3@ FAM\n1 WIFE @I3@\n"
+    found = a_file(tmp_path, body, head)
+    assert tuple(person(found, f"I{at}").sex for at in (1, 2, 3)) == sexes
+
+
 def test_a_death_that_says_nothing_is_none(tmp_path: Path) -> None:
     """An empty DEAT does not make anybody dead; 'Y', a date or a burial does."""
     rows = {"I1": "1 DEAT\n", "I2": "1 DEAT Y\n", "I3": "1 DEAT\n2 DATE 1900\n", "I4": "1 BURI\n2 PLAC Here\n"}

@@ -154,7 +154,7 @@ def test_competing_values_are_side_by_side() -> None:
     assert "*Why this value:* The register was written within days of the birth." in text
     assert "*Another value:* 4 March 1802, kept as an alternative (Vale, Edmund, at “introduction”, source 2)" in text
     assert "| 3 March 1801 | Birth | Edmund Vale | Thornby |" in text
-    assert "sources disagree, 90%" in text
+    assert "sources disagree, high confidence" in text
     conflicts = text.split("## Conflicts")[1].split("## Records")[0]
     assert "| 3 March 1801 |" in conflicts
     assert "most likely | an original record made at the time |" in conflicts
@@ -210,7 +210,7 @@ def test_a_conflict_of_the_analyst_is_shown_in_its_order() -> None:
         (("a", "b"), "authored", "primary", "verified", "2 independent sources"),
         (("a", "b"), "original", "secondary", "verified", "2 independent sources"),
         (("a", "b"), "original", "primary", "unverified", "2 independent sources, not verified"),
-        (("a", "b"), "original", "primary", "disputed", "doubtful"),
+        (("a", "b"), "original", "primary", "disputed", "competing"),
         (("a", "b"), "original", "primary", "hypothesis", "hypothesis, not a fact"),
         ((), "original", "primary", "verified", "no evidence to show"),
     ],

@@ -36,6 +36,8 @@ ASKED = {
     "form": ("gedcom", "gedcom7", "gdz", "gedcomx", "json", "markdown", "html", "csv"),
     "of": ("ancestors", "descendants"),
 }
+ATTACHED = "0f0f"
+"""The id of a file, which nobody but the owner gets."""
 DECISIONS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "merges/x/accept", None),
     ("POST", "merges/x/reject", {}),
@@ -43,6 +45,9 @@ DECISIONS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "merges/x/undo", {}),
     ("PUT", "people/living-1/living", {"status": "deceased", "why": "I say so"}),
     ("PUT", "plugins/wikidata", {"on": True}),
+    ("POST", "edits", {"kind": "add_person", "name": "Zoe Marlow"}),
+    ("POST", "edits/x/undo", {}),
+    ("POST", "edits/x/redo", None),
 )
 
 
@@ -71,6 +76,7 @@ def addresses(client: httpx2.Client, case: str) -> Iterator[str]:
             found = [f"{one}?of={of}" for one in found for of in ASKED["of"]]
         elif path.endswith("/relation"):
             found = [f"{known}?first={people[0]}&second={one}" for one in people]
+        found = [one.replace("{attachment}", ATTACHED) for one in found]
         assert "{" not in "".join(found), path
         yield from found
 
@@ -180,6 +186,8 @@ def test_only_the_owner_sees_more_and_decides(there: Families, client: httpx2.Cl
     for path in ("/api/family/import", f"{url}/import"):
         sent = client.post(path, content="0 HEAD\n0 TRLR\n", headers={"Content-Type": "application/octet-stream"})
         assert sent.status_code == 403
+    sent = client.post(f"{url}/people/x/attachments", content="a", headers={"Content-Type": "application/octet-stream"})
+    assert sent.status_code == 403
     with there.served(family_owner=True) as owner:
         values = {mode: owner.get(f"{url}/people", params={"privacy": mode}).text for mode in PRIVACY_MODES}
         assert owner.get(f"{url}/people").text == values["owner"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kiwiresearch.cases.attached_files import MAX_ATTACHMENT_BYTES, PICTURES
     from kiwiresearch.cases.case import Case, find_person, this_year
     from kiwiresearch.cases.case_location import (
         CASE_FILE,
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
         plugins_folder,
         rewording_errors,
     )
-    from kiwiresearch.cases.editing import Basis, EditRecord
+    from kiwiresearch.cases.editing import MAX_TEXT, QUALIFIERS, ROLES, Basis, EditRecord, RelativeRole
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
     from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
-    from kiwiresearch.cases.kept_files import ImportRecord, import_records, keep_media
+    from kiwiresearch.cases.kept_files import import_records, keep_media
     from kiwiresearch.cases.record_types import (
         CaseSummary,
         EventRecord,

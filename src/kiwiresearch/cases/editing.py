@@ -149,7 +149,7 @@ def add_person(case: Case, name: str, sex: str = "", basis: Basis = JUST_KNOWN) 
 
 def _put_person(case: Case, person: PersonId, name: str, sex: Sex, basis: Basis) -> None:
     case.store.add_person(person, name, sex)
-    case.store.assert_fact(person, *_statement(case, person, "name", name, basis), **_assessment(basis))
+    _store_fact(case, person, *_statement(case, person, "name", name, basis), basis)
 
 
 def add_fact(
@@ -173,7 +173,7 @@ def add_fact(
     kind: EditKind = "change_fact" if instead_of else "add_fact"
     with _editing(case, kind, [person], basis, field=field, value=value):
         fact, source = _statement(case, person, field, value, basis, when)
-        entered = case.store.assert_fact(person, fact, source, **_assessment(basis))
+        entered = _store_fact(case, person, fact, source, basis)
         case.store.decide(entered, "accepted")
         if instead_of and instead_of != entered:
             _reject(case, instead_of)
@@ -182,8 +182,15 @@ def add_fact(
     return entered
 
 
-def _assessment(basis: Basis) -> dict[str, Any]:
-    return {"status": "verified", "reliability": ENTERED_RELIABILITY, "information": basis.information}
+def _store_fact(case: Case, person: PersonId, fact: ExtractedFact, source: SourceId, basis: Basis) -> str:
+    return case.store.assert_fact(
+        person,
+        fact,
+        source,
+        status="verified",
+        reliability=ENTERED_RELIABILITY,
+        information=basis.information,
+    )
 
 
 def _reject(case: Case, fact_or_tie: str, *, is_tie: bool = False) -> None:
@@ -273,11 +280,20 @@ def _put_tie(case: Case, person: PersonId, role: RelativeRole, other: PersonId, 
     known = case.store.person(other)
     fact, source = _statement(case, person, role, known.name, basis, bond.since)
     fact = replace(fact, until=bond.until, qualifier=bond.qualifier)
-    tie = case.store.assert_tie(kind, first, second, fact, source, **_assessment(basis))
+    tie = case.store.assert_tie(
+        kind,
+        first,
+        second,
+        fact,
+        source,
+        status="verified",
+        reliability=ENTERED_RELIABILITY,
+        information=basis.information,
+    )
     case.store.decide(tie, "accepted")
     if (sex := SEX_OF_PARENT.get(role)) and not known.sex:
         stated = replace(fact, field="sex", value=sex, when=None, until=None, qualifier="")
-        case.store.assert_fact(other, stated, source, **_assessment(basis))
+        _store_fact(case, other, stated, source, basis)
     return tie
 
 

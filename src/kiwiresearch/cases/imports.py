@@ -74,7 +74,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
     read = read_gedcom(file)
     chosen = find_person(person, read.tree) if person else read.home
     with store.step("import"):
-        is_again = any(entry["source"] == read.file_source for entry in import_entries(store))
+        is_again = any(entry.source == read.file_source for entry in import_entries(store))
         matched = Matched() if is_again else match_people(store, read.tree)
         read = _with_known_people(read, matched)
         tree, home = read.tree, matched.people.get(chosen, chosen)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.codec import Record
+from kiwiresearch.codec import Record, plain
 from kiwiresearch.kin import PersonId, SourceId
 from kiwiresearch.kin.gedcom import (
     KeptRecord,
@@ -40,16 +40,26 @@ class ImportRecord(Record):
     problems: tuple[str, ...]
 
 
-def import_entries(store: CaseStore) -> tuple[Mapping[str, Any], ...]:
-    """The imports so far: the source, the people of the file, and who was in the case before."""
-    return tuple(store.state(IMPORTS) or ())
+@dataclass(frozen=True, slots=True)
+class ImportEntry:
+    """What a case notes of an import: the file, its people, and who was in the case before."""
+
+    source: SourceId
+    people: tuple[PersonId, ...]
+    before: tuple[PersonId, ...]
+
+
+def import_entries(store: CaseStore) -> tuple[ImportEntry, ...]:
+    """The imports so far."""
+    rows = store.state(IMPORTS) or ()
+    return tuple(ImportEntry(row["source"], tuple(row["people"]), tuple(row["before"])) for row in rows)
 
 
 def note_import(store: CaseStore, source: SourceId, people: Iterable[PersonId], before: Iterable[PersonId]) -> None:
     """Note whom a file has and who was there before: they are merged only if the owner confirms it."""
     of_file = set(people)
-    entry = {"source": source, "people": sorted(of_file), "before": sorted(set(before) - of_file)}
-    store.set_state(IMPORTS, [*import_entries(store), entry])
+    entry = ImportEntry(source, tuple(sorted(of_file)), tuple(sorted(set(before) - of_file)))
+    store.set_state(IMPORTS, [plain(one) for one in (*import_entries(store), entry)])
 
 
 def kept_records(store: CaseStore) -> tuple[KeptRecord, ...]:
@@ -57,20 +67,20 @@ def kept_records(store: CaseStore) -> tuple[KeptRecord, ...]:
     found: list[KeptRecord] = []
     newer: set[PersonId] = set()
     for entry in reversed(import_entries(store)):
-        records = kept_from_json(store.source_details(entry["source"])[0].get("kept", ()))
-        is_replaced = newer.issuperset(entry["people"])
+        records = kept_from_json(store.source_details(entry.source).extracted.get("kept", ()))
+        is_replaced = newer.issuperset(entry.people)
         for record in records:
             if record.people and newer.issuperset(record.people):
                 continue
             if not (is_replaced and record.kind in ("record", "head")):
                 found.append(record)
-        newer.update(entry["people"])
+        newer.update(entry.people)
     return with_ids(found, person=store.canonical)
 
 
 def import_records(store: CaseStore) -> tuple[ImportRecord, ...]:
     """The reports on the imported files, the latest first. For the owner only."""
-    rows = (store.source_details(entry["source"])[1].get("report") for entry in reversed(import_entries(store)))
+    rows = (store.source_details(entry.source).notes.get("report") for entry in reversed(import_entries(store)))
     return tuple(
         ImportRecord(
             row["file"], row["people"], _tag_counts(row["kept"]), _tag_counts(row["left"]), tuple(row["problems"])
@@ -101,7 +111,7 @@ def media_files(store: CaseStore, location: CaseLocation, kept: Iterable[KeptRec
     """The pictures and documents that kept lines refer to, as far as the case has them."""
     digests: dict[str, str] = {}
     for entry in import_entries(store):
-        digests |= store.source_details(entry["source"])[0].get("media", {})
+        digests |= store.source_details(entry.source).extracted.get("media", {})
     found = []
     for name in sorted({name for item in kept for name in media_names(item.lines)} & digests.keys()):
         with location.opened_upload(digests[name]) as path:

@@ -294,7 +294,7 @@ def _reasons(case: Case, fact: Fact) -> str:
     person = case.store.person(fact.person)
     reasons: dict[str, None] = {}
     if fact.decision == "rejected":
-        return Message("Removed by hand.", "kin.removed_by_hand")
+        return "Removed by hand."
     for evidence in fact.evidence:
         snippet = Snippet(evidence.start, evidence.end, evidence.snippet)
         read = ExtractedFact(fact.field, fact.value, snippet, evidence.method, fact.confidence, fact.when)

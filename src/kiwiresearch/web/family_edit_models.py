@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from fastapi import Body as FromBody
 from pydantic import Field, StrictBool, StrictInt, TypeAdapter
 
-from kiwiresearch.cases import Basis, Case, EditRecord, editing
-from kiwiresearch.cases.editing import MAX_TEXT, RelativeRole
+from kiwiresearch.cases import MAX_TEXT, Basis, Case, EditRecord, RelativeRole, editing
 from kiwiresearch.codec import Record
 from kiwiresearch.kin import FieldName, InformationKind, PersonId, Qualifier, SourceForm
 from kiwiresearch.kin.store import AttachmentRole

@@ -12,8 +12,7 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.cases import Basis, Case, EditRecord, editing
-from kiwiresearch.cases.attached_files import MAX_ATTACHMENT_BYTES, PICTURES
+from kiwiresearch.cases import MAX_ATTACHMENT_BYTES, PICTURES, Basis, Case, EditRecord, editing
 from kiwiresearch.errors import KiwiError, NothingFound
 from kiwiresearch.kin import PersonId
 from kiwiresearch.kin.store import Attachment, AttachmentRole

@@ -27,6 +27,7 @@ from kiwiresearch.kin.resolve import reasons
 from kiwiresearch.kin.resolve.proposal import MergeProposal
 from kiwiresearch.kin.resolve.resolver import SIBLINGS
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+from kiwiresearch.kin.standing import Standing
 from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.kin.timeline import Age, birth_of
 from kiwiresearch.kin.tree import FieldName
@@ -36,7 +37,7 @@ from kiwiresearch.web.desk.family_frame import LinkedFact, birth_day, relatives_
 
 GEDCOM = (
     b"0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"
-    b"0 @I1@ INDI\n1 NAME Ida /Marlow/\n1 SEX F\n1 DEAT\n2 DATE 1870\n"
+    b"0 @I1@ INDI\n1 NAME Ida /Marlow/\n1 SEX F\n1 RESI Bath\n1 DEAT\n2 DATE 1870\n"
     b"0 @I2@ INDI\n1 NAME Otto /Marlow/\n1 FAMC @F1@\n1 DEAT\n2 DATE 1890\n"
     b"0 @F1@ FAM\n1 WIFE @I1@\n1 CHIL @I2@\n0 TRLR\n"
 )
@@ -233,8 +234,8 @@ def test_relatives_are_listed_by_birth_with_what_they_are(there: Families, owner
         assert births == sorted(births), field
     facts = first(page, ".columns > div").text()
     assert facts.count("authored source") == len(page.css(".source-kinds li"))
-    assert "quote checked" in facts
-    assert "verified" not in facts
+    assert "accepted" in facts
+    assert not {"quote checked", "verified", "%"} & set(facts.split()), "one status and one confidence, in words"
     assert "Living or deceased" not in first(page, "dl.facts").text()
 
 
@@ -280,6 +281,8 @@ def linked(field: FieldName, person: str) -> LinkedFact:
         why_rejected="",
         evidence=(),
         person=person,
+        standing=Standing("accepted", "medium"),
+        decision="",
     )
 
 
@@ -313,11 +316,11 @@ def test_a_conflict_is_shown_side_by_side(owner: httpx2.Client, copied: tuple[st
         assert "1 May 1848" in sides[1]
         assert all("<blockquote" in side for side in sides)
         assert [re.findall(r'<span class="tag[^>]*>([^<]+)<', side.partition("</p>")[0]) for side in sides] == [
-            ["preferred", "medium confidence"], ["alternative", "low confidence"],
+            ["accepted", "medium confidence"], ["competing", "low confidence"],
         ]  # fmt: skip
     told = owner.get(f"{base}/evidence", params={"person": person, "field": "birth_date"}).text
     labels = re.findall(r'<p class="value">.*?</p>', told, re.DOTALL)
-    assert [re.findall(r'<span class="tag[^>]*>([^<]+)<', label)[0] for label in labels] == ["preferred", "alternative"]
+    assert [re.findall(r'<span class="tag[^>]*>([^<]+)<', label)[0] for label in labels] == ["accepted", "competing"]
 
 
 @pytest.mark.parametrize(
@@ -355,7 +358,7 @@ def test_a_person_is_the_heading_of_their_page(there: Families, owner: httpx2.Cl
     assert len(values) > 5
     for value in values:
         assert len(re.findall(r'class="tag', value)) == 2
-        assert re.search(r'title="Confidence: \d+%">(?:high|medium|low) confidence<', value)
+        assert re.search(r'">(?:high|medium|low) confidence<', value)
     shown = re.sub(r"<[^>]*>", " ", page.partition("<main")[2].partition('<details class="legend">')[0])
     assert not re.search(r"\d%", shown)
 
@@ -363,7 +366,7 @@ def test_a_person_is_the_heading_of_their_page(there: Families, owner: httpx2.Cl
 def test_the_tabs_of_a_family_are_few(there: Families, owner: httpx2.Client) -> None:
     """Seven tabs at most; every page of a family is under one of them, and its own link is marked there."""
     base = f"/family/{there.done}"
-    places = ("", "/tree", "/people", "/timeline", "/conflicts", "/merges", "/evidence", "/sources", "/log")
+    places = ("", "/tree", "/people", "/timeline", "/conflicts", "/merges", "/changes", "/evidence", "/sources", "/log")
     for place in (*places, "/export", "/import", "/audit"):
         page = owner.get(f"{base}{place}")
         assert page.status_code == 200
@@ -567,6 +570,10 @@ def test_a_family_file_comes_in_by_a_form(there: Families, owner: httpx2.Client)
         assert list(stream_events(stream.iter_lines()))[-1].name == "done"
     base = f"/family/{case_id_of(there.folder / 'marlow')}"
     assert set(people(owner, base)) == {"Ida Marlow", "Otto Marlow"}
+    report = owner.get(f"{base}/import").text
+    assert "marlow.ged" in report
+    assert "<code>INDI.RESI</code></td><td>1</td><td>8</td>" in report
+    assert "Nothing was left out." in report
     shutil.rmtree(there.folder / "marlow")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.gedcom.kept_privacy import NOTHING_KEPT, ShownRecords, shown_records
     from kiwiresearch.kin.gedcom.package import EXPORT_AGAIN, MAX_FILE_BYTES, MediaFile, gedcom_package, media_type_of
     from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
-    from kiwiresearch.kin.gedcom.tags import UID, UNTYPED, is_address
+    from kiwiresearch.kin.gedcom.tags import UID, is_address
     from kiwiresearch.kin.gedcom.writer import tree_gedcom
 else:
     __getattr__ = lazy_exports(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,8 +23,9 @@ from kiwiresearch.kin.gedcom.package import (
     unpack_media,
 )
 from kiwiresearch.kin.gedcom.person_reader import read_person
-from kiwiresearch.kin.tree import Fact, PersonId, SourceId, Tree
+from kiwiresearch.kin.tree import Fact, Person, PersonId, Sex, SourceId, Tree
 
+SEX_OF_ROLE: dict[str, Sex] = {"HUSB": "male", "WIFE": "female"}
 KNOWN_VERSIONS = ("", "5.3", "5.4", "5.5", "5.5.1", "5.5.5", "5.6")
 
 
@@ -158,13 +159,30 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
     _note_one_sided(file)
     _note_circles(file, ties)
     all_facts: list[Fact] = [fact for person in read for fact in person.facts.found.values()]
+    roles = {} if version_of(file.text).startswith("7") else _sexes_by_role(file)
     tree = Tree(
-        {person.person.id: person.person for person in sorted(read, key=lambda person: person.person.id)},
+        {
+            person.person.id: _with_sex(person.person, roles)
+            for person in sorted(read, key=lambda person: person.person.id)
+        },
         tuple(ties.found[index] for index in sorted(ties.found)),
         tuple(sorted(all_facts, key=lambda fact: fact.id)),
         {index: file.sources[index] for index in sorted(file.sources)},
     )
     return tree, tuple(sorted(person.person.id for person in read if person.restricted))
+
+
+def _sexes_by_role(file: GedcomFile) -> dict[PersonId, Sex]:
+    """The sex of those who are only husbands or only wives, which version 7 does not say any more."""
+    roles: dict[PersonId, set[Sex]] = {}
+    for record in file.records.values():
+        for line in record.all(*SEX_OF_ROLE) if record.tag == "FAM" else ():
+            roles.setdefault(file.id_of("person", line.points_to), set()).add(SEX_OF_ROLE[line.tag])
+    return {person: sexes.pop() for person, sexes in roles.items() if len(sexes) == 1}
+
+
+def _with_sex(person: Person, roles: Mapping[PersonId, Sex]) -> Person:
+    return person if person.sex or person.id not in roles else replace(person, sex=roles[person.id])
 
 
 def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:

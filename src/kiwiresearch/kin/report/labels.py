@@ -57,7 +57,7 @@ STATUS_LABELS: dict[Status, str] = {
     "verified": "verified",
     "unverified": "not verified",
     "conflicting": "sources disagree",
-    "disputed": "doubtful",
+    "disputed": "competing",
     "rejected": "rejected",
     "hypothesis": "hypothesis, not a fact",
     "superseded": "replaced by newer evidence",

@@ -127,6 +127,8 @@ def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_
         return Support(STATUS_LABELS[status], "bad")
     if status in UNSETTLED or is_contested:
         return Support(STATUS_LABELS[status] if status in UNSETTLED else STATUS_LABELS["conflicting"], "bad")
+    if any(item.method == "user" for item in evidence):
+        return Support(METHOD_LABELS["user"], "fair")
     if not evidence:
         return Support("no evidence to show", "bad")
     groups = origins(tree, evidence)

@@ -39,6 +39,7 @@ from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers,
 from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.report.shapes.shape import Shape, shape_picture
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
+from kiwiresearch.kin.standing import sureness
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.text import count_of, encodable, one_line
@@ -370,7 +371,7 @@ def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:
         if tie
         else STATUS_LABELS[event.status]
     )
-    sure = f"{level}, {event.confidence:.0%}" if event.confidence else level
+    sure = f"{level}, {sureness(event.confidence)} confidence" if event.confidence else level
     where = Span(one_line(event.place), foreign=True) if event.place else ""
     return (
         line_of(event.when.words()),

@@ -62,7 +62,7 @@ class FeaturePoints:
     has_only_first_name: bool = False
     """Nothing but the first names agrees."""
     is_other_family: bool = False
-    """Surnames, bynames or titles differ: one person may have both, but only somebody who knows can tell."""
+    """Surnames, bynames or titles differ, or only another name fits: only somebody who knows can tell."""
 
 
 NO_POINTS = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
@@ -127,7 +127,8 @@ def _as_other_name(points: FeaturePoints) -> FeaturePoints:
     if points.value <= 0:
         return points
     why = Message("for one it is another name", "same.other_name")
-    return replace(points, value=points.value + OTHER_NAME, against=reasons.together((points.against, why)))
+    against = reasons.together((points.against, why))
+    return replace(points, value=points.value + OTHER_NAME, against=against, is_other_family=True)
 
 
 def _by_husband(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> FeaturePoints | None:

@@ -18,8 +18,8 @@ class Mention:
 
     start: int
     end: int
-    entries_of: str = ""
-    """The list or table of which it is an entry; empty in running text."""
+    entry_of: str = ""
+    """The box, or the lists and tables, of which it is an entry; empty in running text."""
 
     @property
     def is_everywhere(self) -> bool:
@@ -36,8 +36,7 @@ def mention_in(evidence: Evidence, person: Person, source: Source | None) -> Men
     if is_own_page or evidence.start < 0:
         return WHOLE_SOURCE
     is_entry = any(end in evidence.snippet for end in LABEL_ENDS) or _begins_with_name(evidence.snippet, person)
-    # A box and a section may both be called 'Issue'.
-    return Mention(evidence.start, evidence.end, f"{evidence.method} {evidence.locator}" if is_entry else "")
+    return Mention(evidence.start, evidence.end, evidence.method if is_entry else "")
 
 
 def _begins_with_name(snippet: str, person: Person) -> bool:
@@ -46,12 +45,12 @@ def _begins_with_name(snippet: str, person: Person) -> bool:
 
 
 def are_listed_together(one: Sequence[Mention], other: Sequence[Mention]) -> bool:
-    """Whether some list, row or sentence of a source names both people."""
+    """Whether the box, the lists or a sentence of a source names both people: none of them names anybody twice."""
     return any(
         first.is_everywhere
         or second.is_everywhere
         or (first.start < second.end and second.start < first.end)
-        or bool(first.entries_of and first.entries_of == second.entries_of)
+        or bool(first.entry_of and first.entry_of == second.entry_of)
         for first in one
         for second in other
     )

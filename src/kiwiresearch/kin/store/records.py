@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -99,6 +100,14 @@ def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SourceDetails:
+    """What was read from a source besides its facts, and what was noted about reading it."""
+
+    extracted: Mapping[str, Any]
+    notes: Mapping[str, Any]
+
+
 class RecordStore(StorePart):
     """The people and sources of a case."""
 
@@ -162,14 +171,14 @@ class RecordStore(StorePart):
             audit.record(self._db, "add_source", source_id, is_redacted=False, after={"content_hash": content_hash})
             return source_id
 
-    def source_details(self, source: SourceId) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    def source_details(self, source: SourceId) -> SourceDetails:
         """What was read from a source besides its facts, and what was noted about reading it."""
         rows = SOURCE_RECORD
         with self._db.reading():
             row = self._db.run(
                 select(rows.c.raw_extracted, rows.c["metadata"].label("details")).where(rows.c.id == source)
             ).one()
-        return row.raw_extracted, row.details
+        return SourceDetails(row.raw_extracted, row.details)
 
     def external_ids(self) -> tuple[tuple[str, str, PersonId], ...]:
         """The key, the value and the person of every external id; merges are followed."""

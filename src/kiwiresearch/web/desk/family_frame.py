@@ -189,7 +189,7 @@ class FamilyPages:
         known = plain(self.families.record(request, case))
         tab = next(item for item in TABS if part in dict(item.parts))
         shared = {"case": known, "tab": tab, "part": part, "tabs": TABS, "owner": known["owner"]}
-        shared |= {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
+        shared["notice"] = {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 
     @property

@@ -9,8 +9,7 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import NamedConflict, NamedPerson, PersonRecord, records, review, set_living
-from kiwiresearch.cases.editing import QUALIFIERS, ROLES
+from kiwiresearch.cases import QUALIFIERS, ROLES, NamedConflict, NamedPerson, PersonRecord, records, review, set_living
 from kiwiresearch.codec import extend
 from kiwiresearch.kin import DISCARDED, RELATION_FIELDS, FieldName, LivingStatus, Standing, Tree, ValueRank, sureness
 from kiwiresearch.kin.report import FIELD_LABELS, lifespan

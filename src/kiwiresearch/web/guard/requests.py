@@ -254,13 +254,11 @@ TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send
 
 
 BOOK_UPLOAD = "/books/upload"
-UPLOAD = re.compile(rf"(?:/api)?/family/(?:[^/]+/)?import|{BOOK_UPLOAD}")
+UPLOAD = re.compile(rf"(?:/api)?/family/(?:(?:[^/]+/)?import|[^/]+/people/[^/]+/attachments)|{BOOK_UPLOAD}")
 MULTIPART = "multipart/form-data"
 UPLOAD_KINDS = ("application/octet-stream", "application/x-gedcom", "text/vnd.familysearch.gedcom", "application/zip")
 FORM_WITHOUT_FILE = Problem(415, "Not a file", "The form must include a file.", "Choose a file in the form.")
-NOT_A_FILE = Problem(
-    415, "Not a file", "The body must be a family file.", f"Send it with 'Content-Type: {UPLOAD_KINDS[0]}'."
-)
+NOT_A_FILE = Problem(415, "Not a file", "The body must be a file.", f"Send it with 'Content-Type: {UPLOAD_KINDS[0]}'.")
 
 
 def is_upload(scope: Scope) -> bool:
