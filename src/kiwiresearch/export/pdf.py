@@ -95,21 +95,23 @@ def has_browser(setting: str = "") -> bool:
 def brief_in_pdf(findings: RunFindings, browser: str = "") -> bytes:
     """The brief with the reader's notes as A4 pages; the date inside is that of the newest book."""
     page = brief_in_html(findings).replace("</head>", f"<style>\n{_page_style(findings.topic)}\n</style>\n</head>", 1)
-    content = page_in_pdf(page, browser)
+    content = page_in_pdf(page, browser, instead="The formats 'html' and 'docx' do not need a browser.")
     day = f"D:{findings.date.replace('-', '')}000000".encode()
     # Of the same length, so that the offsets in the file stay right.
     return DATES.sub(lambda found: b"/" + found[1] + b" (" + day, content)
 
 
-def page_in_pdf(page: str, browser: str = "") -> bytes:
-    """A self-contained page of HTML as the browser prints it; its `@page` rules decide about the paper."""
+def page_in_pdf(page: str, browser: str = "", *, instead: str = "") -> bytes:
+    """A self-contained page of HTML as the browser prints it; its `@page` rules decide about the paper.
+
+    `instead` says what works without a browser.
+    """
     program = find_browser(browser)
     if not program:
         raise ProgramMissing(
             "Creating a PDF needs Chromium, Google Chrome or Microsoft Edge, and none of them was found.",
             remedy="Install one of them (on Debian: apt install chromium), "
-            "or enter the path of its program in the setting "
-            "'browser'. The other formats do not need a browser.",
+            f"or enter the path of its program in the setting 'browser'. {instead}".strip(),
         )
     with AT_ONCE:
         return _print(program, xml_safe(page))

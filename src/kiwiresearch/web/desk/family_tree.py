@@ -313,7 +313,8 @@ def _add_paper(routes: APIRouter, pages: FamilyPages) -> None:
         orientation: Orientation = "landscape",
     ) -> Response:
         page = printed(request, drawn(request, case, root, of, generations, privacy), paper, orientation)
-        content = page_in_pdf(page, pages.context.workspace.settings.browser)
+        program = pages.context.workspace.settings.browser
+        content = page_in_pdf(page, program, instead="The sheets can be printed from the page that shows them.")
         return Response(content, headers=_attachment("family-tree.pdf"), media_type="application/pdf")
 
 

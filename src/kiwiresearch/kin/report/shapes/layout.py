@@ -130,15 +130,24 @@ def fitted(boxes: Iterable[Box], ties: Iterable[Tie], labels: Iterable[Label], l
     return replace(here, width=right - left + 2 * EDGE, height=bottom - top + 2 * EDGE)
 
 
-NAMED_GENERATIONS = 3
-UP = ("Parents", "Grandparents", "Great-grandparents")
-DOWN = ("Children", "Grandchildren", "Great-grandchildren")
+UP = (
+    Message("Parents", "family_shape.up1"),
+    Message("Grandparents", "family_shape.up2"),
+    Message("Great-grandparents", "family_shape.up3"),
+)
+DOWN = (
+    Message("Children", "family_shape.down1"),
+    Message("Grandchildren", "family_shape.down2"),
+    Message("Great-grandchildren", "family_shape.down3"),
+)
 
 
 def generation_name(depth: int, *, down: bool) -> Message:
     """'Parents', 'Great-grandchildren', '3 × great-grandparents'."""
-    names, way = (DOWN, "down") if down else (UP, "up")
-    if depth <= NAMED_GENERATIONS:
-        return Message(names[depth - 1], f"family_shape.{way}{depth}")
-    count = depth - NAMED_GENERATIONS + 1
-    return Message(f"{count} × {names[-1].lower()}", f"family_shape.{way}_further", count=count)
+    names = DOWN if down else UP
+    if depth <= len(names):
+        return names[depth - 1]
+    count = depth - len(names) + 1
+    if down:
+        return Message(f"{count} × great-grandchildren", "family_shape.down_further", count=count)
+    return Message(f"{count} × great-grandparents", "family_shape.up_further", count=count)
