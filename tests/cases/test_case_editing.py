@@ -14,6 +14,7 @@ from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, YEAR, a_case, named, open_family, researcher, write_family
 from tests.kin.privacy_scan import find_leaks
 
+from kiwiresearch.cases import case as case_module
 from kiwiresearch.cases import editing
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import FolderLocation
@@ -422,6 +423,17 @@ def test_nothing_of_the_living_leaks(case: Case) -> None:
         assert "Tilbrook" not in text
     mine = canonical_json(plain(editing.history(case, case.tree("owner"))))
     assert all(words in mine for words in ("Nora Quillfeather", "Nora told me", "Nora at home"))
+
+
+def test_a_change_of_a_large_family_is_quick(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a large family nobody waits for the search for duplicates, but who may be living is decided at once."""
+    monkeypatch.setattr(case_module, "MAX_RESOLVED_AT_ONCE", 2)
+    monkeypatch.setattr(case, "reevaluate", lambda: pytest.fail("this takes half a minute"))
+    zoe = editing.add_relative(case, who(case, FLORA), "child", "Zoe Marlow")
+    editing.add_fact(case, zoe, "death_date", "1 May 1900")
+    assert case.store.person(zoe).living == "deceased"
+    editing.undo(case)
+    assert case.store.person(zoe).living != "deceased"
 
 
 def test_research_goes_on_while_the_family_changes(case: Case, book: OpenBook) -> None:

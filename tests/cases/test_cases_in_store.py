@@ -201,8 +201,9 @@ def test_commands_say_the_same(
             kiwi("kin", "show", "--json"),
             kiwi("kin", "merges", "--json", "--case", "edmund-wendover"),
             kiwi("kin", "log"),
-            kiwi("kin", "living", "Hugh Wendover", "--set", "deceased", "--why", "a stone"),
             kiwi("kin", "export", "--to", "json", "--out", "out.json"),
+            # The log has a salted hash of each change, so its fingerprint would differ after this.
+            kiwi("kin", "living", "Hugh Wendover", "--set", "deceased", "--why", "a stone"),
             kiwi("kin", "cases"),
             kiwi("kin", "show", "--case", "nobody"),
             kiwi("kin", "plugins", "on", "wikidata", "--json"),

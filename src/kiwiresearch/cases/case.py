@@ -18,7 +18,16 @@ from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.ids import is_start_of_id
 from kiwiresearch.kin import KinshipFinder, PersonId, Source, Tree, find_tree_conflicts
-from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
+from kiwiresearch.kin.loop import (
+    CaseModel,
+    CaseSettings,
+    Decisions,
+    Researcher,
+    StepResult,
+    decide,
+    query_label,
+    update_living_status,
+)
 from kiwiresearch.kin.privacy import Mask, ShownTree, WithheldPeople, find_withheld, shown_tree
 from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, lifespan, shown_conflict
 from kiwiresearch.kin.store import CaseStore
@@ -34,7 +43,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 8
 MAX_RESOLVED_AT_ONCE = 300
-"""In a family of more people, a change does not wait for the search for duplicates: research makes it."""
+"""In a family of more people, a change waits only for who may be living: duplicates and doubts take too long."""
 
 
 def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
@@ -218,11 +227,11 @@ class Case:
         return decided
 
     def apply_change(self) -> None:
-        """Evaluate what follows from a change by a person; a large family is searched for duplicates only later."""
+        """Evaluate what follows from a change by a person; in a large family, research does most of it later."""
         if self.store.person_count() <= MAX_RESOLVED_AT_ONCE:
             self.reevaluate()
         else:
-            decide(self.store, self.year, years_after_death=self.settings.years_after_death, is_resolving=False)
+            update_living_status(self.store, self.year, self.settings.years_after_death)
 
     def tree(self, mode: PrivacyMode = "owner", *, with_discarded: bool = False) -> ShownTree:
         """The tree, redacted for the mode; `with_discarded` includes rejected facts."""

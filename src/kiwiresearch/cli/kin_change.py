@@ -41,7 +41,7 @@ def merges(
             "--accept, --reject and --take-back cannot be combined.", remedy="Run the command separately for each."
         )
     mode = privacy_mode(privacy, as_json=json)
-    with opened_case(case, writing=bool(accept or reject or take_back)) as found:
+    with opened_case(case) as found:
         if accept:
             merge = accept_merge(found, accept, why)[:8]
             say(f"Merged: {merge}. To undo it: kiwiresearch kin unmerge {merge}")
@@ -65,7 +65,7 @@ def unmerge(
     from kiwiresearch.cases import undo_merge
     from kiwiresearch.cli import output
 
-    with opened_case(case, writing=True) as found:
+    with opened_case(case) as found:
         undone = undo_merge(found, merge, why, cascade=cascade)
     if json:
         print_json({"undone": list(undone)})
@@ -88,7 +88,7 @@ def living(
 
     if status and not why.strip():
         raise BadUsage("--set needs a reason.", remedy="Add a reason, for example: --why 'the family told me'")
-    with opened_case(case, writing=bool(status)) as found:
+    with opened_case(case) as found:
         person_id = find_person(person, found.store.tree(), by_name=not json)
         if status:
             set_living(found, person_id, status, why.strip())

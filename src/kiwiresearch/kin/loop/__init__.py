@@ -8,7 +8,14 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.loop.case_model import CaseModel
-    from kiwiresearch.kin.loop.decisions import Decisions, decide, merge_reasons, separated_ids, survivor_first
+    from kiwiresearch.kin.loop.decisions import (
+        Decisions,
+        decide,
+        merge_reasons,
+        separated_ids,
+        survivor_first,
+        update_living_status,
+    )
     from kiwiresearch.kin.loop.item_processor import StepResult
     from kiwiresearch.kin.loop.progress import COMPLETE, CaseProgress
     from kiwiresearch.kin.loop.researcher import Researcher

@@ -27,17 +27,14 @@ class Decisions:
     """Why a model did not help."""
 
 
-def decide(
-    store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None, is_resolving: bool = True
-) -> Decisions:
+def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
     """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the previous one.
 
-    Without `is_resolving`, records of one person are not looked for, which takes longest in a large family.
     A model is asked between the transactions, so the case is not locked while it answers.
     """
     if model is not None:
         update_living_status(store, year, years_after_death)  # the model may not see people who may be alive
-    merged, proposals, notes = resolve(store, model) if is_resolving else ((), (), ())
+    merged, proposals, notes = resolve(store, model)
     with store.step("verifier"):
         _dispute_implausible(store, store.tree())
     tree = store.tree()
