@@ -107,6 +107,16 @@ def test_a_file_that_is_not_a_book_is_reported_in_one_sentence(sound: Path, verd
     assert caught.value.exit_code == 1
 
 
+@pytest.mark.parametrize("size", [60, 80, 2_000, -1])
+def test_an_interrupted_download_is_called_incomplete(sound: Path, verdicts: FileChecks, size: int) -> None:
+    """A book that ends before its checksum is called incomplete, whatever libzim says about it."""
+    file = sound.with_name("part.zim")
+    file.write_bytes(sound.read_bytes()[:size])
+    for _ in range(2):  # also when the result is remembered
+        with pytest.raises(NotABook, match="is incomplete"):
+            Opener(verdicts).open(Source(str(file)))
+
+
 def test_flipped_byte_is_found(flipped: Path, verdicts: FileChecks) -> None:
     """One changed byte, which libzim opens without a word, is found before any page is read; a user may insist."""
     assert verdicts.of(flipped) == FileCheck("damaged", "its bytes do not match its checksum")

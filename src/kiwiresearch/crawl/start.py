@@ -93,7 +93,7 @@ def choose_seeds(
     )
     passed_over = [page for page in pages if page not in chosen][:MAX_PASSED_OVER]
     whys = [refused.get(page.hit.ref) or _why_not(page, seeds, max_seeds) for page in passed_over]
-    return seeds, tuple(_choice(page, Message(why)) for page, why in zip(passed_over, whys, strict=True))
+    return seeds, tuple(_choice(page, why) for page, why in zip(passed_over, whys, strict=True))
 
 
 def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[_SeedCandidate]:
@@ -157,7 +157,7 @@ def _why_not(page: _SeedCandidate, seeds: Sequence[SeedChoice], max_seeds: int) 
     return "a starting page already stands for the topic"
 
 
-def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_topic_page: bool = False) -> SeedChoice:
+def _choice(page: _SeedCandidate, why: str, coverage: float = 0.0, *, is_topic_page: bool = False) -> SeedChoice:
     hit = page.hit
     return SeedChoice(hit.ref.book, hit.ref.path, hit.title, why, hit.score.total, coverage, is_topic_page)
 

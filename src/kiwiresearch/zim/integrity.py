@@ -22,7 +22,7 @@ from kiwiresearch import system
 from kiwiresearch.errors import BookDamaged, NotABook
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
-from kiwiresearch.zim.files import check_magic, parts_of
+from kiwiresearch.zim.files import check_magic, is_truncated, parts_of
 
 FileState = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 
@@ -48,8 +48,8 @@ class FileCheck:
     """Whether it is about the file itself, and not one failed attempt to read it."""
 
     def raise_if_bad(self, path: Path) -> None:
-        if self.state == "unopenable" and "too small" in self.reason:
-            raise NotABook(f"The ZIM file {str(path)!r} is incomplete or not a ZIM file.", remedy=AGAIN)
+        if self.state == "unopenable" and is_truncated(parts_of(path)):
+            raise NotABook(f"The ZIM file {str(path)!r} is incomplete.", remedy=AGAIN)
         if self.state == "unopenable":
             raise NotABook(f"The ZIM file {str(path)!r} cannot be opened: {self.reason}.", remedy=AGAIN)
         if self.state == "damaged":
