@@ -44,8 +44,8 @@ class AddedBooks:
     """The result of adding what a path or address refers to."""
 
     added: tuple[ListedBook, ...]
-    known: int
-    """How many of the books were in the library already."""
+    already_listed: int
+    """How many of the books were in the library before."""
     problems: tuple[KiwiError, ...]
 
 
@@ -100,7 +100,7 @@ class Library:
                 self._removed.popitem(last=False)
         return book
 
-    def removed(self, key: str) -> ListedBook | None:
+    def removed_book(self, key: str) -> ListedBook | None:
         """A book that was removed since the server started, unless it is in the library again."""
         book = self._removed.get(key)
         return book if book is not None and book not in self.books() else None
