@@ -100,7 +100,7 @@ def guess(one: Labelled) -> str:
     looks = SentenceFeatures(
         one.text,
         cues,
-        subjects.opening(number).verb,
+        subjects.opening(number).verb_start,
         quantities,
         dates,
         is_about_page=named is not None and named.name == subjects.page_subject.name,
@@ -170,7 +170,7 @@ def judge(one: Labelled) -> Verdict:
 
 def _can_be_claimed(page: PageDoc, reading: Reading, number: int) -> bool:
     sentence = reading.sentences[number]
-    torn = sentence.kind == "item" and reading.subjects.opening(number).verb < 0
+    torn = sentence.kind == "item" and reading.subjects.opening(number).verb_start < 0
     return (
         is_whole(sentence)
         and not torn

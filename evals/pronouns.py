@@ -34,7 +34,7 @@ from kiwiresearch.ask.pronouns import (
 from kiwiresearch.ask.pronouns import PERSONAL as PERSONAL_PRONOUN
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.reader.reader import Reader, ReadingText, shared_reader
+from kiwiresearch.reader.reader import Reader, TextToRead, shared_reader
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -121,7 +121,7 @@ def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
     units = [page.text[page.sentences[index] : ends[index]].rstrip() for index in range(first, own + 1)]
     at = start - page.sentences[own]
     opening = page.text[: page.sentences[OPENING_SENTENCES]] if len(page.sentences) > OPENING_SENTENCES else page.text
-    text = ReadingText(page.title, "", tuple(units))
+    text = TextToRead(page.title, "", tuple(units))
     with_title = _may_mean_title(opening, page.text[start:end])
     return context_in(text, at, at + end - start, opening, page.language, with_title=with_title)
 

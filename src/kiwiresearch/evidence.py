@@ -76,14 +76,14 @@ def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:
 
 def is_on_page(quote: Quote, page: HasText) -> bool:
     """Whether the page has the words of the quote at that place."""
-    size = len(quote.text)
-    return size > 0 <= quote.start and quote.end - quote.start == size and page.text.startswith(quote.text, quote.start)
+    has_place = 0 <= quote.start < quote.end == quote.start + len(quote.text)
+    return has_place and page.text.startswith(quote.text, quote.start)
 
 
 PageAddress = Callable[[EntryRef], str]
 """The URL of a page: in the desk, on a kiwix-serve, or by the UUID of its book."""
 
-FACTS_BOX = "infobox"
+INFOBOX = "infobox"
 INTRODUCTION = "introduction"
 MAX_FRAGMENT_CHARS = 60
 EDGE_WORDS = 4
@@ -98,10 +98,9 @@ class SectionPlace(NamedTuple):
 
 def place_of(page: PageDoc, offset: int) -> SectionPlace:
     """The section of an offset; the text of infoboxes follows that of the article."""
-    sections = page.sections
-    if offset >= sections[-1].end and any(box.start <= offset < box.end for box in page.infoboxes):
-        return SectionPlace(FACTS_BOX, "")
-    section = section_at(sections, offset)
+    if page.is_in_infobox(offset):
+        return SectionPlace(INFOBOX, "")
+    section = section_at(page.sections, offset)
     return SectionPlace(section.heading, section.anchor)
 
 
@@ -135,7 +134,7 @@ class Citation(NamedTuple):
 def citation_words(title: str, section: str) -> str:
     if not section:
         return f"{title} — {INTRODUCTION}"
-    return f"{title} — {section}" if section.startswith(FACTS_BOX) else f"{title} — “{section}” section"
+    return f"{title} — {section}" if section.startswith(INFOBOX) else f"{title} — “{section}” section"
 
 
 def _fragment(text: str) -> str:

@@ -11,7 +11,7 @@ from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.reranker import _ReaderJudgement, _verdict, stretches_to_read
 from kiwiresearch.ask.score import ScoredUnit
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.reader.reader import ReadText, ReadUnit
+from kiwiresearch.reader.reader import TextScores, UnitScores
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from kiwiresearch.reader.reader import ReadText, ReadUnit
 )
 def test_yes_needs_a_plainly_relevant_sentence(yes: float, relevance: float, wanted: str) -> None:
     """A text that says yes loudly is not an answer if its sentence is beside the point; no is never said."""
-    unit = ReadUnit(relevance, 0, 0, 0.0)
-    assert _verdict(_ReaderJudgement(unit, ReadText(0.0, yes, (unit,)))) == wanted
+    unit = UnitScores(relevance, 0, 0, 0.0)
+    assert _verdict(_ReaderJudgement(unit, TextScores(0.0, yes, (unit,)))) == wanted
 
 
 def test_of_two_equal_sentences_the_one_nearer_to_the_question_is_read_first() -> None:

@@ -26,7 +26,7 @@ from kiwiresearch.atlas.facts import UniqueFact, facts_of, lives_in, plain_label
 from kiwiresearch.atlas.records import checked_claim
 from kiwiresearch.claims.claim import Claim, Measure, claim_record
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
-from kiwiresearch.evidence import FACTS_BOX, Quote
+from kiwiresearch.evidence import INFOBOX, Quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import EntryRef
 
@@ -97,7 +97,7 @@ def test_a_fact_is_taken_only_where_a_claim_says_of_what(text: str, subject: str
 )
 def test_a_number_is_of_the_years_that_its_label_names(label: str, years: set[int]) -> None:
     """With a day and a month before it, a year is a year; the end of a range of counts is none."""
-    (fact,) = facts(a_claim(f"E — {label}: 103,000", "E", section=FACTS_BOX))
+    (fact,) = facts(a_claim(f"E — {label}: 103,000", "E", section=INFOBOX))
     assert fact.years == years
 
 
@@ -116,7 +116,7 @@ def test_a_number_is_of_the_years_that_its_label_names(label: str, years: set[in
 )
 def test_rows_of_two_pages_are_compared_as_values_of_one_time(one: str, other: str, kinds: list[str]) -> None:
     """Another year, another scope, rounding and less precision contradict nothing."""
-    pair = found(a_claim(one, "E", section=FACTS_BOX), a_claim(other, "E", section="Countries", path="Elsewhere"))
+    pair = found(a_claim(one, "E", section=INFOBOX), a_claim(other, "E", section="Countries", path="Elsewhere"))
     assert [each.disagreement.kind for each in pair] == kinds
 
 
@@ -169,7 +169,7 @@ def with_instead(record: dict[str, Any], place: tuple[Any, ...], value: object) 
 @pytest.mark.parametrize("text", ["Ada Rowe (1815–1885) was a queen.", "E — Population (2005): 103,000"])
 def test_a_claim_of_wrong_kinds_does_no_harm(text: str, value: object) -> None:
     """Whatever value is in the wrong place in a record, it is not a claim, or one that can be compared and kept."""
-    good = a_claim(text, text.partition(" — ")[0] if " — " in text else "Ada Rowe", section=FACTS_BOX)
+    good = a_claim(text, text.partition(" — ")[0] if " — " in text else "Ada Rowe", section=INFOBOX)
     other = a_claim(text.replace("1", "2"), good.subject, path="Elsewhere")
     record = claim_record(good)
     assert checked_claim(json.dumps(record)) == good

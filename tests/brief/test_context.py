@@ -16,7 +16,7 @@ from kiwiresearch.brief.citations import (
     without_overlaps,
 )
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.evidence import FACTS_BOX, Quote, recorded_quote
+from kiwiresearch.evidence import INFOBOX, Quote, recorded_quote
 
 PAGE = (
     "Salt road\n\nThe road was old. It led north. It was 118 km long. Salt was carried on it. Few used it.\n"
@@ -50,7 +50,7 @@ def test_a_quote_that_is_a_paragraph_has_nothing_around_it() -> None:
     """Also at the end of the page; and a row of a box has no place among sentences."""
     assert context_of(of_text(PAGE, "It ended in 1580; wars were the cause."), PAGE, "eng") is None
     assert context_of(of_text(PAGE, "Lubmin"), PAGE, "eng") is None
-    assert context_of(of_text(PAGE, "It led north.", FACTS_BOX), PAGE, "eng") is None
+    assert context_of(of_text(PAGE, "It led north.", INFOBOX), PAGE, "eng") is None
 
 
 def of_size(size: int) -> str:

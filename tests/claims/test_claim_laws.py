@@ -13,7 +13,7 @@ from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record, claim_record
-from kiwiresearch.evidence import FACTS_BOX, is_on_page
+from kiwiresearch.evidence import INFOBOX, is_on_page
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import read_page
@@ -96,7 +96,7 @@ def words_of(text: str) -> set[str]:
 
 def strange(claim: Claim, page: PageDoc) -> set[str]:
     """The words of a claim that neither its quotes nor the title have; the label of a box may be elsewhere."""
-    known = page.text if claim.section == FACTS_BOX else " ".join(quote.text for quote in claim.quotes)
+    known = page.text if claim.section == INFOBOX else " ".join(quote.text for quote in claim.quotes)
     return words_of(claim.text) - words_of(known) - words_of(page.title) - ADDED
 
 

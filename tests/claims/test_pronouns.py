@@ -11,7 +11,7 @@ from tests.page.pages import a_page
 
 from kiwiresearch.ask.pronouns import context_in, likely_referent
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.reader.reader import TITLE, Mention, Reader, ReadingText, shared_reader
+from kiwiresearch.reader.reader import TITLE, Mention, Reader, TextToRead, shared_reader
 
 LADY = (
     "<p>Ada Rowe was a painter. She was born in Norbury in 1801, and her father taught her to draw. "
@@ -44,13 +44,13 @@ def test_he_is_not_she() -> None:
 class SureOfHale:
     """A reader that is sure of the first name, and gives the others next to nothing."""
 
-    def referents(self, text: ReadingText, at: int, end: int, names: Sequence[Mention]) -> list[float]:
+    def referents(self, text: TextToRead, at: int, end: int, names: Sequence[Mention]) -> list[float]:
         return [0.98, *[0.01] * (len(names) - 1)]
 
 
 def test_a_longer_name_is_not_always_the_same_thing() -> None:
     """As "Hale" is for "Edwin Hale", but not for "Hale Harbour", which the reader takes for nobody."""
-    text = ReadingText("Varn", "", ("Hale planned Hale Harbour.", "In 1880 he moved."))
+    text = TextToRead("Varn", "", ("Hale planned Hale Harbour.", "In 1880 he moved."))
     context = context_in(text, 8, 10, "", "eng", with_title=False)
     assert [context.words(name) for name in context.names] == ["Hale", "Hale Harbour"]
     assert likely_referent(cast("Reader", SureOfHale()), context).name == "Hale"

@@ -13,9 +13,15 @@ from typing import Any
 
 import pytest
 
+from kiwiresearch.cli import output
+from kiwiresearch.ids import BookId
+from kiwiresearch.search import SearchResult
+from kiwiresearch.search.interpretation import Sense
+from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.models import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
+from kiwiresearch.zim import EntryRef
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.shelf import listed_book
@@ -297,3 +303,21 @@ def test_broken_text_is_searched_as_far_as_it_goes(shelf: Path) -> None:
     rows_in = b'{"query": "harbour caf\xe9"}\n{"query": "harbour \\ud800"}\n'
     done = subprocess.run([*program, "--batch", "-"], input=rows_in, capture_output=True, check=True)
     assert [json.loads(line)["hits"][0]["title"] for line in done.stdout.splitlines()] == ["Harbour", "Harbour"]
+
+
+@pytest.mark.parametrize(
+    ("title", "hint"),
+    [
+        ("Mercury (planet)", "Choose one with --focus and a word about it, for example: --focus 'planet'"),
+        ("Freddie Mercury", "Choose one with --focus and a word about it"),
+    ],
+)
+def test_the_example_for_focus_comes_from_a_meaning_that_was_found(
+    capsys: pytest.CaptureFixture[str], home: Path, title: str, hint: str
+) -> None:
+    """If several pages share a name, the hint suggests a word that distinguishes one of them, or none at all."""
+    found = SearchResult("mercury", senses=(Sense(EntryRef(BookId("b"), "p"), title, "something"),))
+    workspace = open_workspace({"KIWIRESEARCH_HOME": str(home)})
+    with shelf_of(workspace) as shelf, Finder(workspace, shelf) as finder:
+        output.print_hits(found, finder, explain=False)
+    assert capsys.readouterr().out.splitlines()[-1] == hint

@@ -21,8 +21,10 @@ from tests.crawl.trails import (
     visits,
 )
 
+from kiwiresearch.codec import plain
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.crawl.step import StartStep, VisitStep
+from kiwiresearch.crawl.step import StartStep, VisitStep, step_from_record, step_record
+from kiwiresearch.messages import Message, message_record
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
@@ -195,6 +197,18 @@ def test_pages_that_were_passed_over_are_listed_with_a_reason(salt_book: OpenBoo
     assert values["Talk:Salt road"] == "not an article"
     assert all(page.score > 0 for page in start.passed_over if page.title != "Talk:Salt road")
     assert "Salt road" not in values
+
+
+def test_every_message_that_says_why_a_page_was_considered_can_be_translated(salt_book: OpenBook) -> None:
+    """The reason for a seed is a message with a kind; that for a page passed over, only in the log, is plain text."""
+    start = step_from_record(plain(step_record(begin(salt_book, "salt road"))))
+    assert isinstance(start, StartStep)
+    choices = (*start.seeds, *start.passed_over)
+    assert [bool(message_record(choice.why)) for choice in choices] == [
+        isinstance(choice.why, Message) for choice in choices
+    ]
+    assert start.seeds
+    assert start.passed_over
 
 
 def test_pages_that_the_search_found_are_candidates(salt_book: OpenBook) -> None:

@@ -50,16 +50,18 @@ def test_an_older_snapshot_of_a_book_is_known_as_one(found: Comparison) -> None:
 def test_changed_numbers_are_listed_first(found: Comparison) -> None:
     """A length that was corrected is a number that changed, with both sides."""
     first = found.changed[0]
-    assert first.numbers
+    assert first.numbers_differ
     assert ("118 km" in first.old.text, "121 km" in first.new.text) == (True, True)
-    assert [one.numbers for one in found.changed] == sorted((one.numbers for one in found.changed), reverse=True)
+    assert [one.numbers_differ for one in found.changed] == sorted(
+        (one.numbers_differ for one in found.changed), reverse=True
+    )
 
 
 def test_a_claim_that_is_no_longer_hedged_has_changed(found: Comparison) -> None:
     """'May have been larger' that became 'was larger' is a change of hedging, not of numbers."""
     (change,) = [one for one in found.changed if "larger than Lubmin" in one.old.text]
-    assert change.hedging
-    assert not change.numbers
+    assert change.hedging_differs
+    assert not change.numbers_differ
 
 
 def test_claims_that_came_and_went_are_listed(found: Comparison) -> None:
@@ -221,7 +223,7 @@ def has_other_numbers(one: Claim, old: str, new: str) -> bool:
         measures = quantities_in(text, not_in=[(date.start, date.end) for date in dates])
         result = tuple(Measure(quantity, "", "", None) for quantity in measures)
         sides.append(ComparedClaim(order, replace(one, text=text, dates=tuple(dates), measures=result)))
-    return describe_change(sides[0], sides[1], 0.9).numbers
+    return describe_change(sides[0], sides[1], 0.9).numbers_differ
 
 
 SAME_NUMBERS = [

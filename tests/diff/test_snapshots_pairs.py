@@ -42,7 +42,7 @@ HYPHENS = [
 def test_a_number_written_otherwise_is_the_same(old: str, new: str) -> None:
     """As an ordinal in words, as a rank, and with a hyphen."""
     found = pair_claims(of(old), of(new))
-    assert [describe_change(*pair).numbers for pair in found.changed] == [False]
+    assert [describe_change(*pair).numbers_differ for pair in found.changed] == [False]
 
 
 @pytest.mark.parametrize(("old", "new"), HYPHENS)
@@ -65,7 +65,7 @@ def test_a_year_that_was_read_as_one_in_one_of_the_two_is_the_same() -> None:
 
 def test_another_ordinal_is_another_number() -> None:
     old, new = (of(f"The song was the {rank} hit of Ray Charles in 1961.") for rank in ("twelfth", "ninth"))
-    assert [describe_change(*pair).numbers for pair in pair_claims(old, new).changed] == [True]
+    assert [describe_change(*pair).numbers_differ for pair in pair_claims(old, new).changed] == [True]
 
 
 def test_rows_of_a_box_are_paired_by_what_they_are_of() -> None:
@@ -75,7 +75,7 @@ def test_rows_of_a_box_are_paired_by_what_they_are_of() -> None:
     later = of_box("<tr><th>Recorded</th><td>July 1961</td></tr>")
     other = pair_claims(format_row, recorded)
     assert (len(other.changed), len(other.gone), len(other.new)) == (0, 1, 1)
-    assert [describe_change(*pair).numbers for pair in pair_claims(recorded, later).changed] == [True]
+    assert [describe_change(*pair).numbers_differ for pair in pair_claims(recorded, later).changed] == [True]
 
 
 LABELS = [

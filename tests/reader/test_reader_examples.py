@@ -13,7 +13,7 @@ from tools.train_reader.examples import MAX_READ, PERHAPS, UNKNOWN, Example, Pro
 from tools.train_reader.groups import numbered, searched
 from tools.train_reader.passage import Passage
 
-from kiwiresearch.reader.reader import TITLE, InputEncoder, Mention, ReadingText, tokenizer_of
+from kiwiresearch.reader.reader import TITLE, InputEncoder, Mention, TextToRead, tokenizer_of
 
 PASSAGE = Passage(
     "test",
@@ -74,7 +74,7 @@ def test_training_and_reading_use_one_form() -> None:
     """The same question and text give the same numbers in training and in the product."""
     form = InputEncoder(tokenizer_of(WORDS))
     row = Numbering(form).row(Example("Who planned it?", PASSAGE, answers=False))
-    (window,) = form.windows("Who planned it?", ReadingText(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
+    (window,) = form.windows("Who planned it?", TextToRead(PASSAGE.title, PASSAGE.heading, PASSAGE.units))
     assert row.ids == window.ids
     assert row.asked == window.kinds.count(0)
     assert row.marks == tuple(placed.mark for placed in window.units)
@@ -90,7 +90,7 @@ def test_other_sentences_with_the_answer_are_not_called_wrong() -> None:
 
 
 ADA = Pronoun(
-    ReadingText("Ada Merriweather", "", ("Ada studied with Jonas Carling.", "In 1874 she was called to Port Lomond.")),
+    TextToRead("Ada Merriweather", "", ("Ada studied with Jonas Carling.", "In 1874 she was called to Port Lomond.")),
     8,
     11,
     (Mention(0, 0, 3), Mention(0, 17, 30), Mention(TITLE, 0, 16), Mention(7, 0, 3)),

@@ -25,7 +25,7 @@ from kiwiresearch.reader.reader import (
     InputEncoder,
     Mention,
     Reader,
-    ReadingText,
+    TextToRead,
     tokenizer_of,
 )
 
@@ -54,7 +54,7 @@ def _groups() -> list[Group]:
             start = units[unit].index(answer)
             example = Example(f"Where was {name} {verb}?", passage, True, unit, start, start + len(answer), answer)
             groups.append(Group((example,), weight=ORDINARY))
-        text = ReadingText(name, "", (f"{name} met {other}.", f"She left {town}."))
+        text = TextToRead(name, "", (f"{name} met {other}.", f"She left {town}."))
         names = (Mention(0, 0, len(name)), Mention(0, len(name) + 5, len(name) + 5 + len(other)))
         groups.append(Group(pronoun=Pronoun(text, 0, 3, names, (1, 0)), weight=ORDINARY))
     return groups * 3
@@ -119,10 +119,10 @@ def test_a_few_questions_are_learned(python: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     write(load_weights(tmp_path / "two.npz"), words, tmp_path / "made", {})
     reader = Reader(tmp_path / "made")
-    text = ReadingText("Ada", "Life", ("Ada died in Berne.", "Ada was born in Aston."))
+    text = TextToRead("Ada", "Life", ("Ada died in Berne.", "Ada was born in Aston."))
     (read,) = reader.read("Where was Ada born?", [text])
     assert read.units[1].relevance > read.units[0].relevance
     assert text.units[1][read.units[1].start : read.units[1].end] == "Aston"
-    she = ReadingText("Ada", "", ("Ada met Berne.", "She left Aston."))
+    she = TextToRead("Ada", "", ("Ada met Berne.", "She left Aston."))
     shares = reader.referents(she, 0, 3, [Mention(0, 0, 3), Mention(0, 8, 13)])
     assert shares[0] > shares[1]

@@ -21,14 +21,14 @@ from kiwiresearch.reader.reader import (
     InputEncoder,
     Mention,
     Reader,
-    ReadingText,
+    TextToRead,
     shared_reader,
     tokenizer_of,
 )
 
 pytest.importorskip("onnxruntime", reason="the extra 'reader' is not installed")
 
-HARBOUR = ReadingText(
+HARBOUR = TextToRead(
     "Port Lomond",
     "History",
     (
@@ -63,7 +63,7 @@ def test_the_sentence_and_the_words_that_answer(reader: Reader, question: str, s
 
 def test_a_text_about_something_else_does_not_answer(reader: Reader) -> None:
     """The passage that answers is distinguished from one that does not."""
-    other = ReadingText("Copper", "Uses", ("Copper conducts heat and electricity well.", "Wires are made of it."))
+    other = TextToRead("Copper", "Uses", ("Copper conducts heat and electricity well.", "Wires are made of it."))
     right, wrong = reader.read("Who designed the harbour of Port Lomond?", [HARBOUR, other])
     assert right.answers > wrong.answers
     assert max(unit.relevance for unit in wrong.units) < max(unit.relevance for unit in right.units)
@@ -73,7 +73,7 @@ def test_a_text_is_read_alike_whatever_is_read_beside_it(reader: Reader) -> None
     """Same input, same scores: alone, among others, with more threads; in steps that rounding cannot cross easily."""
     question = "Who designed the harbour?"
     (alone,) = reader.read(question, [HARBOUR])
-    beside = reader.read(question, [ReadingText("Copper", "", ("Copper is a metal.",)), HARBOUR])[1]
+    beside = reader.read(question, [TextToRead("Copper", "", ("Copper is a metal.",)), HARBOUR])[1]
     (threaded,) = Reader(threads=2).read(question, [HARBOUR])
     assert alone == beside == threaded
     scores = [alone.answers, alone.yes, *(unit.relevance for unit in alone.units)]
@@ -85,7 +85,7 @@ def test_a_long_text_is_read_to_its_end(reader: Reader) -> None:
     filler = tuple(
         f"The committee met for the {number}th time and adjourned without a decision." for number in range(60)
     )
-    text = ReadingText("Port Lomond", "Council", (*filler, "The lighthouse was painted red by Jonas Carling in 1911."))
+    text = TextToRead("Port Lomond", "Council", (*filler, "The lighthouse was painted red by Jonas Carling in 1911."))
     (read,) = reader.read("Who painted the lighthouse?", [text])
     assert len(read.units) == 61
     assert max(range(61), key=lambda number: read.units[number].relevance) == 60
@@ -94,7 +94,7 @@ def test_a_long_text_is_read_to_its_end(reader: Reader) -> None:
 @pytest.mark.parametrize("unit", ["", " ", "\x00\ufffd", "a" * 50_000, "語" * 900, "[SEP] [CLS] [unused0]", "\t:\n"])
 def test_no_text_breaks_it(reader: Reader, unit: str) -> None:
     """Whatever is on a page, reading ends with a finite score."""
-    (read,) = reader.read(unit or "?", [ReadingText(unit, unit, (unit, "A sentence."))])
+    (read,) = reader.read(unit or "?", [TextToRead(unit, unit, (unit, "A sentence."))])
     assert len(read.units) == 2
     assert all(np.isfinite(one.relevance) for one in read.units)
     assert all(0 <= one.start <= one.end <= max(len(unit), 11) for one in read.units)
@@ -102,7 +102,7 @@ def test_no_text_breaks_it(reader: Reader, unit: str) -> None:
 
 def test_no_units_no_scores(reader: Reader) -> None:
     """A text without sentences answers nothing."""
-    (read,) = reader.read("Who?", [ReadingText("Empty", "", ())])
+    (read,) = reader.read("Who?", [TextToRead("Empty", "", ())])
     assert read.units == ()
     assert read.answers < 0
 
@@ -118,7 +118,7 @@ def test_vectors_of_like_sentences_are_near(reader: Reader) -> None:
 def test_windows_are_no_longer_than_the_model_reads() -> None:
     """No window is too long, none is empty, and together they have every unit."""
     words = (files("kiwiresearch.reader") / "data" / "words.txt").read_text(encoding="utf-8").split("\n")
-    text = ReadingText("A title " * 40, "A heading " * 40, tuple("word " * size for size in (3, 500, 1, 90, 200, 7, 2)))
+    text = TextToRead("A title " * 40, "A heading " * 40, tuple("word " * size for size in (3, 500, 1, 90, 200, 7, 2)))
     windows = list(InputEncoder(tokenizer_of(words)).windows("why " * 90, text))
     assert all(len(window.ids) <= MAX_TOKENS and window.units for window in windows)
     assert {placed.number for window in windows for placed in window.units} == set(range(7))
@@ -151,7 +151,7 @@ def test_it_is_small(reader: Reader) -> None:
     assert reader.id.startswith("kiwiresearch-reader-")
 
 
-ROYALS = ReadingText(
+ROYALS = TextToRead(
     "Anna of Varn",
     "Life",
     (
@@ -173,7 +173,7 @@ def test_the_names_that_a_pronoun_may_mean(reader: Reader) -> None:
 
 def test_a_pronoun_may_mean_the_title(reader: Reader) -> None:
     """If no sentence names the one that a page is about, its title does."""
-    text = ReadingText("Anna of Varn", "Life", ("At the age of nine, she learnt Latin from Peter the monk.",))
+    text = TextToRead("Anna of Varn", "Life", ("At the age of nine, she learnt Latin from Peter the monk.",))
     title, peter = reader.referents(text, 20, 23, [Mention(TITLE, 0, 12), Mention(0, 42, 47)])
     assert title > 0.5 > peter
 
@@ -187,7 +187,7 @@ def test_a_pronoun_without_names_before_it_means_none_of_them(reader: Reader) ->
 def test_long_texts_before_a_pronoun_are_cut(reader: Reader) -> None:
     """What does not fit is left out from the first sentence on, so that the nearest names are read."""
     filler = tuple(f"Sentence {number} tells of nothing at all, in many words that take room." for number in range(60))
-    text = ReadingText("Anna of Varn", "", (*filler, *ROYALS.units))
+    text = TextToRead("Anna of Varn", "", (*filler, *ROYALS.units))
     names = [Mention(60, 0, 4), Mention(61, 12, 17), Mention(0, 0, 8)]
     shares = reader.referents(text, 8, 10, names)
     assert shares[2] == 0.0

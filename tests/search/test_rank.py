@@ -41,7 +41,7 @@ def quick(asked: str, title: str, *aliases: str) -> Score:
     """The score of a page that only its names speak for."""
     one = judge(asked)
     candidate = SearchCandidate("x", title, frozenset(aliases))
-    return one.quick(candidate, one.title(candidate))
+    return one.quick(candidate, one.match_title(candidate))
 
 
 def from_table(score: Score) -> list[str]:
@@ -117,7 +117,7 @@ def test_a_page_is_judged_by_the_best_of_its_names() -> None:
     """A redirect that says what was asked speaks for the page, and is remembered."""
     one = judge("island universe")
     candidate = SearchCandidate("x", "Galaxy", frozenset({"Island universe", "Star city"}))
-    assert one.title(candidate).name == "Island universe"
+    assert one.match_title(candidate).name == "Island universe"
     assert quick("island universe", "Galaxy", "Island universe").total > quick("island universe", "Galaxy").total
 
 
@@ -125,8 +125,8 @@ def test_words_in_brackets_cost_a_title_nothing() -> None:
     """'Mercury (planet)' counts as 'Mercury' if the planet is not asked for."""
     one = judge("mercury")
     assert (
-        one.title(SearchCandidate("x", "Mercury (planet)")).title_share
-        == one.title(SearchCandidate("x", "Mercury")).title_share
+        one.match_title(SearchCandidate("x", "Mercury (planet)")).title_share
+        == one.match_title(SearchCandidate("x", "Mercury")).title_share
     )
 
 
@@ -148,29 +148,29 @@ def test_words_in_brackets_cost_a_title_nothing() -> None:
 )
 def test_a_title_that_is_the_query_is_known(asked: str, title: str, whole: float) -> None:
     """The same words are the whole, other forms of them half of it, and any word more or less is neither."""
-    assert judge(asked).title(SearchCandidate("x", title)).exactness == whole
+    assert judge(asked).match_title(SearchCandidate("x", title)).exactness == whole
 
 
 def test_a_hint_decides_against_the_plain_name() -> None:
     """With a hint the page that is called like the query has no claim of its own."""
     one = QueryScorer.of(OpenBook(MemoryArchive(PAGES)), parse_query("galaxy", focus="chocolate"))
-    assert one.title(SearchCandidate("x", "Galaxy")).exactness == 0
+    assert one.match_title(SearchCandidate("x", "Galaxy")).exactness == 0
 
 
 def test_a_title_with_little_of_the_query_counts_little() -> None:
     """Of two titles without other words, the one that has more of the query counts more."""
     one = judge("andromeda galaxy distance")
     assert (
-        one.title(SearchCandidate("x", "Andromeda Galaxy")).title_share
-        > one.title(SearchCandidate("x", "Galaxy")).title_share
+        one.match_title(SearchCandidate("x", "Andromeda Galaxy")).title_share
+        > one.match_title(SearchCandidate("x", "Galaxy")).title_share
         > 0
     )
 
 
 def test_a_title_named_in_the_query_is_there_word_for_word() -> None:
     """The words of a title scattered over the query do not name it."""
-    assert judge("who wrote the art of war").title(SearchCandidate("x", "Art of War")).name_share > 0
-    assert judge("the war on modern art").title(SearchCandidate("x", "Art of War")).name_share == 0
+    assert judge("who wrote the art of war").match_title(SearchCandidate("x", "Art of War")).name_share > 0
+    assert judge("the war on modern art").match_title(SearchCandidate("x", "Art of War")).name_share == 0
 
 
 def test_without_words_nothing_is_said_for_any_page() -> None:
@@ -182,7 +182,7 @@ def test_without_words_nothing_is_said_for_any_page() -> None:
 def test_lists_and_shared_words_lift_a_page_that_was_not_read() -> None:
     """The place in a word's list and the words found together each have a line of their own."""
     one = judge("galaxy")
-    title = one.title(SearchCandidate("x", "Andromeda"))
+    title = one.match_title(SearchCandidate("x", "Andromeda"))
     plain = one.quick(SearchCandidate("x", "Andromeda"), title)
     lifted = one.quick(SearchCandidate("x", "Andromeda", listed=1.0, shared=1.0), title)
     assert {term.signal for term in lifted.terms} - {term.signal for term in plain.terms} == {
@@ -197,7 +197,7 @@ def test_each_part_of_a_page_has_a_line() -> None:
     one = judge("galaxy")
     candidate = SearchCandidate("x", "Andromeda")
     score = one.full(
-        candidate, one.title(candidate), TextMatch(passage=1.0, page=1.0, lead=1.0, together=1.0, boxes=1.0), ""
+        candidate, one.match_title(candidate), TextMatch(passage=1.0, page=1.0, lead=1.0, together=1.0, boxes=1.0), ""
     )
     assert [term.signal for term in score.terms] == [
         "best passage",
@@ -271,7 +271,7 @@ PHRASES = st.lists(WORDS, max_size=6).map(" ".join)
 @given(PHRASES, PHRASES, PHRASES)
 def test_title_shares_stay_in_bounds(asked: str, title: str, alias: str) -> None:
     """Shares lie between nothing and all, and the name looked at is one of the page's."""
-    found = judge(asked).title(SearchCandidate("x", title, frozenset({alias})))
+    found = judge(asked).match_title(SearchCandidate("x", title, frozenset({alias})))
     assert all(
         0 <= share <= 1 + 1e-9 for share in (found.query_share, found.title_share, found.name_share, found.exactness)
     )

@@ -186,7 +186,7 @@ def test_opener_looks_up_and_opens_a_served_book(address: str, tmp_path: Path, w
     assert [str(source) for _, source in found] == [f"{address}#newer_book"]
     opened = opener.open(found[0][1])
     assert opened.read("Sky").title == "Sky"
-    assert opener.verdict(found[0][1]) is None
+    assert opener.file_check(found[0][1]) is None
     opened.close()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tools.train_reader.examples import UNKNOWN, Example, Pronoun
 
-from kiwiresearch.reader.reader import InputEncoder, Mention, ReadingText, Window
+from kiwiresearch.reader.reader import InputEncoder, Mention, TextToRead, Window
 
 VERDICTS = {"yes": 0, "no": 1, "": UNKNOWN}
 
@@ -45,14 +45,14 @@ class Numbering:
     def row(self, example: Example) -> Row:
         """The window of the passage that has the answer, or the first one."""
         passage = example.passage
-        windows = list(self._form.windows(example.question, ReadingText(passage.title, passage.heading, passage.units)))
+        windows = list(self._form.windows(example.question, TextToRead(passage.title, passage.heading, passage.units)))
         has_unit = (one for one in windows if any(unit.number == example.unit for unit in one.units))
         return self._labelled(example, next(has_unit, windows[0]))
 
     def same(self, example: Example, units: Sequence[int]) -> Row:
         """The row of the same units in another input format."""
         passage = example.passage
-        text = ReadingText(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
+        text = TextToRead(passage.title, passage.heading, passage.units[units[0] : units[-1] + 1])
         (window,) = self._form.windows(example.question, text)
         return self._labelled(example, window, units[0])
 

@@ -13,7 +13,7 @@ from typing import Literal
 from tools.train_reader.passage import Passage
 from tools.train_reader.split import drawn, plain
 
-from kiwiresearch.reader.reader import Mention, ReadingText
+from kiwiresearch.reader.reader import Mention, TextToRead
 
 UNKNOWN = -100
 PERHAPS = 2
@@ -73,7 +73,7 @@ class Example:
 class Pronoun:
     """A pronoun in the last sentence of a text, and the names it may mean."""
 
-    text: ReadingText
+    text: TextToRead
     at: int
     end: int
     names: tuple[Mention, ...]

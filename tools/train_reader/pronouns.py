@@ -22,7 +22,7 @@ from tools.train_reader.split import drawn, plain, questioned
 from kiwiresearch.ask.pronouns import PronounContext
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.reader.reader import TITLE, Mention, ReadingText
+from kiwiresearch.reader.reader import TITLE, Mention, TextToRead
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LABELS = Path(__file__).parent / "labels" / "pronouns.jsonl"
@@ -76,7 +76,7 @@ def read_pronouns(file: Path) -> Iterator[Pronoun]:
         row = json.loads(line)
         names = tuple(Mention(*one) for one in row["names"])
         yield Pronoun(
-            ReadingText(row["title"], "", tuple(row["units"])), row["at"], row["end"], names, tuple(row["meant"])
+            TextToRead(row["title"], "", tuple(row["units"])), row["at"], row["end"], names, tuple(row["meant"])
         )
 
 

@@ -12,7 +12,7 @@ from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
-from kiwiresearch.ask.refusal import reason_to_refuse, year_after_book
+from kiwiresearch.ask.refusal import reason_if_after_book, reason_to_refuse
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims import claims_of
@@ -126,7 +126,7 @@ class AnswerBuilder:
             return reason
         ref = units[0].segmented.page.ref
         book = next(book.book for book in self.context.books if book.id == ref.book)
-        return year_after_book(self.asked.text, book, (unit.text for unit in units))
+        return reason_if_after_book(self.asked.text, book, (unit.text for unit in units))
 
     def build(self) -> Answer:
         evidence = self.evidence

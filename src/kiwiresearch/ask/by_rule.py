@@ -11,7 +11,7 @@ from kiwiresearch.ask.context import AskContext, passages_of
 from kiwiresearch.ask.conversation import ResolvedQuestion, resolve
 from kiwiresearch.ask.danger import Danger, danger_of
 from kiwiresearch.ask.question import Question, read_question
-from kiwiresearch.ask.refusal import OTHER_LANGUAGE, is_clear_in_other_language, too_weak
+from kiwiresearch.ask.refusal import OTHER_LANGUAGE, is_clear_in_other_language, refuse_too_weak
 from kiwiresearch.ask.retrieval import is_of_no_book
 from kiwiresearch.ask.score import RetrievedEvidence
 from kiwiresearch.ask.settings import AskOptions
@@ -49,7 +49,7 @@ def gather_evidence(
     if page is None:
         evidence = retriever.retrieve()
         if retriever.is_in_other_language and not is_clear_in_other_language(evidence.strength):
-            evidence = too_weak(evidence)
+            evidence = refuse_too_weak(evidence)
         hidden = _hidden_page(context.books, asked, evidence)
         evidence = _with_capped_confidence(evidence) if hidden else evidence
     else:

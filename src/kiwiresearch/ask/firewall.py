@@ -31,7 +31,7 @@ from kiwiresearch.claims import (
     without_dots_in_initials,
 )
 from kiwiresearch.claims.conflicts import compare_sentences, sentences_to_compare
-from kiwiresearch.reader import ReadingText
+from kiwiresearch.reader import TextToRead
 from kiwiresearch.text import hedges_in, sentence_starts, stemmer
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str)
         return frozenset()
     own = passage_sentences(source.passage, language)
     until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
-    text = ReadingText(source.passage.title, "", tuple(sentence.text for sentence in until))
+    text = TextToRead(source.passage.title, "", tuple(sentence.text for sentence in until))
     found = likely_referent(reader, context_in(text, *pronoun.span(), source.passage.text, language))
     return keys_in(found.name) if found.confidence >= SURE else frozenset()
 

@@ -140,7 +140,7 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
     for index, block in enumerate(page.blocks):
-        if block.start >= page.sections[-1].end:
+        if block.start >= page.article_end:
             break
         while section < last and page.sections[section + 1].heading_start <= block.start:
             section += 1

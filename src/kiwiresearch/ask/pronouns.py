@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.claims import TITLE_BRACKET, names_in, without_dots_in_initials
-from kiwiresearch.reader import TITLE, Mention, ReadingText
+from kiwiresearch.reader import TITLE, Mention, TextToRead
 from kiwiresearch.text import POSSESSIVE, fold
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MIN_PRONOUNS = 2
 class PronounContext:
     """A pronoun in the last sentence of a text, and the names it may mean, the title among them."""
 
-    text: ReadingText
+    text: TextToRead
     at: int
     end: int
     names: tuple[Mention, ...]
@@ -41,7 +41,7 @@ class PronounContext:
 
 
 def context_in(
-    text: ReadingText, at: int, end: int, around: str, language: str, *, with_title: bool = True
+    text: TextToRead, at: int, end: int, around: str, language: str, *, with_title: bool = True
 ) -> PronounContext:
     """The pronoun at `text.units[-1][at:end]`, with the names before it that it may mean, and perhaps the title.
 

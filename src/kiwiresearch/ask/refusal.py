@@ -6,9 +6,9 @@ steps may refuse, in this order:
 1. After the search by words (`retrieval.py`): no page is likely enough to have the answer (`is_strong`); a question in
    a language that no book is in needs clearer evidence (`is_clear_in_other_language`).
 2. After the reading model (`reranker.py`): the best sentence is not likely enough to be the answer
-   (`judged_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
+   (`judge_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
 3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
-   (`reason_to_refuse`), or the question is about a year after the book was published (`year_after_book`).
+   (`reason_to_refuse`), or the question is about a year after the book was published (`reason_if_after_book`).
 
 A language model may still answer a refused question, if the passages support its sentences (`firewall.py`); words of
 its own are shown as such, and never count as an answer from the books (`general_answer`).
@@ -72,23 +72,23 @@ def is_clear_in_other_language(strength: Strength) -> bool:
     return strength.coverage >= ALL_WORDS and strength.answer_confidence >= MIN_IN_OTHER_LANGUAGE
 
 
-def without_subject() -> RetrievedEvidence:
+def refuse_without_subject() -> RetrievedEvidence:
     """Empty evidence for a question with nothing to search for."""
     return RetrievedEvidence("none", NO_SUBJECT)
 
 
-def too_weak(evidence: RetrievedEvidence) -> RetrievedEvidence:
+def refuse_too_weak(evidence: RetrievedEvidence) -> RetrievedEvidence:
     """Refuse the evidence of the last search; the closest passages are still shown."""
     why = TOO_WEAK_BY_WORDS if evidence.units else NOT_FOUND
     return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength)
 
 
-def not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvidence:
+def refuse_not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvidence:
     """Refuse the evidence of the one page that the user named."""
     return replace(evidence, route="none", why=NOT_ON_PAGE.format(title=title))
 
 
-def judged_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
+def judge_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
     """The evidence after the reading model: refused if its best sentence is too weak, else accepted."""
     if evidence.strength.answer_confidence < min_confidence:
         return replace(evidence, route="none", why=TOO_WEAK_BY_READER, verdict="")
@@ -109,7 +109,7 @@ def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
 MODERN_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 
 
-def year_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
+def reason_if_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
     """Why a question about a year after the book was published is refused; empty if a sentence names that year.
 
     Such a book can have plans for the year, but most sentences found are about the same event in another year.

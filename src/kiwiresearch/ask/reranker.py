@@ -10,7 +10,7 @@ from kiwiresearch.ask.answer import YesNo
 from kiwiresearch.ask.context import Stretch, stretches_of
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question
-from kiwiresearch.ask.refusal import judged_by_reader
+from kiwiresearch.ask.refusal import judge_by_reader
 from kiwiresearch.ask.score import (
     RetrievedEvidence,
     ScoredUnit,
@@ -20,10 +20,10 @@ from kiwiresearch.ask.score import (
     with_reader_score,
 )
 from kiwiresearch.embed import similarity, static_embedder
-from kiwiresearch.reader import ReadingText
+from kiwiresearch.reader import TextToRead
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader import Reader, ReadText, ReadUnit
+    from kiwiresearch.reader import Reader, TextScores, UnitScores
     from kiwiresearch.zim import EntryRef
 
 MAX_STRETCHES, MAX_TOKENS = 10, 800
@@ -48,8 +48,8 @@ Key = tuple["EntryRef", int]
 class _ReaderJudgement:
     """The model's judgement of a unit and of the text around it."""
 
-    unit: ReadUnit
-    text: ReadText
+    unit: UnitScores
+    text: TextScores
 
 
 def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
@@ -65,7 +65,7 @@ def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_
     confidence = reader_confidence(units, question, evidence.strength)
     strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
     verdict = _verdict(best) if question.kind == "yes_no" else ""
-    return judged_by_reader(replace(evidence, units=tuple(units), strength=strength, verdict=verdict), min_confidence)
+    return judge_by_reader(replace(evidence, units=tuple(units), strength=strength, verdict=verdict), min_confidence)
 
 
 def _verdict(best: _ReaderJudgement | None) -> YesNo:
@@ -117,12 +117,12 @@ def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[S
     return stretches_of([units[at] for at in order], MAX_TOKENS, MAX_STRETCHES)
 
 
-def reader_text(stretch: Stretch) -> ReadingText:
+def reader_text(stretch: Stretch) -> TextToRead:
     """A stretch as the model reads it."""
     segmented, first = stretch.segmented, stretch.first
     is_box = segmented.units[first].kind == "box"
     heading = "" if is_box else segmented.contexts[segmented.context_of[first]]
-    return ReadingText(
+    return TextToRead(
         segmented.page.title, heading, tuple(reader_row(segmented, index) for index in range(first, stretch.end))
     )
 

@@ -10,7 +10,14 @@ from kiwiresearch.ask.answer import ExaminedPage, Route
 from kiwiresearch.ask.comparison import decide
 from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.question import ComparedThings, Question, comparison_in, names_in, read_question
-from kiwiresearch.ask.refusal import NOT_FOUND, is_hopeless, is_strong, not_on_page, too_weak, without_subject
+from kiwiresearch.ask.refusal import (
+    NOT_FOUND,
+    is_hopeless,
+    is_strong,
+    refuse_not_on_page,
+    refuse_too_weak,
+    refuse_without_subject,
+)
 from kiwiresearch.ask.score import (
     RetrievedEvidence,
     ScoredUnit,
@@ -80,7 +87,7 @@ class Retriever:
         A question that a person has typed may have mistyped words, which are corrected once.
         """
         if self.question.is_empty:
-            return without_subject()
+            return refuse_without_subject()
         compared = comparison_in(self.question)
         both = self._compare(compared) if compared else None
         if both is not None:
@@ -96,10 +103,10 @@ class Retriever:
         if text.units and self._is_strong(text.strength):
             return text
         if is_hopeless(text.strength):
-            return too_weak(text)
+            return refuse_too_weak(text)
         wider = self.settings.widen
         last = self._step("widened", read=int(read * wider), pages=int(PAGES_OF_TEXT * wider))
-        return last if last.units and self._is_strong(last.strength) else too_weak(last)
+        return last if last.units and self._is_strong(last.strength) else refuse_too_weak(last)
 
     def _is_strong(self, strength: Strength) -> bool:
         return is_strong(strength, self.settings, with_meaning=self.with_meaning)
@@ -168,7 +175,7 @@ class Retriever:
         examined = (ExaminedPage(book.ref(path), title, round(units[0].total, 2) if units else 0.0),)
         why = f"You asked about the page {title!r} only."
         found = RetrievedEvidence("page", why, units, examined, strength, is_named=True)
-        return found if self._is_strong(strength) else not_on_page(found, title)
+        return found if self._is_strong(strength) else refuse_not_on_page(found, title)
 
     def _step(self, route: Route, *, read: int, pages: int) -> RetrievedEvidence:
         query = self.question.query

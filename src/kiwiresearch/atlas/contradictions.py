@@ -31,7 +31,7 @@ from kiwiresearch.claims.conflicts import (
     too_far_apart,
 )
 from kiwiresearch.codec import JsonDict
-from kiwiresearch.evidence import FACTS_BOX
+from kiwiresearch.evidence import INFOBOX
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages import message_fields, message_from_record, message_record
 from kiwiresearch.text import Quantity
@@ -56,7 +56,7 @@ class ContradictionSide:
 
 @dataclass(frozen=True, slots=True)
 class BookContradiction:
-    """Two claims of a book that cannot both be right, or whose difference is explained."""
+    """Two claims of a book that state different values: a contradiction, or a difference with an explanation."""
 
     about: str
     """The path of the page about the subject."""
@@ -76,7 +76,7 @@ def subject_contradictions(about: str, facts: Iterable[UniqueFact], language: st
     for attribute in sorted(by_attribute):
         several = sorted(by_attribute[attribute], key=lambda fact: not fact.is_own)[:MAX_OF_FACT]
         found: dict[frozenset[object], BookContradiction] = {}
-        for values, contradiction in _of_facts(about, several, language):
+        for values, contradiction in _fact_disagreements(about, several, language):
             found.setdefault(values, contradiction)
         yield from islice(found.values(), MAX_PAIRS)
 
@@ -86,50 +86,54 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
     for claim, other in combinations(claims[:MAX_OF_FACT], 2):
         if (claim.ref, claim.section) == (other.ref, other.section):
             continue
-        how = compare_sentences(compared_sentence(claim, language), compared_sentence(other, language))
-        if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
+        found = compare_sentences(compared_sentence(claim, language), compared_sentence(other, language))
+        if found is None or found.strength < MIN_STRENGTH or found.what not in ("a number", "a date"):
             continue
-        if claim.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
-            values = [_value_at(claim, how.a), _value_at(other, how.b)]
+        if claim.text[found.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
+            values = [_value_at(claim, found.a), _value_at(other, found.b)]
             yield BookContradiction(
-                about, "", how, _gap(*values), (ContradictionSide(claim, how.a), ContradictionSide(other, how.b))
+                about,
+                "",
+                found,
+                _gap(*values),
+                (ContradictionSide(claim, found.a), ContradictionSide(other, found.b)),
             )
 
 
-def _of_facts(
+def _fact_disagreements(
     about: str, facts: Sequence[UniqueFact], language: str
 ) -> Iterator[tuple[frozenset[object], BookContradiction]]:
     """The contradictions with their pairs of values, by which duplicates are recognized."""
-    for unique_fact, other in combinations(facts, 2):
-        if not unique_fact.must_agree_with(other):
+    for one, other in combinations(facts, 2):
+        if not one.must_agree_with(other):
             continue
-        how = compare_sentences(unique_fact.compared_sentence(language), other.compared_sentence(language))
-        if how is None:
+        found = compare_sentences(one.compared_sentence(language), other.compared_sentence(language))
+        if found is None:
             continue
-        how, gap = _explained(unique_fact, other, how)
-        if how.kind == "contradiction" and gap > OTHER_SCOPE and (_is_in_table(unique_fact) or _is_in_table(other)):
+        found, gap = _explain(one, other, found)
+        if found.kind == "contradiction" and gap > OTHER_SCOPE and (_is_in_table(one) or _is_in_table(other)):
             continue
-        sides = (ContradictionSide(unique_fact.claim, _span(unique_fact)), ContradictionSide(other.claim, _span(other)))
-        values = frozenset((_core(unique_fact.value), _core(other.value)))
+        sides = (ContradictionSide(one.claim, _span(one)), ContradictionSide(other.claim, _span(other)))
+        values = frozenset((_value_key(one.value), _value_key(other.value)))
         yield (
             values,
-            BookContradiction(about, unique_fact.attribute, replace(how, a=sides[0].span, b=sides[1].span), gap, sides),
+            BookContradiction(about, one.attribute, replace(found, a=sides[0].span, b=sides[1].span), gap, sides),
         )
 
 
-def _explained(one: UniqueFact, other: UniqueFact, how: Disagreement) -> tuple[Disagreement, float]:
+def _explain(one: UniqueFact, other: UniqueFact, found: Disagreement) -> tuple[Disagreement, float]:
     """The disagreement, explained by rounding, estimates or the lack of a common day, and the gap."""
     gap = _gap(one.value, other.value)
-    if how.kind != "contradiction" or not isinstance(one.value, Quantity):
-        return replace(how, why=NO_COMMON_DAY if how.kind == "contradiction" else how.why), gap
+    if found.kind != "contradiction" or not isinstance(one.value, Quantity):
+        return replace(found, why=NO_COMMON_DAY if found.kind == "contradiction" else found.why), gap
     if gap <= TOLERANCE:
-        return replace(how, kind="unit or rounding", why=rounding_explains(gap)), gap
+        return replace(found, kind="unit or rounding", why=rounding_explains(gap)), gap
     if {one.basis, other.basis} == {"census", "estimate"}:
-        return replace(how, kind="estimate range", why=rounding_explains(gap)), gap
-    return replace(how, why=too_far_apart(gap, TOLERANCE)), gap
+        return replace(found, kind="estimate range", why=rounding_explains(gap)), gap
+    return replace(found, why=too_far_apart(gap, TOLERANCE)), gap
 
 
-def _core(value: Quantity | DateMention) -> object:
+def _value_key(value: Quantity | DateMention) -> object:
     return value.when.latest if isinstance(value, DateMention) else (value.low, value.high)
 
 
@@ -147,7 +151,7 @@ def _value_at(claim: Claim, span: TextSpan) -> Quantity | DateMention | None:
 
 
 def _is_in_table(fact: UniqueFact) -> bool:
-    return fact.is_label and not (fact.is_own and fact.claim.section == FACTS_BOX)
+    return fact.is_label and not (fact.is_own and fact.claim.section == INFOBOX)
 
 
 def _span(fact: UniqueFact) -> TextSpan:
@@ -176,17 +180,17 @@ class ContradictionCandidate(NamedTuple):
 
 def find_contradictions(database: AtlasDatabase, book: BookId, language: str) -> Iterator[BookContradiction]:
     """The contradictions of a book, by the path of their subject; only the claims of one subject are in memory."""
-    _write_names(database)
-    streams = [_factual(database, language), _alike(database)]
+    _prepare_views(database)
+    streams = [_factual(database, language), _similar_sentences(database)]
     if database.has("people"):
         streams += [_lives(database, book), _mentioned(database)]
     ordered = heapq.merge(*streams, key=itemgetter(0, 1))
     for (about, skeleton), rows in groupby(ordered, key=itemgetter(0, 1)):
-        some = list(islice(rows, MAX_OF_SUBJECT))
+        kept = list(islice(rows, MAX_OF_SUBJECT))
         if skeleton:
-            yield from sentence_contradictions(about, [row.claim for row in some], language)
+            yield from sentence_contradictions(about, [row.claim for row in kept], language)
         else:
-            yield from subject_contradictions(about, (fact for row in some for fact in row.facts), language)
+            yield from subject_contradictions(about, (fact for row in kept for fact in row.facts), language)
 
 
 def _factual(database: AtlasDatabase, language: str) -> Iterator[ContradictionCandidate]:
@@ -196,15 +200,15 @@ def _factual(database: AtlasDatabase, language: str) -> Iterator[ContradictionCa
             yield ContradictionCandidate(about, "", claim, tuple(facts_of(claim, about, language)))
 
 
-def _alike(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
+def _similar_sentences(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
     """Sentences about one subject that are identical except for their numbers."""
     query = f"""WITH twins AS (
-            SELECT about, {SQL_SKELETON} AS skeleton FROM told WHERE NOT contains(claim, ' — ')
+            SELECT about, {SQL_SKELETON} AS skeleton FROM attributed WHERE NOT contains(claim, ' — ')
             GROUP BY about, skeleton HAVING count(DISTINCT claim) > 1 AND count(*) <= {MAX_ALIKE}
         )
-        SELECT told.about, skeleton, record FROM told
-        JOIN twins ON told.about = twins.about AND {SQL_SKELETON.replace("claim", "told.claim")} = skeleton
-        ORDER BY told.about, skeleton, entry, number"""
+        SELECT attributed.about, skeleton, record FROM attributed
+        JOIN twins ON attributed.about = twins.about AND {SQL_SKELETON.replace("claim", "attributed.claim")} = skeleton
+        ORDER BY attributed.about, skeleton, entry, number"""
     for about, skeleton, record in database.stream(query):
         if claim := checked_claim(record):
             yield ContradictionCandidate(about, skeleton, claim)
@@ -225,15 +229,15 @@ def _lives(database: AtlasDatabase, book: BookId) -> Iterator[ContradictionCandi
 
 def _mentioned(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
     """People named with their years in claims about other things, by the longest name that is the title of a page."""
-    query = f"""WITH behind AS (
+    query = f"""WITH before_brackets AS (
             SELECT path, entry, number, record,
                 regexp_extract(claim, '{LIFE_PATTERN}', 1) AS before
             FROM claims WHERE earliest IS NOT NULL AND contains(claim, '(')
-        ), cut AS (
-            SELECT *, string_split(trim(before), ' ') AS words FROM behind WHERE before <> ''
+        ), split_words AS (
+            SELECT *, string_split(trim(before), ' ') AS words FROM before_brackets WHERE before <> ''
         ), named AS (
             SELECT path, entry, number, record, array_to_string(words[-size:], ' ') AS name
-            FROM cut, (SELECT unnest(range(2, 7)) AS size) WHERE len(words) >= size
+            FROM split_words, (SELECT unnest(range(2, 7)) AS size) WHERE len(words) >= size
         )
         SELECT about, max_by(name, length(name)) AS longest, any_value(record) FROM (
             SELECT names.about, named.* FROM named JOIN names ON {SQL_NAME_KEY.format("named.name")} = names.name
@@ -244,8 +248,12 @@ def _mentioned(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
             yield ContradictionCandidate(about, "", claim, tuple(lives_in(claim, name)))
 
 
-def _write_names(database: AtlasDatabase) -> None:
-    """Write which page each name refers to; names that two pages share are left out."""
+def _prepare_views(database: AtlasDatabase) -> None:
+    """Create what the queries use.
+
+    `names` and `own` say which page a name refers to, names that two pages share left out; `attributed` has
+    the claims with a value and the page about their subject, and `factual` those of them that may state a fact.
+    """
     database.execute(
         f"""CREATE TABLE names AS
         SELECT {SQL_NAME_KEY.format("title")} AS name, min(about) AS about
@@ -260,7 +268,7 @@ def _write_names(database: AtlasDatabase) -> None:
     )
     cues = "|".join(fact_words().cues())
     database.execute(
-        f"""CREATE VIEW told AS
+        f"""CREATE VIEW attributed AS
         SELECT CASE WHEN own.name = {SQL_NAME_KEY.format("claims.subject")} THEN own.path ELSE names.about END AS about,
         claims.* FROM claims JOIN own ON claims.path = own.path
         LEFT JOIN names ON {SQL_NAME_KEY.format("claims.subject")} = names.name
@@ -268,7 +276,7 @@ def _write_names(database: AtlasDatabase) -> None:
             AND (names.about IS NOT NULL OR own.name = {SQL_NAME_KEY.format("claims.subject")})"""
     )
     database.execute(
-        f"""CREATE VIEW factual AS SELECT about, entry, number, path, record FROM told
+        f"""CREATE VIEW factual AS SELECT about, entry, number, path, record FROM attributed
         WHERE contains(claim, ' — ') OR contains(claim, ' (') OR regexp_matches(claim, '\\b({cues})\\b', 'i')"""
     )
 
@@ -353,11 +361,19 @@ def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
 
 
 def _values(contradiction: BookContradiction) -> list[Any]:
-    how = contradiction.disagreement
-    record = message_record(how.why)
+    found = contradiction.disagreement
+    record = message_record(found.why)
     sides = [value for side in contradiction.sides for value in _side(side)]
-    why = [str(how.why), canonical_json(record) if record else ""]
-    return [contradiction.about, contradiction.attribute, how.kind, how.what, *why, contradiction.gap, *sides]
+    why = [str(found.why), canonical_json(record) if record else ""]
+    return [
+        contradiction.about,
+        contradiction.attribute,
+        found.kind,
+        found.what,
+        *why,
+        contradiction.gap,
+        *sides,
+    ]
 
 
 def _side(side: ContradictionSide) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kiwiresearch.claims import Claim, Measure
 from kiwiresearch.claims.conflicts import LIFE_YEARS, ComparedSentence, first_moment, last_moment
-from kiwiresearch.evidence import FACTS_BOX
+from kiwiresearch.evidence import INFOBOX
 from kiwiresearch.text import Quantity, quantities_in
 from kiwiresearch.text.dates import ENGLISH_MONTHS, DateMention, DateRange, date_relation
 
@@ -182,7 +182,7 @@ def _of_row(claim: Claim, row: re.Match[str]) -> Iterator[UniqueFact]:
         is_one = len(dates) == 1 and len(YEAR.findall(row["value"])) <= 1
         if is_one and dates[0].start - start <= MAX_VALUE_OFFSET and not is_alternative(claim.text, dates[0]):
             yield _date_fact(claim, event, dates[0], is_label=True)
-    elif label and (claim.section == FACTS_BOX or label in fact_words().lasting | fact_words().changing):
+    elif label and (claim.section == INFOBOX or label in fact_words().lasting | fact_words().changing):
         values = [measure for measure in claim.measures if start <= measure.quantity.start <= start + MAX_VALUE_OFFSET]
         if values:
             yield _number_of_row(claim, row, label, min(values, key=lambda measure: measure.quantity.start))

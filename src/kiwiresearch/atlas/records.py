@@ -11,7 +11,7 @@ from kiwiresearch.atlas.facts import UniqueFact, is_alternative
 from kiwiresearch.claims import Claim, claim_from_record
 from kiwiresearch.claims.conflicts import first_moment, last_moment
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.evidence import FACTS_BOX, recorded_quote
+from kiwiresearch.evidence import INFOBOX, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.text import Quantity
 from kiwiresearch.text.dates import Calendar, DateMention, DateQualifier, DateRange, Precision, dates_in
@@ -109,7 +109,7 @@ def fact_of_person(book: BookId, row: Mapping[str, Any]) -> UniqueFact | None:
             scope=name,
             quotes=(recorded_quote(EntryRef(book, str(row["path"])), int(row["start"]), int(row["end"]), quote),),
             page_title=str(row["title"]),
-            section=FACTS_BOX if row["method"] == "infobox" else "",
+            section=INFOBOX if row["method"] == "infobox" else "",
             anchor="",
             dates=(dated,),
         )

@@ -131,16 +131,16 @@ class Outline:
         ]
         topic_pages, is_on_aspect = self._weights.topic_pages, self._relevance.is_on_aspect
         own = [
-            usable_sentence
-            for usable_sentence in usable
-            if usable_sentence.claim.ref in topic_pages and is_on_aspect(usable_sentence.claim, margin)
+            sentence
+            for sentence in usable
+            if sentence.claim.ref in topic_pages and is_on_aspect(sentence.claim, margin)
         ]
         # If the topic's own page says little, other pages need no stricter score.
         other_margin = margin if len(own) >= ENOUGH_SENTENCES else margin + LIKELY - LIKELY_ELSEWHERE
         return own + [
-            usable_sentence
-            for usable_sentence in usable
-            if usable_sentence.claim.ref not in topic_pages and is_on_aspect(usable_sentence.claim, other_margin)
+            sentence
+            for sentence in usable
+            if sentence.claim.ref not in topic_pages and is_on_aspect(sentence.claim, other_margin)
         ]
 
     def _article_sections(self) -> list[_Section]:
@@ -219,20 +219,20 @@ class Outline:
         minimums = np.array(
             [
                 MIN_ARTICLE_SIMILARITY
-                if self._relevance.is_mainly_about(usable_sentence.claim)
+                if self._relevance.is_mainly_about(sentence.claim)
                 else MIN_OTHER_SUBJECT_SIMILARITY
-                for usable_sentence in others
+                for sentence in others
             ]
         )
         fits_article = similarity(centroid(np.concatenate(vectors)), other_vectors) >= minimums
         for section, own_vectors in zip(sections, vectors, strict=True):
             similarities = similarity(centroid(own_vectors), other_vectors)
             fits = (similarities >= MIN_SECTION_SIMILARITY) & fits_article
-            near = [index for index in range(len(others)) if fits[index]]
+            candidates = [index for index in range(len(others)) if fits[index]]
             # Rounded, so that the order does not depend on the last bits of a float.
-            near.sort(key=lambda index: (-round(float(similarities[index]), 3), *others[index].key))
-            for number in near:
-                taken = self._chooser.take_best([others[number]], OTHER_PAGE_WORDS)
+            candidates.sort(key=lambda index: (-round(float(similarities[index]), 3), *others[index].key))
+            for index in candidates:
+                taken = self._chooser.take_best([others[index]], OTHER_PAGE_WORDS)
                 section.chosen += taken
                 if taken:
                     break

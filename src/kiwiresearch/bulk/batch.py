@@ -54,7 +54,7 @@ CACHE_BYTES = 8 * 2**20
 
 MAX_CACHED_TARGETS = 2**15
 MAX_PAGE_BYTES = 2**25
-"""Larger than any page that people wrote."""
+"""Larger than any hand-written page."""
 
 MAX_PROBLEM_CHARS = 300
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -267,19 +267,19 @@ class BulkWork:
     book: BookId
     tables: tuple[str, ...]
     entries: Numbers
-    size: int
+    batch_size: int
 
     @property
-    def batches(self) -> int:
+    def batch_count(self) -> int:
         """The number of batches: at least one, so that every table has a shard."""
-        return max(-(-len(self.entries) // self.size), 1)
+        return max(-(-len(self.entries) // self.batch_size), 1)
 
     def ids(self, number: int) -> list[int]:
         """The entries of a batch."""
-        return [int(entry) for entry in self.entries[number * self.size : (number + 1) * self.size]]
+        return [int(entry) for entry in self.entries[number * self.batch_size : (number + 1) * self.batch_size]]
 
     def count(self, number: int) -> int:
-        return max(min(self.size, len(self.entries) - number * self.size), 0)
+        return max(min(self.batch_size, len(self.entries) - number * self.batch_size), 0)
 
 
 def pack_batch(number: int, tables: TableRows) -> FinishedBatch:

@@ -52,7 +52,7 @@ class BulkPlan:
 def plan_of(work: BulkWork, book: BookIdentity, version: str) -> BulkPlan:
     order = "sha256:" + sha256(work.entries.tobytes()).hexdigest()
     return BulkPlan(
-        book, work.tables, version, rows_fingerprint(work.tables, version), len(work.entries), order, work.size
+        book, work.tables, version, rows_fingerprint(work.tables, version), len(work.entries), order, work.batch_size
     )
 
 

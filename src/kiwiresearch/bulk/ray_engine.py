@@ -69,7 +69,7 @@ def _done(ray: Any, work: BulkWork, numbers: Sequence[int]) -> Batches:
     answers = ray.data.range(len(numbers), override_num_blocks=len(numbers)).map_batches(
         _answers,
         batch_format="pyarrow",
-        fn_kwargs={"known": known, "work": (str(work.file), work.book, work.tables, work.size)},
+        fn_kwargs={"known": known, "work": (str(work.file), work.book, work.tables, work.batch_size)},
     )
     for batch in answers.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
         yield from map(finished_batch, batch.to_pylist())

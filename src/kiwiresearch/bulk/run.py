@@ -120,7 +120,7 @@ def _fill(
     tell: Callable[[BulkProgress], None],
 ) -> None:
     resumed = done = sum(work.count(index) for index in folder.done)
-    pending = [index for index in range(work.batches) if index not in folder.done]
+    pending = [index for index in range(work.batch_count) if index not in folder.done]
     if resumed:
         tell(BulkProgress(done, len(work.entries), resumed, folder.errors))
     if not pending:

@@ -37,7 +37,7 @@ from kiwiresearch.claims.types import (
     may_have_type,
     type_of,
 )
-from kiwiresearch.evidence import FACTS_BOX, Quote, quote_at
+from kiwiresearch.evidence import INFOBOX, Quote, quote_at
 from kiwiresearch.page import Cell, Infobox, InfoboxRow, PageDoc, Table
 from kiwiresearch.text import hedges_in, quantities_in
 from kiwiresearch.text.dates import dates_in
@@ -68,7 +68,7 @@ def infobox_claims(page: PageDoc, book_name: str) -> list[Claim]:
             if heading_start >= 0:
                 label = f"{' '.join(heading.split())}, {key}"
                 quotes = (*quotes, quote_at(page, heading_start, heading_start + len(heading)))
-            claim = _row_claim(page, name, label, value, quotes, book_name, FACTS_BOX, "")
+            claim = _row_claim(page, name, label, value, quotes, book_name, INFOBOX, "")
             if claim is not None:
                 claims.append(claim)
     return claims
@@ -249,7 +249,7 @@ class _SentenceClaims:
         first = self._subjects.definition_index
         full_first = self._sentences[first] if self._sentences else None
         if full_first is not None:
-            self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb)
+            self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb_start)
         for index, sentence in enumerate(self._sentences):
             typed = self._typed_claim(index, sentence, is_first=index == first)
             if typed is not None:
@@ -287,7 +287,7 @@ class _SentenceClaims:
         """The sentence without leading connectives, its subject replaced by a name."""
         sentence, opening = self._sentences[index], self._subjects.opening(index)
         named = self._subjects.of(index)
-        if named is None or (opening.verb < 0 and sentence.kind == "item"):
+        if named is None or (opening.verb_start < 0 and sentence.kind == "item"):
             return None
         text = tidy_sentence(named.put_into(sentence.text, self._subjects.page_subject)[opening.start :])
         return StandaloneSentence(text[:1].upper() + text[1:], named, opening.start)
@@ -301,7 +301,14 @@ class _SentenceClaims:
         opening = self._subjects.opening(index) if is_unchanged else opening_of(text, self._grammar)
         is_about_page = named.name == self._subjects.page_subject.name
         features = SentenceFeatures(
-            text, cues, opening.verb, figures.quantities, figures.dates, is_about_page, is_first, sentence.section == 0
+            text,
+            cues,
+            opening.verb_start,
+            figures.quantities,
+            figures.dates,
+            is_about_page,
+            is_first,
+            sentence.section == 0,
         )
         typed = type_of(features)
         if typed is None:
@@ -329,7 +336,7 @@ class _SentenceClaims:
             signals=signals,
             score=score,
         )
-        scope = _scope(text, named, opening.subject)
+        scope = _scope(text, named, opening.subject_start)
         needs_previous = self._grammar.adds.match(text) or (
             not name_source and self._grammar.pronoun_second.match(text)
         )

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, NewType, get_args
 
 from kiwiresearch.codec import JsonDict, Record
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
+from kiwiresearch.evidence import INFOBOX, Citation, Quote, recorded_quote
 from kiwiresearch.ids import BookId, short_hash
 from kiwiresearch.search import Score, ScoreTerm
 from kiwiresearch.text import Hedge, HedgeKind, Quantity
@@ -117,7 +117,7 @@ class Claim:
     @property
     def is_row(self) -> bool:
         """Whether it is from an infobox or a table, not from a sentence."""
-        return self.section == FACTS_BOX or len(self.quotes) == MAX_QUOTES
+        return self.section == INFOBOX or len(self.quotes) == MAX_QUOTES
 
     @property
     def citation(self) -> Citation:

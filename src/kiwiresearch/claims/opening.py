@@ -26,7 +26,7 @@ class PageSubject:
     short: frozenset[str]
     """Shorter names for it: 'Darwin' for Charles Darwin."""
     gender: str
-    """male, female, thing or several; empty if unknown."""
+    """male, female, thing or several (a plural, which pronouns tell apart just like a gender); empty if unknown."""
     kinds: frozenset[str]
     """Nouns for the kind of thing it is."""
     name_with_article: str = ""
@@ -128,11 +128,11 @@ MAX_SUBJECT_WORDS = 24
 
 
 class SentenceOpening(NamedTuple):
-    """Offsets into a sentence: `start` follows any connectives; the subject spans `subject:verb`."""
+    """Offsets into a sentence: `start` follows any connectives; the subject spans `subject_start:verb_start`."""
 
     start: int
-    subject: int
-    verb: int
+    subject_start: int
+    verb_start: int
     """-1 if no verb was found."""
 
 

@@ -128,7 +128,7 @@ class PlainClaims:
         named, depends_on = self._subjects.of(index), self._dependence(index, sentence)
         if depends_on == "previous" and not self._has_previous(index):
             return None
-        if sentence.kind == "item" and self._subjects.opening(index).verb < 0:
+        if sentence.kind == "item" and self._subjects.opening(index).verb_start < 0:
             return None
         start = 0 if depends_on == "previous" else self._subjects.opening(index).start
         name = self._subjects.page_subject.name if named is None else named.name
@@ -146,7 +146,7 @@ class PlainClaims:
             items.append(item)
         is_wanted = self._wanted(sentence.text, self._claim_page.headings[sentence.section])
         # Its verb may be missing or far away, so only a pronoun at its start counts.
-        first_word = sentence.text[self._subjects.opening(index).subject :].partition(" ")[0].lower()
+        first_word = sentence.text[self._subjects.opening(index).subject_start :].partition(" ")[0].lower()
         depends_on: DependsOn = "previous" if first_word in self._grammar.genders else ""
         if (
             len(items) < MIN_ITEMS

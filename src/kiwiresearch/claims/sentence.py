@@ -39,7 +39,7 @@ def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
     skipped = {n for n, section in enumerate(page.sections) if section.heading.casefold() in skipped_headings}
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
-    end_of_article = page.sections[-1].end
+    end_of_article = page.article_end
     for index, block in enumerate(page.blocks):
         if block.kind not in PROSE or block.start >= end_of_article:
             continue

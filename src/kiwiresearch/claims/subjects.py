@@ -28,10 +28,10 @@ OWNED = re.compile(r"(.+?)['’]s?\s")
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
 # 'it's', 'they've'
 CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
-# An introductory word that counts instead: 'About 300', 'Over half', 'Around a third'.
+# A word that states a quantity ('About 300', 'Over half', 'Around a third') rather than introduces a clause.
 COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
 MAX_SENTENCES_BACK = 4
-"""How many sentences back an antecedent is searched."""
+"""How many sentences back to look for an antecedent."""
 MAX_SUBJECT_CHARS = 60
 MAX_NAME_WORDS = 5
 FIRST_SENTENCES = 4
@@ -84,7 +84,7 @@ class Subjects:
         if text[0] in '"“«':
             speaker = SPEAKER.search(text)
             return NamedSubject(speaker[1]) if speaker else None
-        word = ANY_WORD.match(text, opening.subject)
+        word = ANY_WORD.match(text, opening.subject_start)
         if word is None:
             return None
         lowered = word[0].lower()
@@ -110,12 +110,12 @@ class Subjects:
             is_short = (
                 self.page_subject.is_person and words in self.page_subject.short and words != self.page_subject.name
             )
-            rest = text[opening.subject + len(words) :]
+            rest = text[opening.subject_start + len(words) :]
             goes_on = rest.startswith((",", " ("))
             if is_short and self._is_relative(rest):
                 return NamedSubject(words)
-            if is_short and text.startswith(words, opening.subject) and not goes_on:
-                return NamedSubject(self.page_subject.name, opening.subject, opening.subject + len(words))
+            if is_short and text.startswith(words, opening.subject_start) and not goes_on:
+                return NamedSubject(self.page_subject.name, opening.subject_start, opening.subject_start + len(words))
             return NamedSubject(self.page_subject.name)
         possessive = OWNED.match(words)
         if possessive and self._is_page_subject(possessive[1]):
@@ -135,16 +135,16 @@ class Subjects:
 
     def _first_words(self, text: str, opening: SentenceOpening) -> str:
         """The first words of a sentence, if no verb shows where its subject ends."""
-        name = NAME.match(text, opening.subject)
+        name = NAME.match(text, opening.subject_start)
         if name and " " in name[0]:
             return name[0]
-        return END_OF_NAME.split(text[opening.subject :], maxsplit=1)[0][:MAX_SUBJECT_CHARS].rstrip(".")
+        return END_OF_NAME.split(text[opening.subject_start :], maxsplit=1)[0][:MAX_SUBJECT_CHARS].rstrip(".")
 
     def _by_pronoun(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
         """Resolves the first pronoun of 'The sights he saw led him on', unless the subject is someone else."""
         if not self.page_subject.is_person or (words and NAME.fullmatch(words) and not self._is_plural(words)):
             return None
-        for found in PRONOUN.finditer(text, opening.subject):
+        for found in PRONOUN.finditer(text, opening.subject_start):
             lowered = found[0].lower()
             before = text[: found.start()]
             if before.count("(") != before.count(")") or any(name in before for name in self.page_subject.short):
@@ -167,9 +167,9 @@ class Subjects:
 
     def phrase(self, text: str, opening: SentenceOpening) -> str:
         """The words of a subject, as far as they can serve as a name, or ""."""
-        if opening.verb < 0:
+        if opening.verb_start < 0:
             return ""
-        words = text[opening.subject : opening.verb].strip(" ,")
+        words = text[opening.subject_start : opening.verb_start].strip(" ,")
         words = END_OF_NAME.split(words, maxsplit=1)[0]
         words = ADVERB.sub("", words)
         return words if 0 < len(words) <= MAX_SUBJECT_CHARS else ""
@@ -193,25 +193,26 @@ class Subjects:
             return NamedSubject(self.page_subject.name)
         owner = OWNER.match(phrase)
         if owner and owner[1] in self.page_subject.kinds:
-            return NamedSubject(self.page_subject.name, opening.subject, opening.subject + owner.end(), possessive=True)
+            return NamedSubject(
+                self.page_subject.name, opening.subject_start, opening.subject_start + owner.end(), possessive=True
+            )
         found = DEFINITE.fullmatch(phrase)
         if lowered == "the":
-            if found is None:
+            # 'The uniflow engine' is only a kind of what the page is about.
+            if found is None or len(phrase.split()) > 2:
                 return self._by_pronoun(text, opening, phrase) or self._the(phrase)
             noun = found[1]
-            if len(phrase.split()) > 2:  # 'the uniflow engine' is only a kind of what the page is about
-                return self._by_pronoun(text, opening, phrase) or self._the(phrase)
             if noun in self.page_subject.kinds and self.page_subject.gender != "several":
-                return NamedSubject(self.page_subject.name, opening.subject, opening.subject + len(phrase))
+                return NamedSubject(self.page_subject.name, opening.subject_start, opening.subject_start + len(phrase))
             if noun in self._grammar.kinds:
                 named = self._kind_before(index, noun)
                 return named and NamedSubject(
-                    named.name, opening.subject, opening.subject + len(phrase), name_span=named.name_span
+                    named.name, opening.subject_start, opening.subject_start + len(phrase), name_span=named.name_span
                 )
             has_parts = not self.page_subject.kinds.isdisjoint(self._grammar.has_parts)
             if noun in self._grammar.parts and has_parts and self.page_subject.gender == "thing":
                 return NamedSubject(
-                    self.page_subject.name, opening.subject, opening.subject + len(lowered), possessive=True
+                    self.page_subject.name, opening.subject_start, opening.subject_start + len(lowered), possessive=True
                 )
         return None
 
@@ -254,15 +255,15 @@ class Subjects:
             if sentence.block != here.block or sentence.kind == "item":
                 break
             opening = self.opening(back)
-            word = ANY_WORD.match(sentence.text, opening.subject)
-            other = self._grammar.genders.get(word[0].lower(), "") if word else ""
-            if other == gender:
+            word = ANY_WORD.match(sentence.text, opening.subject_start)
+            pronoun_gender = self._grammar.genders.get(word[0].lower(), "") if word else ""
+            if pronoun_gender == gender:
                 continue  # refers to the same antecedent
-            if other and {other, gender} == {"male", "female"}:
+            if {pronoun_gender, gender} == {"male", "female"}:
                 return None
             if sentence.text.count("(") != sentence.text.count(")"):
                 return None  # not a complete sentence
-            found = self._candidate(sentence, opening, gender, other)
+            found = None if pronoun_gender else self._candidate(sentence, opening, gender)
             if found is not None:
                 return found
             if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
@@ -277,15 +278,12 @@ class Subjects:
             if sentence.section:
                 break
             named = self.of(index)
-            if named is not None and named.name == self.page_subject.name and self.opening(index).verb >= 0:
+            if named is not None and named.name == self.page_subject.name and self.opening(index).verb_start >= 0:
                 return index
         return 0
 
-    def _candidate(
-        self, sentence: PageSentence, opening: SentenceOpening, gender: str, other: str
-    ) -> NamedSubject | None:
-        if other:
-            return None
+    def _candidate(self, sentence: PageSentence, opening: SentenceOpening, gender: str) -> NamedSubject | None:
+        """The subject of a sentence, if a pronoun of this gender in a later one can refer to it."""
         phrase = self.phrase(sentence.text, opening)
         if not phrase:
             return None
@@ -304,8 +302,7 @@ class Subjects:
         vague = vague or words[0] in self._grammar.introductions or words[0].endswith("ing")
         if len(words) > MAX_NAME_WORDS or kind or vague or not self._is_name(phrase):
             return None  # a phrase that would need a name itself, or a person instead of a thing
-        name_span = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
-        return NamedSubject(phrase, name_span=name_span)
+        return _subject_on_page(sentence, opening, phrase)
 
     def _person(
         self, sentence: PageSentence, opening: SentenceOpening, phrase: str, gender: str
@@ -322,8 +319,7 @@ class Subjects:
             and set(phrase.split()) & self.page_subject.short
         ):
             return NamedSubject(self.page_subject.name)
-        name_span = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
-        return NamedSubject(phrase, name_span=name_span)
+        return _subject_on_page(sentence, opening, phrase)
 
     def _is_name(self, phrase: str) -> bool:
         """Whether a single word is a name: then it is capitalized within sentences too."""
@@ -340,3 +336,9 @@ class Subjects:
             return True
         plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
         return " and " in phrase or (plural and (last[0].islower() or last == phrase))
+
+
+def _subject_on_page(sentence: PageSentence, opening: SentenceOpening, phrase: str) -> NamedSubject:
+    """The phrase that starts a sentence's subject, with its place on the page."""
+    start = sentence.start + opening.subject_start
+    return NamedSubject(phrase, name_span=(start, start + len(phrase)))

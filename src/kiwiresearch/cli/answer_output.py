@@ -141,7 +141,7 @@ MAX_SHOWN = 40
 """Failures shown for one file; --json lists them all."""
 
 
-def claim_list(found: PageClaims) -> None:
+def print_claims(found: PageClaims) -> None:
     """Claims by section, each with its type, confidence and location."""
     line(f"{printable(found.page.title)}: {count_of(len(found.claims), 'claim')}")
     for section, claims in groupby(found.claims, key=lambda claim: claim.section):
@@ -162,7 +162,7 @@ def _claim(claim: Claim) -> None:
         line(f"      characters {quote.start}–{quote.end}{words}")
 
 
-def contradiction_list(found: Sequence[RunContradiction]) -> None:
+def print_contradictions(found: Sequence[RunContradiction]) -> None:
     """Contradictions, with both sides and their locations."""
     if not found:
         line("No contradictions found between the pages of this run.")
@@ -173,7 +173,7 @@ def contradiction_list(found: Sequence[RunContradiction]) -> None:
             line(f"   • {printable(side.text)} ({printable(side.place)})")
 
 
-def verification(found: Verification) -> None:
+def print_verification(found: Verification) -> None:
     """Print each failure on a line, then what was verified."""
     shown: Counter[str] = Counter()
     for failure in found.failures:
@@ -190,7 +190,7 @@ def verification(found: Verification) -> None:
 DIFFERENCE_HEADINGS = {"numbers": "Different numbers", "changed": "Reworded", "new": "New", "gone": "Removed"}
 
 
-def comparison(found: Comparison) -> None:
+def print_comparison(found: Comparison) -> None:
     """The books, settings and pages first, then the claims, then the sentences of the briefs."""
     for pair in found.books:
         line(_book(pair))

@@ -171,7 +171,7 @@ def page(
         chosen = sections_named(found.page, section) if section else ()
         emit(
             page_record(found.page, only=chosen),
-            lambda: output.page(found.page, found.book, only=chosen, with_links=links),
+            lambda: output.print_page(found.page, found.book, only=chosen, with_links=links),
             as_json=json,
         )
 
@@ -228,7 +228,7 @@ def search(
         if not found.hits:
             raise finder.nothing_found_error(query)
         if not json:
-            output.hits(found, finder, explain=explain)
+            output.print_hits(found, finder, explain=explain)
 
 
 def doctor(json: JsonOption = False) -> None:
@@ -240,7 +240,7 @@ def doctor(json: JsonOption = False) -> None:
         findings = diagnose(user_workspace())
     except BadSettings as problem:  # other commands fail on this; the doctor is there to explain it
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
-    emit({"findings": findings}, lambda: output.findings(findings), as_json=json)
+    emit({"findings": findings}, lambda: output.print_findings(findings), as_json=json)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 

@@ -51,7 +51,7 @@ def overview(folder: Folder, *, json: JsonOption = False) -> None:
 
     opened = _open_atlas(folder, GRAPH, CONTRADICTIONS)
     record = opened.screen.overview(query(opened.atlas))
-    emit(record, lambda: book_output.overview(record), as_json=json)
+    emit(record, lambda: book_output.print_overview(record), as_json=json)
 
 
 @atlas.command()
@@ -89,7 +89,7 @@ def contradictions(
     window = _window(limit, offset)
     opened = _open_atlas(folder, CONTRADICTIONS)
     found = opened.screen.filter_page(query(opened.atlas, chosen, window))
-    emit(found, lambda: book_output.contradictions(found), as_json=json)
+    emit(found, lambda: book_output.print_contradictions(found), as_json=json)
 
 
 @atlas.command()
@@ -120,7 +120,7 @@ def ranks(
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
     found = opened.screen.filter_page(query(opened.atlas, order, words, window))
-    emit(found, lambda: book_output.ranks(found), as_json=json)
+    emit(found, lambda: book_output.print_ranks(found), as_json=json)
 
 
 @atlas.command()
@@ -149,7 +149,7 @@ def regions(
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
     found = opened.screen.filter_page(query(opened.atlas, which, window))
-    emit(found, lambda: book_output.regions(which, found), as_json=json)
+    emit(found, lambda: book_output.print_regions(which, found), as_json=json)
 
 
 @atlas.command()
@@ -176,7 +176,7 @@ def timeline(
     window = _window(limit, offset)
     opened = _open_atlas(folder)
     found = opened.screen.filter_page(query(opened.atlas, chosen, window))
-    emit(found, lambda: book_output.timeline(found), as_json=json)
+    emit(found, lambda: book_output.print_timeline(found), as_json=json)
 
 
 @atlas.command("kin")
@@ -205,16 +205,16 @@ def kin(
     found, screen = opened.atlas, opened.screen
     if other:
         tied = screen.relation(people.relation(found, person, other, view))
-        emit(tied, lambda: book_output.relation(tied), as_json=json)
+        emit(tied, lambda: book_output.print_relation(tied), as_json=json)
     elif person:
         record = screen.relatives(people.relatives(found, person, view, steps=ties))
         rows = record["relatives"]
         some = rows[window.offset : window.offset + window.limit]
         shown = {**record, "relatives": some, "total": len(rows), "offset": window.offset}
-        emit(shown, lambda: book_output.relatives(shown), as_json=json)
+        emit(shown, lambda: book_output.print_relatives(shown), as_json=json)
     else:
         part = screen.filter_page(people.families(found, view, window))
-        emit(part, lambda: book_output.families(part), as_json=json)
+        emit(part, lambda: book_output.print_families(part), as_json=json)
 
 
 class _Opened(NamedTuple):

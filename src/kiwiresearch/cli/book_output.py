@@ -18,7 +18,7 @@ MAX_QUOTE = 300
 PREHISTORY = 20_000
 
 
-def overview(record: Mapping[str, Any]) -> None:
+def print_overview(record: Mapping[str, Any]) -> None:
     book = record["book"]
     line(" · ".join(filter(None, (printable(book["title"] or book["name"]), book["date"], book["language"]))))
     if "pages" in record:
@@ -53,7 +53,7 @@ def year(number: int) -> str:
     return f"{-number:,} BC" if number < 0 else str(number)
 
 
-def contradictions(found: ResultPage) -> None:
+def print_contradictions(found: ResultPage) -> None:
     kind = ""
     for number, row in enumerate(found.rows, found.offset + 1):
         if row["kind"] != kind:
@@ -69,7 +69,7 @@ def contradictions(found: ResultPage) -> None:
     _footer(found, "No contradictions found.")
 
 
-def ranks(found: ResultPage) -> None:
+def print_ranks(found: ResultPage) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         line(
             f"{number:3}. {printable(row['title'])}  authority {row['rank']:.2f}, linked from {row['linked']:,}, "
@@ -78,7 +78,7 @@ def ranks(found: ResultPage) -> None:
     _footer(found, "No page with these words in its title.")
 
 
-def regions(of: EdgeKind, found: ResultPage) -> None:
+def print_regions(of: EdgeKind, found: ResultPage) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         if of == "orphans":
             line(f"{number:3}. {printable(row['title'])}  {count_of(row['words'], 'word')}")
@@ -97,20 +97,20 @@ NONE_OF: dict[EdgeKind, str] = {
 }  # fmt: skip
 
 
-def timeline(found: ResultPage) -> None:
+def print_timeline(found: ResultPage) -> None:
     for row in found.rows:
         line(f"{printable(row['when'])}: {_short(row['claim'])} ({printable(row['title'])})")
     _footer(found, "No matching claim has a date.")
 
 
-def families(found: ResultPage) -> None:
+def print_families(found: ResultPage) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         named = "; ".join(map(_called, row["named"]))
         line(f"{number:3}. {row['people']:,} people, {row['pages']:,} with pages: {named or 'names hidden'}")
     _footer(found, "No page of this book mentions relatives.")
 
 
-def relatives(record: Mapping[str, Any]) -> None:
+def print_relatives(record: Mapping[str, Any]) -> None:
     line(_person(record["person"]))
     for row in record["relatives"]:
         line(f"  {row['kinship']}: {_person(row)}")
@@ -121,7 +121,7 @@ def relatives(record: Mapping[str, Any]) -> None:
         _footer(ResultPage(tuple(record["relatives"]), record["total"], record["offset"]), "  No relatives found.")
 
 
-def relation(record: Mapping[str, Any]) -> None:
+def print_relation(record: Mapping[str, Any]) -> None:
     line(f"How {_person(record['second'])} is related to {_person(record['first'])}: {record['kinship']}")
     for step in record["way"]:
         line(f"  {step['kind'] + ': ' if step['kind'] else ''}{_person(step)}")
@@ -174,14 +174,14 @@ PAGE_HEADINGS = {
 }  # fmt: skip
 
 
-def books(old: BookEdition, new: BookEdition) -> None:
+def print_books(old: BookEdition, new: BookEdition) -> None:
     """The two snapshots by title and date."""
     titles = dict.fromkeys(printable(book.title or book.name or book.id) for book in (old, new))
     dates = " and ".join(printable(book.date) or "an unknown date" for book in (old, new))
     line(f"Book: {' and '.join(titles)}, editions of {dates}")
 
 
-def summary(found: DiffTally, notes: Sequence[str], *, with_pages: bool) -> None:
+def print_summary(found: DiffTally, notes: Sequence[str], *, with_pages: bool) -> None:
     """Pages and claims in numbers, and the names of pages that were added, removed or renamed."""
     pages, claims = found.pages, found.claims
     line(
@@ -211,7 +211,7 @@ def _names(heading: str, names: Sequence[str], count: int) -> None:
         line(f"  … and {count - len(names):,} more")
 
 
-def changes(found: DiffTally) -> None:
+def print_changes(found: DiffTally) -> None:
     """The most important changes, page by page."""
     highlights = found.highlights()
     for highlight in highlights:
@@ -227,7 +227,7 @@ def changes(found: DiffTally) -> None:
         line(f"{left:,} more on other pages. Use --limit N to show more, or --out FILE.jsonl to save all.")
 
 
-def page(found: PageChange, kinds: Sequence[str]) -> None:
+def print_page(found: PageChange, kinds: Sequence[str]) -> None:
     """All changes of one page."""
     line(_title(found))
     messages = {

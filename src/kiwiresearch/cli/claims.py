@@ -86,7 +86,7 @@ def _of_text(source: str, title: str) -> PageClaims:
 
 
 def _show_claims(found: PageClaims, wanted: str, *, json: bool) -> None:
-    from kiwiresearch.cli.answer_output import claim_list
+    from kiwiresearch.cli.answer_output import print_claims
 
     if json:
         print_json(found.record())
@@ -96,7 +96,7 @@ def _show_claims(found: PageClaims, wanted: str, *, json: bool) -> None:
             f"No {which} found in {found.page.title!r}.", remedy="To read the page, run 'kiwiresearch page'."
         )
     if not json:
-        claim_list(found)
+        print_claims(found)
 
 
 def conflicts(
@@ -120,11 +120,11 @@ def conflicts(
         from kiwiresearch.cli.batch import each_pair
 
         raise typer.Exit(each_pair(pairs))
-    from kiwiresearch.cli.answer_output import contradiction_list
+    from kiwiresearch.cli.answer_output import print_contradictions
     from kiwiresearch.runs import Run, contradictions_of
 
     found = contradictions_of(Run.load(folder_of(run or "")))
-    emit({"run": run, "conflicts": found}, lambda: contradiction_list(found), as_json=json)
+    emit({"run": run, "conflicts": found}, lambda: print_contradictions(found), as_json=json)
 
 
 def verify(
@@ -133,14 +133,14 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check a run against its books. Compares every file, quote, number, date and name; exit code 1 if one is wrong."""
-    from kiwiresearch.cli.answer_output import verification
+    from kiwiresearch.cli.answer_output import print_verification
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
 
     folder = folder_of(run)
     with shelf_for(folder, user_workspace(), book or []) as shelf:
         found = prove(folder, shelf)
-    emit(found.record(), lambda: verification(found), as_json=json)
+    emit(found.record(), lambda: print_verification(found), as_json=json)
     if not found.holds:
         raise typer.Exit(1)
 
@@ -161,12 +161,12 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Compare two runs claim by claim. They may have different settings or use two editions of a book."""
-    from kiwiresearch.cli.answer_output import comparison
+    from kiwiresearch.cli.answer_output import print_comparison
     from kiwiresearch.diff import compare_runs as compared
     from kiwiresearch.diff import comparison_record, differences, open_compared_run
 
     found = compared(open_compared_run(folder_of(old)), open_compared_run(folder_of(new)))
-    emit(comparison_record(old, new, found, differences(found)), lambda: comparison(found), as_json=json)
+    emit(comparison_record(old, new, found, differences(found)), lambda: print_comparison(found), as_json=json)
 
 
 OldBook = Annotated[
@@ -229,7 +229,8 @@ def _one_page(both: SnapshotDiff, words: str, kinds: tuple[str, ...], *, json: b
     from kiwiresearch.cli import book_output
 
     found = both.page(words)
-    emit(both.record() | {"changes": list(found.records(kinds))}, lambda: book_output.page(found, kinds), as_json=json)
+    record = both.record() | {"changes": list(found.records(kinds))}
+    emit(record, lambda: book_output.print_page(found, kinds), as_json=json)
 
 
 def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int, *, json: bool) -> None:
@@ -249,9 +250,9 @@ def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int,
     if json:
         print_json(both.record() | tally.record() | {"changes": tally.records()})
     else:
-        book_output.books(both.old, both.new)
-        book_output.summary(tally, both.notes, with_pages=kinds == CHANGE_KINDS)
-        book_output.changes(tally)
+        book_output.print_books(both.old, both.new)
+        book_output.print_summary(tally, both.notes, with_pages=kinds == CHANGE_KINDS)
+        book_output.print_changes(tally)
         if file:
             output.unbroken_line(f"\nAll changes: {file}")
 

@@ -94,7 +94,7 @@ def start(
                     "book_places", [str(listed_book.source) for listed_book in shelf.books] if book else []
                 )
                 report_model_problem(opened)
-                emit(_start_record(opened), lambda: kin_output.started(opened, case), as_json=json)
+                emit(_start_record(opened), lambda: kin_output.print_started(opened, case), as_json=json)
         except NothingFound as problem:
             if len(seeds) == 1:
                 raise
@@ -170,7 +170,7 @@ def _take_steps(
             ) from None
         report_model_problem(case)
         if not json:
-            kin_output.outcome(case, last)
+            kin_output.print_outcome(case, last)
 
 
 def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepResult | None:

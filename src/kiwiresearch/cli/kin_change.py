@@ -50,7 +50,7 @@ def merges(
         elif take_back:
             say(f"No longer kept separate: {allow_merge_again(found, take_back, why).id[:8]}.")
         rows = merges_record(found, found.tree(mode), found.mask(mode))
-        emit(rows, lambda: kin_output.merges(rows), as_json=json)
+        emit(rows, lambda: kin_output.print_merges(rows), as_json=json)
 
 
 def unmerge(
@@ -140,7 +140,7 @@ def plugins(
         rows = source_records(known, found.store if found else None)
         emit(
             {"plugins": rows, "problems": [str(problem) for problem in known.problems]},
-            lambda: kin_output.plugins([row for row in rows if not action or row.id == what], known.problems),
+            lambda: kin_output.print_plugins([row for row in rows if not action or row.id == what], known.problems),
             as_json=json,
         )
 
@@ -160,7 +160,7 @@ def _check(what: str, *, json: bool) -> int:
         rows = [{"page": check.fixture, "passed": check.passed, "problems": list(check.problems)} for check in checks]
         print_json({"id": known.plugin.plugin_id, "checks": rows})
     else:
-        kin_output.plugin_checks(known.plugin.plugin_id, checks)
+        kin_output.print_plugin_checks(known.plugin.plugin_id, checks)
     return 0 if all(check.passed for check in checks) else 1
 
 
@@ -212,7 +212,7 @@ def import_file(
                 "possible_duplicates": waiting,
                 "notes": len(done.notes),
             },
-            lambda: kin_output.imported(done, waiting),
+            lambda: kin_output.print_imported(done, waiting),
             as_json=json,
         )
 

@@ -65,7 +65,7 @@ class StepLines:
         say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.sentence}")))
 
 
-def started(case: Case, named: str) -> None:
+def print_started(case: Case, named: str) -> None:
     """What was found first; `named` is the case as the user named it, if they did."""
     tree = case.store.tree()
     names = "; ".join(_name_and_years(tree.persons[seed].name, lifespan(tree, seed)) for seed in case.seeds())
@@ -77,7 +77,7 @@ def started(case: Case, named: str) -> None:
     unbroken_line(f"Next: kiwiresearch kin run{f' --case {shlex.quote(named)}' if named else ''}")
 
 
-def outcome(case: Case, last: StepResult | None) -> None:
+def print_outcome(case: Case, last: StepResult | None) -> None:
     tree = case.store.tree()
     people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
     line(
@@ -91,7 +91,7 @@ def outcome(case: Case, last: StepResult | None) -> None:
         unbroken_line("Not finished. To continue: kiwiresearch kin run")
 
 
-def people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
+def print_people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
     """One line for each person."""
     seeds = one_line(", ".join(case.settings.seeds)) or "an imported file"
     line(f"{count_of(len(rows), 'person', 'people')}, started with {seeds}.")
@@ -113,7 +113,7 @@ def _lived(row: PersonRecord) -> str:
     return " – ".join(when.words if when else "?" for when in both) if any(both) else ""
 
 
-def person(row: PersonRecord, seed: str) -> None:
+def print_person(row: PersonRecord, seed: str) -> None:
     line(one_line(row.name) or "Name unknown")
     line(f"  id: {row.id[:SHORT]}")
     if row.names:
@@ -142,7 +142,7 @@ def _name_and_years(name: str, lived: str) -> str:
     return f"{one_line(name) or 'Name unknown'}{f' ({lived})' if lived else ''}"
 
 
-def branches(rows: Sequence[LineRow]) -> None:
+def print_branches(rows: Sequence[LineRow]) -> None:
     for row in rows:
         about = "; ".join(part for part in (row.lived, row.note, "listed above" if row.again else "") if part)
         partners = f" ⚭ {', '.join(one_line(spouse.name) for spouse in row.spouses)}" if row.spouses else ""
@@ -151,7 +151,7 @@ def branches(rows: Sequence[LineRow]) -> None:
         line("No one else is known on this side.")
 
 
-def evidence(name: str, rows: Sequence[FactRecord]) -> None:
+def print_evidence(name: str, rows: Sequence[FactRecord]) -> None:
     line(f"{one_line(name)}: {count_of(len(rows), 'fact or relationship', 'facts and relationships')}")
     fields = Counter(row.field for row in rows)
     for row in rows:
@@ -173,7 +173,7 @@ def evidence(name: str, rows: Sequence[FactRecord]) -> None:
                 line(f"    note: {one_line(record.note)}")
 
 
-def conflicts(rows: Sequence[NamedConflict]) -> None:
+def print_conflicts(rows: Sequence[NamedConflict]) -> None:
     if not rows:
         line("No conflicts found.")
     for row in rows:
@@ -187,7 +187,7 @@ def conflicts(rows: Sequence[NamedConflict]) -> None:
             line(f"  → {one_line(action)}")
 
 
-def merges(rows: MergesRecord) -> None:
+def print_merges(rows: MergesRecord) -> None:
     made, waiting, apart = rows.merges, rows.to_review, rows.kept_apart
     if not made and not waiting:
         line("No merges, and no possible duplicates.")
@@ -217,7 +217,7 @@ def _record(member: NamedPerson) -> str:
     return f"{one_line(member.name)} ({member.id[:SHORT]})"
 
 
-def events(rows: Sequence[EventRecord]) -> None:
+def print_events(rows: Sequence[EventRecord]) -> None:
     if not rows:
         line("No dated events yet.")
     for row in rows:
@@ -234,7 +234,7 @@ def _ages(row: EventRecord) -> str:
     return ", ".join(f"{one_line(age.name)} was {age.age}" for age in row.ages)
 
 
-def searches(rows: Sequence[LoggedSearch]) -> None:
+def print_searches(rows: Sequence[LoggedSearch]) -> None:
     if not rows:
         line("No searches yet, apart from the pages of the starting people.")
     for row in rows:
@@ -245,7 +245,7 @@ def searches(rows: Sequence[LoggedSearch]) -> None:
         line(f"{vain} of {len(rows)} had no results. Finding nothing does not prove that there is nothing.")
 
 
-def relation(row: RelationRecord) -> None:
+def print_relation(row: RelationRecord) -> None:
     first, second = one_line(row.first.name), one_line(row.second.name)
     line(f"Relationship of {second} to {first}: {row.relation}")
     if len(row.way) > 1:
@@ -256,7 +256,7 @@ def relation(row: RelationRecord) -> None:
         line(f"Common ancestors: {'; '.join(names)}")
 
 
-def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None:
+def print_plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None:
     for row in rows:
         line(f"{row.id}: {one_line(row.name)} (tier {row.tier}), {'on' if row.on else 'off'}")
         if not row.network:
@@ -278,7 +278,7 @@ def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None
         line(f"Cannot be used: {problem}")
 
 
-def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
+def print_plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
     if not checks:
         line(f"{name}: the file is valid. It has no test pages.")
     for check in checks:
@@ -287,7 +287,7 @@ def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
             line(f"    {problem}")
 
 
-def imported(done: Imported, waiting: int) -> None:
+def print_imported(done: Imported, waiting: int) -> None:
     read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'relationship')}"
     line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'fact')}.")
     if done.matched:
@@ -306,7 +306,7 @@ def imported(done: Imported, waiting: int) -> None:
         unbroken_line("To search your books for them: kiwiresearch kin run")
 
 
-def verification(found: CaseVerification) -> None:
+def print_verification(found: CaseVerification) -> None:
     for failure in found.failures[:MAX_SHOWN]:
         unbroken_line(f"✗ {one_line(failure)}")
     if len(found.failures) > MAX_SHOWN:
@@ -324,7 +324,7 @@ def _proved(what: str, count: int) -> str:
     return count_of(count, singular, many)
 
 
-def extracted(row: PersonPageRecord) -> None:
+def print_extracted(row: PersonPageRecord) -> None:
     person = row.person
     assert person is not None
     line(f"{one_line(person.name)} ({row.title}, about a person: {one_line(row.why)})")

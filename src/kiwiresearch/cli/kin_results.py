@@ -43,7 +43,7 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
             stop = found.store.stop
             emit(
                 {"people": rows, "stop": stop.get("reason", "")},
-                lambda: kin_output.people(found, rows, stop),
+                lambda: kin_output.print_people(found, rows, stop),
                 as_json=json,
             )
             return
@@ -51,7 +51,7 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
         person_id = shown_person(found, person, tree)
         seed = next((seed for seed in found.seeds() if seed in tree.persons and seed != person_id), None)
         row = person_record(tree, person_id, KinshipFinder(tree).kinship(seed, person_id).words if seed else "")
-        emit(row, lambda: kin_output.person(row, tree.persons[seed].name if seed else ""), as_json=json)
+        emit(row, lambda: kin_output.print_person(row, tree.persons[seed].name if seed else ""), as_json=json)
 
 
 def tree(
@@ -70,7 +70,8 @@ def tree(
     with opened_case(case) as found:
         shown = found.tree(privacy_mode(privacy, as_json=json))
         rows = branch_records(Couples(shown), person_or_seed(found, person, shown), down=down)
-        emit({"direction": "down" if down else "up", "people": rows}, lambda: kin_output.branches(rows), as_json=json)
+        record = {"direction": "down" if down else "up", "people": rows}
+        emit(record, lambda: kin_output.print_branches(rows), as_json=json)
 
 
 def evidence(
@@ -93,7 +94,7 @@ def evidence(
         rows = evidence_records(found, person_id, wanted, mode)
         emit(
             {"id": person_id, "name": shown.persons[person_id].name, "assertions": rows},
-            lambda: kin_output.evidence(shown.persons[person_id].name, rows),
+            lambda: kin_output.print_evidence(shown.persons[person_id].name, rows),
             as_json=json,
         )
 
@@ -105,7 +106,7 @@ def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption 
 
     with opened_case(case) as found:
         rows = conflict_records(found, privacy_mode(privacy, as_json=json))
-        emit({"conflicts": rows}, lambda: kin_output.conflicts(rows), as_json=json)
+        emit({"conflicts": rows}, lambda: kin_output.print_conflicts(rows), as_json=json)
 
 
 def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
@@ -115,7 +116,7 @@ def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption =
 
     with opened_case(case) as found:
         rows = timeline_records(found, privacy_mode(privacy, as_json=json))
-        emit({"events": rows}, lambda: kin_output.events(rows), as_json=json)
+        emit({"events": rows}, lambda: kin_output.print_events(rows), as_json=json)
 
 
 def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
@@ -125,7 +126,7 @@ def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = Fals
 
     with opened_case(case) as found:
         rows = log_records(found, privacy_mode(privacy, as_json=json))
-        emit({"searches": rows}, lambda: kin_output.searches(rows), as_json=json)
+        emit({"searches": rows}, lambda: kin_output.print_searches(rows), as_json=json)
 
 
 def relation(
@@ -145,7 +146,7 @@ def relation(
         shown = found.tree(mode)
         pair = shown_person(found, first, shown), shown_person(found, second, shown)
         row = relation_record(found, *pair, mode)
-        emit(row, lambda: kin_output.relation(row), as_json=json)
+        emit(row, lambda: kin_output.print_relation(row), as_json=json)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -268,7 +269,7 @@ def verify(
         say(f"Verifying without the books: {problem}")
         with opened_case(case) as found:
             verification = verify_case(found, head)
-    emit(verification.record(), lambda: kin_output.verification(verification), as_json=json)
+    emit(verification.record(), lambda: kin_output.print_verification(verification), as_json=json)
     if not verification.holds:
         raise typer.Exit(1)
 
@@ -320,7 +321,7 @@ def extract(
             f"The page {row.title!r} cannot be used: {row.why}.", remedy="Use the title of a page about one person."
         )
     if not json:
-        kin_output.extracted(row)
+        kin_output.print_extracted(row)
 
 
 EXPORT_COMMANDS: dict[str, Callable[..., None]] = {"export": export, "verify": verify, "extract": extract}

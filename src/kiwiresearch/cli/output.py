@@ -56,7 +56,7 @@ def _console() -> Console:
     return console
 
 
-def page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links: bool = False) -> None:
+def print_page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links: bool = False) -> None:
     """A page, or some of its sections, formatted for reading."""
     console = _console()
     chosen = only or page.sections
@@ -182,7 +182,7 @@ def _links(console: Console, page: PageDoc) -> None:
     console.print(table)
 
 
-def books(rows: Sequence[BookStatus]) -> None:
+def print_books(rows: Sequence[BookStatus]) -> None:
     """The shelf, two lines per book."""
     console = _console()
     for row in rows:
@@ -203,7 +203,7 @@ def books(rows: Sequence[BookStatus]) -> None:
         console.print(Text(safe(f"  {place}"), style="dim"))
 
 
-def book(row: BookStatus) -> None:
+def print_book(row: BookStatus) -> None:
     """The details of one book."""
     if row.book is None:
         return
@@ -232,7 +232,7 @@ def book(row: BookStatus) -> None:
     _console().print(table)
 
 
-def added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> None:
+def print_added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> None:
     """The books that `books add` has added."""
     books = {(book.id, source): book for book, source in found}
     for placed in fresh:
@@ -244,7 +244,7 @@ def added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> 
         line("Nothing to add: your library already has these books.")
 
 
-def checked(book: ListedBook, state: BookState, reason: str) -> None:
+def print_check(book: ListedBook, state: BookState, reason: str) -> None:
     """The outcome of one check."""
     if state == "sound":
         line(f"{book.title}: {CHECK_WORDS[state]}.")
@@ -258,7 +258,7 @@ SUBJECTS = {"shelf": "Library"}
 SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}
 
 
-def hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
+def print_hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
     """The hits of a search, with snippets, and with `explain` the terms of their scores."""
     console = _console()
     if found.corrected:
@@ -282,12 +282,11 @@ def hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
     if found.senses:
         console.print(Text(f"\n{safe(found.query)!r} has several meanings in your books:", style="bold"))
         for sense in found.senses:
-            line = Text.assemble((safe(sense.title), "bold"), f" — {safe(sense.line)}" if sense.line else "")
-            console.print(Padding(line, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + line)
-        hint = next(
-            (qualifier[1] for s in found.senses if (qualifier := re.search(r"\(([^()]+)\)$", s.title))), "planet"
-        )
-        console.print(Text(f"Choose one with --focus, for example: --focus {safe(hint)!r}", style="dim"))
+            shown = Text.assemble((safe(sense.title), "bold"), f" — {safe(sense.line)}" if sense.line else "")
+            console.print(Padding(shown, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + shown)
+        qualifiers = (re.search(r"\(([^()]+)\)$", sense.title) for sense in found.senses)
+        example = next((f", for example: --focus {safe(found[1])!r}" for found in qualifiers if found), "")
+        console.print(Text(f"Choose one with --focus and a word about it{example}", style="dim"))
 
 
 @contextlib.contextmanager
@@ -304,7 +303,7 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
-def indexed(book: Book, built: IndexBuild) -> None:
+def print_index_build(book: Book, built: IndexBuild) -> None:
     """The result of building a title index."""
     if built.state == "busy":
         line(f"{book.title}: another process is already building its title index.")
@@ -314,7 +313,7 @@ def indexed(book: Book, built: IndexBuild) -> None:
     line(f"{book.title} {how} an index of {built.rows:,} titles{part} ({built.file}).")
 
 
-def findings(rows: Sequence[Diagnosis]) -> None:
+def print_findings(rows: Sequence[Diagnosis]) -> None:
     """The findings of the doctor."""
     console = _console()
     subject = ""

@@ -32,7 +32,7 @@ def books_list(json: JsonOption = False) -> None:
         rows = book_statuses(workspace, shelf)
         emit(
             {"sample": shelf.is_sample, "books": [row.record() for row in rows]},
-            lambda: output.books(rows),
+            lambda: output.print_books(rows),
             as_json=json,
         )
 
@@ -64,7 +64,7 @@ def books_add(
         added = [{"id": b.id, "name": b.name, "title": b.title, "source": str(b.source)} for b in fresh]
         print_json({"added": added, "problems": [str(problem) for problem in problems]})
     else:
-        output.added(fresh, found)
+        output.print_added(fresh, found)
     for complaint in problems:
         print(f"kiwiresearch: {complaint}", file=sys.stderr)
     if problems:
@@ -108,7 +108,7 @@ def books_info(
             print_json({"books": [row.record() for row in rows]})
         else:
             for row in rows:
-                output.book(row)
+                output.print_book(row)
 
 
 @books.command("check")
@@ -125,7 +125,7 @@ def books_check(
         state, reason = workspace.check(book)
         rows.append((book, state, reason))
         if not json:
-            output.checked(book, state, reason)
+            output.print_check(book, state, reason)
     if json:
         documents = [
             {"id": book.id, "name": book.name, "source": str(book.source), "state": state, "reason": reason}
@@ -166,7 +166,7 @@ def books_index(
             names = {"id": archive.book.id, "name": archive.book.name, "file": str(built.file)}
             rows.append(names | {"titles": built.rows, "complete": built.complete, "state": built.state})
             if not json:
-                output.indexed(archive.book, built)
+                output.print_index_build(archive.book, built)
     if json:
         print_json({"books": rows})
 

@@ -47,7 +47,7 @@ class CrawlCandidate:
     """Its rank among all pages of its book, if that is known."""
     facts: PageFacts | None = None
     """The facts from its page, once it has been read."""
-    seed_reason: Message | None = None
+    seed_reason: str | None = None
     """Why it is a seed, if it is one."""
     key: FrontierKey | None = None
     """Its latest position in the frontier; heap entries with another key are outdated."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from kiwiresearch.crawl.links import LinkFilter, asks_for_timeline
 from kiwiresearch.crawl.settings import CrawlSettings
@@ -63,7 +64,7 @@ class _SeedCandidate:
 
 
 def choose_seeds(
-    findings: SearchResult,
+    results: SearchResult,
     topics: Mapping[BookId, Topic],
     max_seeds: int,
     refused: Mapping[EntryRef, str],
@@ -76,8 +77,8 @@ def choose_seeds(
     but its entries are. A topic with two names has a seed for both. A page that
     the filters refuse is a seed only if its title is the topic.
     """
-    senses = frozenset(sense.ref for sense in findings.senses)
-    pages = [_SeedCandidate.of(hit, topics[hit.ref.book], senses) for hit in findings.hits]
+    senses = frozenset(sense.ref for sense in results.senses)
+    pages = [_SeedCandidate.of(hit, topics[hit.ref.book], senses) for hit in results.hits]
     fit = [page for page in pages if not page.lists_senses and (page.hit.ref not in refused or page.is_topic)]
     chosen = _by_subject(fit, subject)[:max_seeds] or _by_match(fit, max_seeds)
     topic_pages = {hit.ref for hit in subject.topic_pages}
@@ -93,7 +94,7 @@ def choose_seeds(
     )
     passed_over = [page for page in pages if page not in chosen][:MAX_PASSED_OVER]
     whys = [refused.get(page.hit.ref) or _why_not(page, seeds, max_seeds) for page in passed_over]
-    return seeds, tuple(_choice(page, Message(why)) for page, why in zip(passed_over, whys, strict=True))
+    return seeds, tuple(_choice(page, why) for page, why in zip(passed_over, whys, strict=True))
 
 
 def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[_SeedCandidate]:
@@ -157,7 +158,7 @@ def _why_not(page: _SeedCandidate, seeds: Sequence[SeedChoice], max_seeds: int) 
     return "a starting page already stands for the topic"
 
 
-def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_topic_page: bool = False) -> SeedChoice:
+def _choice(page: _SeedCandidate, why: str, coverage: float = 0.0, *, is_topic_page: bool = False) -> SeedChoice:
     hit = page.hit
     return SeedChoice(hit.ref.book, hit.ref.path, hit.title, why, hit.score.total, coverage, is_topic_page)
 
@@ -166,7 +167,8 @@ MIN_READ = 55
 MAX_READ = 240
 """How many search results are read: between these limits, growing with the page limit of the crawl."""
 
-MAX_OWNER_HITS = 5
+MAX_SUBJECT_HITS = 5
+"""How many pages are looked at to find the one about a name that the topic contains."""
 OPENING_CHARS = 400
 """Where a page names its subject: its first sentences."""
 MIN_NAME_SHARE = 0.08
@@ -191,35 +193,26 @@ def start_crawl(
 
     `aspect` is the aspect that the user requested, if any.
     """
-    read = min(MAX_READ, MIN_READ + settings.max_pages // 8)
-    options = SearchOptions(limit=read, focus=focus, max_books=max_books, read=read)
-    typed = f"{text} {aspect}".strip()
-    findings = search_books(books, typed, options, helpers)
-    findings, books = _with_other_books(findings, books, typed, options, helpers)
-    asked = findings.corrected or typed
-    subject = _subject_of(findings, books, text if aspect else asked, aspect)
-    known = {hit.ref for hit in findings.hits}
-    others = [hit for hit in (*subject.topic_pages, *subject.other_pages) if hit.ref not in known]
-    findings = replace(findings, hits=(*findings.hits, *others))
-    if aspect:  # the topic may name another aspect itself, which is not wanted now
-        asked = f"{subject.head} {aspect}"
-    topics = {book.id: Topic.of(book, parse_query(asked, book.language, focus), subject.aspect) for book in books}
+    max_read = min(MAX_READ, MIN_READ + settings.max_pages // 8)
+    options = SearchOptions(limit=max_read, focus=focus, max_books=max_books, read=max_read)
+    understood = _understand(books, text, aspect, options, helpers)
+    results, books, subject, topics = understood.results, understood.books, understood.subject, understood.topics
     timeline = asks_for_timeline(text, books[0].language if books else "eng")
     filters = {book.id: LinkFilter.of(book, settings.filters, timeline=timeline) for book in books}
-    refused = {hit.ref: why for hit in findings.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
-    seeds, passed_over = choose_seeds(findings, topics, settings.max_seeds, refused, subject)
+    refused = {hit.ref: why for hit in results.hits if (why := filters[hit.ref.book].refusal(hit.ref.path, hit.title))}
+    seeds, passed_over = choose_seeds(results, topics, settings.max_seeds, refused, subject)
     seed_refs = {seed.ref for seed in seeds}
-    senses = {hit.ref: hit.title for hit in subject.topic_pages if hit.ref not in seed_refs}
+    titles_of_senses = {hit.ref: hit.title for hit in subject.topic_pages if hit.ref not in seed_refs}
     if not subject.aspect:
-        senses |= {sense.ref: sense.title for sense in findings.senses if sense.ref not in seed_refs}
-    skipped = {hit.ref for hit in findings.hits if settings.filters.disambiguation and is_disambiguation_hit(hit)}
+        titles_of_senses |= {sense.ref: sense.title for sense in results.senses if sense.ref not in seed_refs}
+    skipped = {hit.ref for hit in results.hits if settings.filters.disambiguation and is_disambiguation_hit(hit)}
     must_name = bool(subject.topic_pages) and subject.is_head_in_topic
     found = [
         page
-        for page in _found_pages(books, topics, findings) + _pages_naming_topic(books, topics, findings, read)
+        for page in _found_pages(books, topics, results) + _pages_naming_topic(books, topics, results, max_read)
         if page.ref in seed_refs
         or not (
-            page.ref in senses
+            page.ref in titles_of_senses
             or page.ref in skipped  # it would offer the other senses again
             or (must_name and page.name_share < MIN_NAME_SHARE)
             or filters[page.book].refusal(page.path, page.title)
@@ -228,24 +221,55 @@ def start_crawl(
     is_known = subject.is_head_in_topic and any(seed.is_topic_page for seed in seeds)
     if not is_known and not _is_about_topic(seeds, found, books, text):
         seeds, found = (), []
-    corrected = asked if asked != typed and not aspect else ""
     return StartStep(
         topic=text,
         focus=focus,
         timeline=timeline,
-        searched=tuple(_searched(book, topics[book.id], corrected, found) for book in books),
+        searched=tuple(_searched(book, topics[book.id], understood.corrected, found) for book in books),
         seeds=seeds,
         passed_over=passed_over,
         found=tuple(found),
         head=subject.head,
         aspect=subject.aspect,
-        senses=tuple(dict.fromkeys(senses.values())),
+        senses=tuple(dict.fromkeys(titles_of_senses.values())),
     )
 
 
-def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, aspect: str) -> TopicSubject:
+class _UnderstoodTopic(NamedTuple):
+    """What was searched for, and what the topic was understood to be."""
+
+    results: SearchResult
+    books: Sequence[OpenBook]
+    """Those to crawl."""
+    subject: TopicSubject
+    topics: dict[BookId, Topic]
+    corrected: str
+    """The topic without typing errors; empty if it had none."""
+
+
+def _understand(
+    books: Sequence[OpenBook], text: str, aspect: str, options: SearchOptions, helpers: SearchHelpers | None
+) -> _UnderstoodTopic:
+    typed = f"{text} {aspect}".strip()
+    results = search_books(books, typed, options, helpers)
+    results, books = _with_other_books(results, books, typed, options, helpers)
+    query = results.corrected or typed
+    subject = _subject_of(results, books, text if aspect else query, aspect)
+    known = {hit.ref for hit in results.hits}
+    others = [hit for hit in (*subject.topic_pages, *subject.other_pages) if hit.ref not in known]
+    results = replace(results, hits=(*results.hits, *others))
+    corrected = query if query != typed and not aspect else ""
+    if aspect:  # the topic may name another aspect itself, which is not wanted now
+        query = f"{subject.head} {aspect}"
+    topics = {
+        book.id: Topic.of(book, parse_query(query, book.language, options.focus), subject.aspect) for book in books
+    }
+    return _UnderstoodTopic(results, books, subject, topics, corrected)
+
+
+def _subject_of(results: SearchResult, books: Sequence[OpenBook], topic: str, aspect: str) -> TopicSubject:
     language = books[0].language if books else "eng"
-    options = SearchOptions(limit=MAX_OWNER_HITS, fast=True)
+    options = SearchOptions(limit=MAX_SUBJECT_HITS, fast=True)
     by_id = {book.book.id: book for book in books}
 
     def opening_of(hit: Hit) -> str:
@@ -253,23 +277,23 @@ def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, a
         return page.lowered[page.lead : page.lead + OPENING_CHARS] if page else ""
 
     subject = read_subject(
-        parse_query(topic, language), findings.hits, lambda name: search_books(books, name, options).hits, opening_of
+        parse_query(topic, language), results.hits, lambda name: search_books(books, name, options).hits, opening_of
     )
     return subject._replace(aspect=aspect) if aspect else subject
 
 
 def _with_other_books(
-    findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, helpers: SearchHelpers | None
+    results: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, helpers: SearchHelpers | None
 ) -> tuple[SearchResult, list[OpenBook]]:
     """The search result and the books to crawl; if all books are wanted, the less relevant ones come last."""
-    chosen = [book for book in books if book.id in findings.books]
+    chosen = [book for book in books if book.id in results.books]
     if len(books) > options.max_books:
-        return findings, chosen or list(books)[: options.max_books]
-    hits = list(findings.hits)
+        return results, chosen or list(books)[: options.max_books]
+    hits = list(results.hits)
     for book in books:
         if book not in chosen:
             hits += search_books([book], text, options, helpers).hits
-    return replace(findings, hits=tuple(hits)), list(books)
+    return replace(results, hits=tuple(hits)), list(books)
 
 
 def _is_about_topic(
@@ -291,24 +315,24 @@ def _is_about_topic(
     return False
 
 
-def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult) -> list[FoundPage]:
+def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], results: SearchResult) -> list[FoundPage]:
     """The hits of the search, with how much each is about the topic."""
     by_id = {book.id: book for book in books}
-    top = max((hit.score.total for hit in findings.hits), default=0.0) or 1.0
+    top = max((hit.score.total for hit in results.hits), default=0.0) or 1.0
     found = []
-    for place, hit in enumerate(findings.hits):
+    for place, hit in enumerate(results.hits):
         # If hits of several books were merged by rank, their scores cannot be compared.
-        share = hit.score.total / top if findings.order == "score" else 1 - place / len(findings.hits)
+        share = hit.score.total / top if results.order == "score" else 1 - place / len(results.hits)
         shares = _shares_of(by_id[hit.ref.book], topics[hit.ref.book], hit.ref.path)
         found.append(FoundPage(hit.ref.book, hit.ref.path, hit.title, round(max(0.0, share), 4), *shares))
     return found
 
 
 def _pages_naming_topic(
-    books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult, max_pages: int
+    books: Sequence[OpenBook], topics: dict[BookId, Topic], results: SearchResult, max_pages: int
 ) -> list[FoundPage]:
     """Pages beyond the hits that name the topic."""
-    known = {hit.ref for hit in findings.hits}
+    known = {hit.ref for hit in results.hits}
     found = []
     for book in books:
         topic = topics[book.id]

@@ -45,7 +45,8 @@ class SeedChoice(NamedTuple):
     book: BookId
     path: str
     title: str
-    why: Message
+    why: str
+    """A message for a seed; plain English for a page passed over, which only the log of the run mentions."""
     score: float
     coverage: float = 0.0
     """The share of the topic's name that its title covers: 1 for a page whose title is the topic."""
@@ -258,7 +259,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
         values |= {
             "searched": tuple(map(_searched, row["searched"])),
             "seeds": _seeds(row["seeds"], row.get("seed_messages", ())),
-            "passed_over": _seeds(row["passed"]),
+            "passed_over": tuple(SeedChoice(*passed) for passed in row["passed"]),
             "found": tuple(FoundPage(*item) for item in row["found"]),
             "senses": tuple(row.get("senses", ())),
         }
@@ -286,7 +287,7 @@ def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, Any], ...]:
 
 
 def _seeds(rows: Sequence[Sequence[Any]], records: Sequence[Any] = ()) -> tuple[SeedChoice, ...]:
-    """Seeds or pages passed over; `records` are the messages that say why, if the journal has them."""
+    """The seeds; `records` are the messages that say why, if the journal has them."""
     choices = [SeedChoice(*row) for row in rows]
     messages = [message_from_record(item.why, record) for item, record in zip_longest(choices, records[: len(choices)])]
     return tuple(seed_choice._replace(why=why) for seed_choice, why in zip(choices, messages, strict=True))

@@ -111,7 +111,7 @@ def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator
         how = describe_change(compared_claim, after, share)
         doubts_now = (*new_doubts(compared_claim.claim, after.claim), *doubts.get(after.claim.id, ()))
         hedging = hedging_words(how.old) != hedging_words(how.new)
-        change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.similarity, doubts_now)
+        change = ClaimChange("changed", how.old, how.new, how.numbers_differ, hedging, how.similarity, doubts_now)
         found.append((after.position, change))
     found += [
         (claim.position, ClaimChange("added", None, claim.claim, doubts=tuple(doubts.get(claim.claim.id, ()))))

@@ -89,7 +89,7 @@ def plain_path(path: str) -> str:
 
 
 MIN_SIMILARITY = 0.6
-"""From this share of common words on, two claims with the same subject and type are one that changed."""
+"""Two claims with the same subject and type that share at least this fraction of their words are one that changed."""
 
 MIN_SIMILARITY_LOOSE = 0.75
 """The same for two claims that share only their subject or only their type."""
@@ -99,8 +99,8 @@ MAX_CANDIDATES = 250_000
 
 
 NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
-RANK = "number"
-"""The word before a 'one' that is a number."""
+RANK_WORD = "number"
+"""In 'number one', 'one' is a number; in 'one of them' it is not."""
 LABEL = re.compile(r", | — ")
 HYPHEN = re.compile(r"(?<=\w)-(?=[^\W\d_])")
 """Between words, or between a number and its unit; not in a range, and not a minus."""
@@ -158,7 +158,7 @@ class ComparedClaim:
         """All its numbers, no matter how they were parsed: as two dates, or as a range between them."""
         days = [day for mention in self.claim.dates for day in (mention.when.earliest, mention.when.latest)]
         bounds = (min(days), max(days)) if days else ()
-        return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
+        return tuple(_numbers(self.claim.text)), self._measured(only_with_unit=True), bounds
 
     @cached_property
     def values(self) -> tuple[str, ...]:
@@ -167,10 +167,12 @@ class ComparedClaim:
         words = [part for word in self.words for part in word.split("-")]
         return tuple(word for word in words if word in known or any(char.isdigit() for char in word))
 
-    def _measured(self, *, has_unit: bool = False) -> tuple[Hashable, ...]:
+    def _measured(self, *, only_with_unit: bool = False) -> tuple[Hashable, ...]:
         quantities = sorted((measure.quantity for measure in self.claim.measures), key=lambda quantity: quantity.start)
         return tuple(
-            (quantity.low, quantity.high, quantity.unit) for quantity in quantities if quantity.unit or not has_unit
+            (quantity.low, quantity.high, quantity.unit)
+            for quantity in quantities
+            if quantity.unit or not only_with_unit
         )
 
     def has_same_numbers(self, other: ComparedClaim) -> bool:
@@ -188,9 +190,9 @@ class ChangedClaim:
     old: Claim
     new: Claim
     similarity: float
-    numbers: bool
-    """Whether a number, a measure or a date differs."""
-    hedging: bool
+    numbers_differ: bool
+    """Also if a measure or a date differs."""
+    hedging_differs: bool
     """Whether it is hedged in other words now, or no longer."""
 
 
@@ -269,11 +271,11 @@ def _similar(
     candidates.sort(key=lambda row: row[:4])
     taken: set[tuple[str, int]] = set()
     found = []
-    for similarity, _, position, other_position, compared_claim, other in candidates:
+    for similarity, _, position, other_position, claim, other in candidates:
         places = {("old", position), ("new", other_position)}
         if not taken & places:
             taken |= places
-            found.append((compared_claim, other, -similarity))
+            found.append((claim, other, -similarity))
     return sorted(found, key=lambda row: row[1].position)
 
 
@@ -281,10 +283,10 @@ def _similarity(one: ComparedClaim, other: ComparedClaim) -> float:
     """How similar two claims are, numbers aside; 0 if too little to be one that changed."""
     if one.label != other.label:
         return 0.0
-    is_subject, is_type = one.subject == other.subject, one.claim.type == other.claim.type
-    if not (is_subject or is_type):
+    same_subject, same_type = one.subject == other.subject, one.claim.type == other.claim.type
+    if not (same_subject or same_type):
         return 0.0
-    min_similarity = MIN_SIMILARITY if is_subject and is_type else MIN_SIMILARITY_LOOSE
+    min_similarity = MIN_SIMILARITY if same_subject and same_type else MIN_SIMILARITY_LOOSE
     # The words in common order cannot be more than the words in common: this settles most pairs cheaply.
     twice = min(
         len(one.words_without_figures) - len(one.distinct_words),
@@ -310,7 +312,7 @@ def _numbers(text: str) -> Iterator[str]:
             yield THOUSANDS.sub("", word)
         elif word in numbers.scales:
             yield word
-        elif word in numbers.values and (word != numbers.pronoun or before == RANK):  # 'one of them' is not a number
+        elif word in numbers.values and (word != numbers.pronoun or before == RANK_WORD):
             yield f"{numbers.values[word]:.0f}"
         elif word in known.ordinals and word not in known.common_ordinals:
             yield str(known.ordinals[word])

@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def numbers(self) -> tuple[ChangedClaim, ...]:
-        return tuple(claim for claim in self.changed if claim.numbers)
+        return tuple(claim for claim in self.changed if claim.numbers_differ)
 
     @property
     def is_same(self) -> bool:
@@ -103,7 +103,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
         pages_gone=tuple(source for source in old.brief.sources.pages if page_key(source.ref, keys) not in pages[1]),
         pages_new=tuple(source for source in new.brief.sources.pages if page_key(source.ref, keys) not in pages[0]),
         pages_both=len(pages[0] & pages[1]),
-        changed=tuple(sorted(changed, key=lambda claim: not claim.numbers)),
+        changed=tuple(sorted(changed, key=lambda claim: not claim.numbers_differ)),
         new=tuple(sorted(fresh, key=lambda claim: not claim.page_in_both)),
         gone=tuple(sorted(gone, key=lambda claim: not claim.page_in_both)),
         same=same,
@@ -206,7 +206,7 @@ class Difference:
 def differences(found: Comparison, kind: str = "") -> list[Difference]:
     """All differences, or those of one kind."""
     rows = [
-        Difference("numbers" if claim.numbers else "changed", claim.old, claim.new, claim.hedging)
+        Difference("numbers" if claim.numbers_differ else "changed", claim.old, claim.new, claim.hedging_differs)
         for claim in found.changed
     ]
     rows += [Difference("new", None, claim.claim, page_in_both=claim.page_in_both) for claim in found.new]

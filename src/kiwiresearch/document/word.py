@@ -137,7 +137,7 @@ class _WordWriter:
             case SentenceList():
                 for number, entry in enumerate(block.entries, start=1):
                     words = " ".join(plain_text(sentence.line) for sentence in entry)
-                    runs = self._bookmarked(block.anchor, number, self._text(entry))
+                    runs = self._bookmark_item(block.anchor, number, self._text(entry))
                     yield paragraph(runs, "ListBullet", words, numbering(BULLETS))
             case FactList():
                 for fact in block.entries:
@@ -172,10 +172,10 @@ class _WordWriter:
             style, number_id = "ListNumber", FIRST_NUMBERED + self.numbered
             self.numbered += 1
         for number, line in enumerate(block.lines, start=1):
-            runs = self._bookmarked(block.anchor, number, self._line(line))
+            runs = self._bookmark_item(block.anchor, number, self._line(line))
             yield paragraph(runs, style, plain_text(line), numbering(number_id))
 
-    def _bookmarked(self, anchor: str, number: int, runs: str) -> str:
+    def _bookmark_item(self, anchor: str, number: int, runs: str) -> str:
         return self._bookmark(f"{anchor}_{number}", runs) if anchor else runs
 
     def _bookmark(self, name: str, runs: str) -> str:
@@ -200,7 +200,7 @@ class _WordWriter:
         words = self._line(sentence.line)
         if sentence.proof is None:
             return words
-        # In the column that names the pages, the citations are the text.
+        # A cell without words of its own shows its citations as text.
         if not plain_text(sentence.line).strip():
             return self._cites(sentence.proof, self.links)
         return words + self._footnote(sentence.proof, plain_text(sentence.line))
@@ -210,12 +210,14 @@ class _WordWriter:
         number = len(self.footnotes) + 1
         mark = '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>'
         parts = [paragraph(mark + run(" ") + self._cites(proof, self.footnote_links), "FootnoteText", "")]
-        quotes = dict.fromkeys(word for quotation in proof.quotations for word in (quotation.words, *quotation.others))
+        quotes = dict.fromkeys(
+            quote for quotation in proof.quotations for quote in (quotation.words, *quotation.others)
+        )
         seen = " ".join(shown.split())
         parts += [
-            paragraph(run(f"“{words}”"), "FootnoteText", words)
-            for words in quotes
-            if " ".join(words.split()) not in seen
+            paragraph(run(f"“{quote}”"), "FootnoteText", quote)
+            for quote in quotes
+            if " ".join(quote.split()) not in seen
         ]
         self.footnotes.append(f'<w:footnote w:id="{number}">{"".join(parts)}</w:footnote>')
         style = '<w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr>'

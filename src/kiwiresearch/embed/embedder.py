@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
+"""One vector, or one in each row."""
 
 DECIMALS = 6
 """Decimals of a similarity; further digits differ between processors."""
@@ -79,74 +80,74 @@ class VectorFile:
     def __init__(self, file: Path, *, max_vectors: int = MAX_VECTORS) -> None:
         self._path = file
         self._max_vectors = max_vectors
-        self._untrimmed = max_vectors
+        self._untrimmed = max_vectors  # so that the first write trims a file that is already too large
         self._writable = True
-        self._base: sqlite3.Connection | None = None
-        self._base = self._open()
+        self._connection: sqlite3.Connection | None = None
+        self._connection = self._open()
 
     def find(self, keys: Sequence[bytes], dimensions: int) -> dict[bytes, Vectors]:
         """The vectors that are stored, intact and of this length."""
 
-        def read(base: sqlite3.Connection) -> dict[bytes, Vectors]:
+        def read(connection: sqlite3.Connection) -> dict[bytes, Vectors]:
             found = {}
             for key in keys:
-                row = base.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
-                vector = _unpacked(key, row[0]) if row else None
+                row = connection.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
+                vector = _unpack(key, row[0]) if row else None
                 if vector is not None and len(vector) == dimensions:
                     found[key] = vector
             return found
 
-        def touch(base: sqlite3.Connection) -> None:
-            used = self._next_use(base)
-            base.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(used, key) for key in found])
+        def touch(connection: sqlite3.Connection) -> None:
+            used = self._next_use(connection)
+            connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(used, key) for key in found])
 
-        found = self._tried(read) or {}
+        found = self._try(read) or {}
         if found:
             self._write(touch)
         return found
 
     def add(self, vectors: Mapping[bytes, Vectors]) -> None:
-        def write(base: sqlite3.Connection) -> None:
-            used = self._next_use(base)
-            rows = [(key, _packed(key, vector), used) for key, vector in vectors.items()]
-            base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+        def write(connection: sqlite3.Connection) -> None:
+            used = self._next_use(connection)
+            rows = [(key, _pack(key, vector), used) for key, vector in vectors.items()]
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
             self._untrimmed += len(rows)
             if self._untrimmed * 16 >= self._max_vectors:
-                self._trim(base)
+                self._trim(connection)
 
         self._write(write)
 
     def close(self) -> None:
-        if self._base:
-            self._base.close()
-            self._base = None
+        if self._connection:
+            self._connection.close()
+            self._connection = None
 
-    def _trim(self, base: sqlite3.Connection) -> None:
-        (count,) = base.execute("SELECT count(*) FROM vectors").fetchone()
+    def _trim(self, connection: sqlite3.Connection) -> None:
+        (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
         surplus = max(0, count - self._max_vectors)
-        base.execute(
+        connection.execute(
             "DELETE FROM vectors WHERE key IN (SELECT key FROM vectors ORDER BY used, key LIMIT ?)", (surplus,)
         )
         self._untrimmed = 0
 
-    def _next_use(self, base: sqlite3.Connection) -> int:
+    def _next_use(self, connection: sqlite3.Connection) -> int:
         """The next use number. Uses are counted, not timed: if the clock jumped, the wrong vectors would be deleted."""
-        (last,) = base.execute("SELECT coalesce(max(used), 0) FROM vectors").fetchone()
+        (last,) = connection.execute("SELECT coalesce(max(used), 0) FROM vectors").fetchone()
         return int(last) + 1
 
     def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        def transaction(base: sqlite3.Connection) -> None:
-            with base:
-                base.execute("BEGIN IMMEDIATE")
-                work(base)
+        def transaction(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                work(connection)
 
         if self._writable:
-            self._tried(transaction)
+            self._try(transaction)
 
-    def _tried(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
+    def _try(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
         """The result of the work; None if the file is busy, full, gone or damaged."""
         try:
-            return work(self._base) if self._base else None
+            return work(self._connection) if self._connection else None
         except sqlite3.OperationalError:
             return None
         except sqlite3.DatabaseError:
@@ -155,40 +156,40 @@ class VectorFile:
 
     def _open(self) -> sqlite3.Connection | None:
         try:
-            return self._opened_to_write()
+            return self._open_for_writing()
         except (OSError, ValueError, sqlite3.OperationalError):  # ValueError: an impossible file name
             self._writable = False
-            return self._opened_to_read()
+            return self._open_for_reading()
         except sqlite3.DatabaseError:
             return self._replace()
 
-    def _opened_to_write(self) -> sqlite3.Connection:
+    def _open_for_writing(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        base = _connected(str(self._path))
+        connection = _connect(str(self._path))
         try:
             with contextlib.suppress(sqlite3.OperationalError):  # another process is doing it right now
-                base.execute("PRAGMA journal_mode = WAL")
-            base.execute("PRAGMA synchronous = NORMAL")
-            (version,) = base.execute("PRAGMA user_version").fetchone()
+                connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
             _check_version(version)
-            base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-            base.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
+            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            connection.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
         except BaseException:
-            base.close()
+            connection.close()
             raise
-        return base
+        return connection
 
-    def _opened_to_read(self) -> sqlite3.Connection | None:
+    def _open_for_reading(self) -> sqlite3.Connection | None:
         """A read-only connection. In a read-only folder SQLite may lack its companion files; `immutable` needs none."""
         for mode in ("mode=ro", "immutable=1"):
             with contextlib.suppress(OSError, ValueError, sqlite3.DatabaseError):
-                base = _connected(f"{self._path.absolute().as_uri()}?{mode}")
+                connection = _connect(f"{self._path.absolute().as_uri()}?{mode}")
                 try:
-                    base.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
+                    connection.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
                 except BaseException:
-                    base.close()
+                    connection.close()
                     raise
-                return base
+                return connection
         return None
 
     def _replace(self) -> sqlite3.Connection | None:
@@ -197,13 +198,13 @@ class VectorFile:
         try:
             for suffix in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-            self._base = self._opened_to_write()
+            self._connection = self._open_for_writing()
         except (OSError, sqlite3.DatabaseError):
-            self._base = None
-        return self._base
+            self._connection = None
+        return self._connection
 
 
-def _connected(address: str) -> sqlite3.Connection:
+def _connect(address: str) -> sqlite3.Connection:
     return sqlite3.connect(
         address, timeout=BUSY_S, isolation_level=None, check_same_thread=False, uri=address.startswith("file:")
     )
@@ -214,12 +215,12 @@ def _check_version(version: int) -> None:
         raise sqlite3.DatabaseError("a file of another version")
 
 
-def _packed(key: bytes, vector: Vectors) -> bytes:
+def _pack(key: bytes, vector: Vectors) -> bytes:
     parts = vector.astype("<f2").tobytes()
     return parts + zlib.crc32(key + parts).to_bytes(SUM_BYTES, "little")
 
 
-def _unpacked(key: bytes, blob: object) -> Vectors | None:
+def _unpack(key: bytes, blob: object) -> Vectors | None:
     """The vector; None if the checksum is wrong."""
     if not isinstance(blob, bytes):
         return None

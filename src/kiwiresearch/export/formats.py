@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Literal
@@ -12,8 +11,8 @@ from typing import Literal
 from kiwiresearch.errors import BadUsage
 
 ExportContent = Literal["brief", "worksheet", "sources", "claims", "graph"]
-ExportGroup = Literal["read", "teach", "keep", "cite", "count"]
-EXPORT_GROUPS: tuple[ExportGroup, ...] = ("read", "teach", "keep", "cite", "count")
+ExportGroup = Literal["read", "teach", "keep", "cite", "analyze"]
+EXPORT_GROUPS: tuple[ExportGroup, ...] = ("read", "teach", "keep", "cite", "analyze")
 """The headings under which the desk offers the formats, in order."""
 ZIP = ".zip"
 
@@ -95,18 +94,18 @@ FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
             ExportFormat("bibtex", "sources", ("sources.bib",), _BIBTEX, "LaTeX, JabRef, Zotero", "cite", 1),
             ExportFormat("ris", "sources", ("sources.ris",), _RIS, "Zotero, EndNote, Mendeley", "cite", 2),
             ExportFormat("csl-json", "sources", ("sources.json",), _CSL, "Zotero, Pandoc", "cite", 3),
-            ExportFormat("claims-csv", "claims", ("claims.csv",), _CSV, "spreadsheets", "count", 1),
+            ExportFormat("claims-csv", "claims", ("claims.csv",), _CSV, "spreadsheets", "analyze", 1),
             ExportFormat(
                 "graphml",
                 "graph",
                 ("graph.graphml",),
                 "application/graphml+xml",
                 "Gephi, yEd, Cytoscape, networkx",
-                "count",
+                "analyze",
                 3,
             ),
-            ExportFormat("gexf", "graph", ("graph.gexf",), "application/gexf+xml", "Gephi", "count", 4),
-            ExportFormat("csv", "graph", ("nodes.csv", "edges.csv"), _ZIPPED, "Gephi, spreadsheets", "count", 2),
+            ExportFormat("gexf", "graph", ("graph.gexf",), "application/gexf+xml", "Gephi", "analyze", 4),
+            ExportFormat("csv", "graph", ("nodes.csv", "edges.csv"), _ZIPPED, "Gephi, spreadsheets", "analyze", 2),
             ExportFormat("kiwix-bookmarks", "graph", ("bookmarks.xml",), _XML, "Kiwix", "keep", 3),
         )
     }
@@ -130,13 +129,8 @@ def grouped_formats() -> Mapping[ExportGroup, list[ExportFormat]]:
 
 def formats_help() -> str:
     """All names in one sentence, grouped by content."""
-    *first, last = (
-        list(formats) for _, formats in groupby(FORMATS.values(), key=lambda export_format: export_format.content)
-    )
-    *names, final = [export_format.name for export_format in last]
-    return "; ".join(
-        [
-            *(", ".join(export_format.name for export_format in formats) for formats in first),
-            f"{', '.join(names)} or {final}.",
-        ]
-    )
+    by_content: dict[ExportContent, list[str]] = {}
+    for export_format in FORMATS.values():
+        by_content.setdefault(export_format.content, []).append(export_format.name)
+    before, _, last = "; ".join(map(", ".join, by_content.values())).rpartition(", ")
+    return f"{before} or {last}."

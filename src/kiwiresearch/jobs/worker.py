@@ -217,7 +217,11 @@ class Worker:
         self._retry_at = {**waiting, leased.job.id: now + POSTPONE_S}
 
     def _end(self, leased: LeasedJob, ending: JobEnding | None) -> None:
-        """Store how a job ended, as soon as the store can be reached; nothing is written if the lease was lost."""
+        """Store how a job ended, as soon as the store can be reached; nothing is written if the lease was lost.
+
+        Without an ending the job was given back: it was stopped between two steps, or something is unavailable. The
+        ending "interrupted" means that its process was killed. Both return to the queue, but only a kill counts.
+        """
         try:
             if leased.is_lost or not self._until_stored(leased.store_events):
                 return

@@ -17,7 +17,7 @@ from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, withou
 from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, ChatRequest, json_objects
 
 COMPLETIONS = "/v1/chat/completions"
-MAX_FACT_BYTES = 8 * 2**20
+MAX_JSON_BYTES = 8 * 2**20
 TEMPORARY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 GIVE_LESS = "Send less text, or start the model server with a larger context."
 T = TypeVar("T")
@@ -40,11 +40,11 @@ DEFAULT_TIMEOUTS = Timeouts()
 
 
 class ModelServer:
-    """One server address, the request fields it has refused, and what it reports about itself."""
+    """One server address, the request fields it has rejected, and what it reports about itself."""
 
     def __init__(self, address: str, *, key: str, timeouts: Timeouts) -> None:
         self.root = server_root(address)
-        self.refused: frozenset[str] = frozenset()
+        self.rejected_fields: frozenset[str] = frozenset()
         self.context: servers.ContextSize | None = None
         self._timeouts = timeouts
         if not key.isascii():
@@ -92,24 +92,24 @@ class ModelServer:
         try:
             with self.calling(path, request, deadline or Deadline(self._timeouts.connect_s * 2)) as response:
                 if response.status in (401, 403) and path.startswith("/v1/"):
-                    raise self.refusal(response, "")
+                    raise self.error_for(response, "")
                 if response.status != 200:
                     return None
                 try:
-                    return next(json_objects(_limited(response, MAX_FACT_BYTES)), None)
+                    return next(json_objects(_limited(response, MAX_JSON_BYTES)), None)
                 except (BadServerOutput, BadReply):
                     return None
         except TemporaryFailure as problem:
             raise problem.error from problem
 
     def complaint(self, response: HttpResponse) -> str:
-        content = b"".join(_limited(response, MAX_FACT_BYTES))
+        content = b"".join(_limited(response, MAX_JSON_BYTES))
         try:
             return wire.complaint_in(json.loads(content))
         except (ValueError, RecursionError):
             return ""
 
-    def refusal(self, response: HttpResponse, said: str) -> Exception:
+    def error_for(self, response: HttpResponse, said: str) -> Exception:
         """The error for a response that is not a reply; `said` is the server's own explanation."""
         status = response.status
         words = f": {said}" if said else ""
@@ -134,7 +134,7 @@ class ModelServer:
         try:
             yield from read_pieces(json_objects(_limited(response, MAX_BYTES)), builder)
         except ServerComplaint as complaint:
-            raise self.refusal(response, str(complaint)) from complaint
+            raise self.error_for(response, str(complaint)) from complaint
         if not (builder.has_begun or streamed):
             raise BadServerOutput("it sent an empty reply")
 
@@ -237,16 +237,16 @@ class ChatModel:
     def _reply_of(
         self, server: ModelServer, messages: Sequence[ChatMessage], options: Options, deadline: Deadline
     ) -> Iterator[Piece | Reply]:
-        """One server's reply. Fields it refuses are left out; an empty stream is requested again in one piece."""
-        refused, streamed = server.refused, True
+        """One server's reply. Fields it rejects are left out; an empty stream is requested again in one piece."""
+        rejected_fields, streamed = server.rejected_fields, True
         while True:
-            request = wire.body(messages, options, self.name, refused, streamed=streamed)
+            request = wire.body(messages, options, self.name, rejected_fields, streamed=streamed)
             self._check_room(server, request, options, deadline)
             with server.calling(COMPLETIONS, request, deadline) as response:
                 if response.status == 200:
                     builder = ReplyBuilder(self._max_chars)
                     yield from server.read(response, builder, streamed=streamed)
-                    server.refused = refused
+                    server.rejected_fields = rejected_fields
                     if not builder.is_empty or not streamed:
                         yield builder.reply()
                         return
@@ -256,8 +256,8 @@ class ChatModel:
                 is_about_form = wire.is_about_form(response.status, said, request)
                 field = wire.field_to_drop(request, said, options) if is_about_form else None
                 if field is None:
-                    raise server.refusal(response, said)
-                refused |= {field}
+                    raise server.error_for(response, said)
+                rejected_fields |= {field}
 
     def _check_room(self, server: ModelServer, request: ChatRequest, options: Options, deadline: Deadline) -> None:
         """Refuse a prompt that does not fit: some servers would silently cut it."""

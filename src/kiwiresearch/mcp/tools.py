@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from kiwiresearch.ask import Answer, AskOptions, markdown_of
 from kiwiresearch.claims import Claim, claims_of_page
 from kiwiresearch.errors import BadUsage, BookNotFound, NotAllowed, RunDamaged, RunError
-from kiwiresearch.evidence import FACTS_BOX, INTRODUCTION, citation_words
+from kiwiresearch.evidence import INFOBOX, INTRODUCTION, citation_words
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue, ResearchRequest
 from kiwiresearch.llm import fenced
 from kiwiresearch.mcp.arguments import (
@@ -47,19 +47,19 @@ class OpenedPage:
     book: Book
 
 
-def section_text(context: ToolContext, wanted: SectionArguments) -> str:
+def section_text(context: ToolContext, arguments: SectionArguments) -> str:
     """A page or a section of it; for a long page its table of contents and its beginning."""
-    read = _read_page(context, wanted)
-    page, section = read.page, wanted.section
+    opened = _read_page(context, arguments)
+    page, section = opened.page, arguments.section
     text, name, anchor = _chosen_text(page, section)
     contents = "" if section or len(text) <= MAX_TEXT else _contents(page)
-    if contents and not wanted.start:
+    if contents and not arguments.start:
         text, name, anchor = _beginning(page)
-    shown = text[wanted.start : wanted.start + MAX_TEXT]
-    end = wanted.start + len(shown)
-    if wanted.start and not shown:
+    shown = text[arguments.start : arguments.start + MAX_TEXT]
+    end = arguments.start + len(shown)
+    if arguments.start and not shown:
         raise BadUsage(f"The text ends after {len(text):,} characters.", remedy="Use a lower value for 'start'.")
-    parts = [_citation(context, read, name, anchor)]
+    parts = [_citation(context, opened, name, anchor)]
     if contents:
         parts += [fenced("contents", contents), "The page is long: ask for a section by its heading."]
     parts.append(fenced("text", shown))
@@ -68,21 +68,22 @@ def section_text(context: ToolContext, wanted: SectionArguments) -> str:
     return "\n".join(parts)
 
 
-def claims_text(context: ToolContext, wanted: ClaimsArguments) -> str:
+def claims_text(context: ToolContext, arguments: ClaimsArguments) -> str:
     """The claims of a page, each with its quotes."""
-    read = _read_page(context, wanted)
-    found = claims_of_page(read.page, read.book.name).of_type(wanted.kind or "").claims
-    rows = [_claim(claim) for claim in found[: wanted.limit]]
+    opened = _read_page(context, arguments)
+    found = claims_of_page(opened.page, opened.book.name).of_type(arguments.kind or "").claims
+    rows = [_claim(claim) for claim in found[: arguments.limit]]
     more = f"\n{len(found) - len(rows)} more: set a higher limit." if len(found) > len(rows) else ""
-    return f"{_citation(context, read, '', '')}\n{fenced('claims', chr(10).join(rows) or 'None.')}{more}"
+    return f"{_citation(context, opened, '', '')}\n{fenced('claims', chr(10).join(rows) or 'None.')}{more}"
 
 
-def _read_page(context: ToolContext, wanted: PageArguments) -> OpenedPage:
-    if not wanted.title:
+def _read_page(context: ToolContext, arguments: PageArguments) -> OpenedPage:
+    if not arguments.title:
         raise BadUsage("The title is empty.", remedy="Use a title or path from search.")
     with context.locked_finder() as finder:
-        archives = [book.archive for book in _books(finder, wanted.book)]
-        archive, path = locate_page(archives, wanted.title, f"No page is named {wanted.title!r}.", "Search for it.")
+        archives = [book.archive for book in _books(finder, arguments.book)]
+        missing = f"No page is named {arguments.title!r}."
+        archive, path = locate_page(archives, arguments.title, missing, "Search for it.")
         return OpenedPage(open_page(archive, path), archive.book)
 
 
@@ -100,8 +101,8 @@ def _chosen_text(page: PageDoc, section: str) -> tuple[str, str, str]:
         return page.text, "", ""
     if folded == INTRODUCTION:
         return page.lead, INTRODUCTION, ""
-    if folded == FACTS_BOX and page.infoboxes:
-        return "\n\n".join(page.text[box.start : box.end] for box in page.infoboxes), FACTS_BOX, ""
+    if folded == INFOBOX and page.infoboxes:
+        return "\n\n".join(page.text[box.start : box.end] for box in page.infoboxes), INFOBOX, ""
     found = sections_named(page, section)
     return page.text[found[0].heading_start : found[-1].end].strip(), found[0].heading, found[0].anchor
 
@@ -117,11 +118,11 @@ def _contents(page: PageDoc) -> str:
         return f"{'  ' * max(section.level - 2, 0)}{section.heading} ({section.end - section.start} characters)"
 
     rows = [row(section) for section in page.sections[1:][:MAX_CONTENTS]]
-    return "\n".join([*rows, *([FACTS_BOX] if page.infoboxes else [])])
+    return "\n".join([*rows, *([INFOBOX] if page.infoboxes else [])])
 
 
-def _citation(context: ToolContext, read: OpenedPage, section: str, anchor: str) -> str:
-    page, book = read.page, read.book
+def _citation(context: ToolContext, opened: OpenedPage, section: str, anchor: str) -> str:
+    page, book = opened.page, opened.book
     name = citation_words(page.title, section) if section and section != INTRODUCTION else page.title
     url = context.address(page.ref) + (f"#{anchor}" if anchor else "")
     dated = f"{book.title}, {book.date}" if book.date else book.title
@@ -140,28 +141,30 @@ MAX_BRIEF = 24_000
 """Characters of a brief that are returned; the run's folder has all of it."""
 
 
-def run_text(context: ToolContext, jobs: JobQueue, wanted: ResearchArguments, caller: Caller) -> str:
+def run_text(context: ToolContext, jobs: JobQueue, arguments: ResearchArguments, caller: Caller) -> str:
     """The brief of a run, or its state and how to ask again."""
-    if bool(wanted.topic) == bool(wanted.id):
+    if bool(arguments.topic) == bool(arguments.id):
         raise BadUsage(
             "Use either a topic or the ID of a run.", remedy="A topic starts a new run; an ID returns an existing one."
         )
-    if wanted.topic:
-        request = ResearchRequest(wanted.topic, wanted.focus, max_pages=wanted.max_pages, aspect=wanted.aspect)
+    if arguments.topic:
+        request = ResearchRequest(
+            arguments.topic, arguments.focus, max_pages=arguments.max_pages, aspect=arguments.aspect
+        )
         job = context.start(jobs, request)
     else:
-        job = jobs.get(wanted.id)
+        job = jobs.get(arguments.id)
         if not isinstance(job.request, ResearchRequest):
             what = (
                 "work on a family"
                 if isinstance(job.request, FamilyRequest)
                 else f"a job of the kind {job.request.kind!r}"
             )
-            raise BadUsage(f"{wanted.id!r} is {what}, which has no brief.", remedy="Use the ID of a research run.")
+            raise BadUsage(f"{arguments.id!r} is {what}, which has no brief.", remedy="Use the ID of a research run.")
         if job.state == "interrupted":
             with contextlib.suppress(NotAllowed):  # a user who may not resume it may still see its state
-                job = context.resume(jobs, wanted.id)
-    return _run_status(jobs, _wait_for(jobs, job, wanted.wait_s, caller))
+                job = context.resume(jobs, arguments.id)
+    return _run_status(jobs, _wait_for(jobs, job, arguments.wait_s, caller))
 
 
 def _wait_for(jobs: JobQueue, job: Job, timeout_s: float, caller: Caller) -> Job:
@@ -235,43 +238,47 @@ class Toolbox:
                 "read_section",
                 "Read a page or one section of it, with its citation.",
                 SectionArguments,
-                lambda wanted, _: section_text(context, wanted),
+                lambda arguments, _: section_text(context, arguments),
             ),
+            *self._research_tool(),
             Tool(
                 "claims",
                 "List the claims of a page, each with its type, confidence and exact words.",
                 ClaimsArguments,
-                lambda wanted, _: claims_text(context, wanted),
+                lambda arguments, _: claims_text(context, arguments),
             ),
             Tool("books", "List the books: names, dates, languages, sizes.", NoArguments, self.books),
         ]
-        if (jobs := context.jobs) is not None:
-            research = Tool(
+        self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
+
+    def _research_tool(self) -> Iterator[Tool]:
+        """None if this server runs no jobs."""
+        context, jobs = self._context, self._context.jobs
+        if jobs is not None:
+            yield Tool(
                 "research",
                 "Research a topic over many pages and write a brief in which every sentence is cited. Takes minutes: "
                 "returns the brief, or the ID to check later.",
                 ResearchArguments,
-                lambda wanted, caller: run_text(context, jobs(), wanted, caller),
+                lambda arguments, caller: run_text(context, jobs(), arguments, caller),
                 is_read_only=False,
             )
-            tools.insert(3, research)
-        self.tools: dict[str, Tool] = {tool.name: tool for tool in tools}
 
-    def ask(self, wanted: AskArguments, _: Caller) -> str:
-        _require_words(wanted.question, "question")
-        answer = self._context.asker.ask(wanted.question, AskOptions(wanted.mode, page=wanted.page))
+    def ask(self, arguments: AskArguments, _: Caller) -> str:
+        _require_words(arguments.question, "question")
+        answer = self._context.asker.ask(arguments.question, AskOptions(arguments.mode, page=arguments.page))
         words = markdown_of(answer, self._context.link, self._context.address)
         parts = [_answer_status(answer), fenced("answer", f"{words}\n\n{answer.why}")]
-        for passage in answer.passages[: wanted.passages]:
+        for passage in answer.passages[: arguments.passages]:
             place = f"{passage.title} — {passage.section}" if passage.section else passage.title
             parts.append(fenced("passage", f"{place} (path: {passage.ref.path})\n{passage.text}"))
         return "\n".join(parts)
 
-    def search(self, wanted: SearchArguments, _: Caller) -> str:
+    def search(self, arguments: SearchArguments, _: Caller) -> str:
         with self._context.locked_finder() as finder:
-            found = finder.find(wanted.query, SearchOptions(limit=wanted.limit, focus=wanted.focus))
+            found = finder.find(arguments.query, SearchOptions(limit=arguments.limit, focus=arguments.focus))
             if not found.hits:
-                raise finder.nothing_found_error(wanted.query)
+                raise finder.nothing_found_error(arguments.query)
             names = [finder.book_name(hit.ref.book) for hit in found.hits]
         address = self._context.address
         rows = [

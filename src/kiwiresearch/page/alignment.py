@@ -237,7 +237,7 @@ class MarkupPlaces:
         self.markup = self._aligned.markup
         """The markup with comments and editors' notes blanked, and all other characters at their offsets."""
         self._starts = [piece.at for piece in self._aligned.pieces]
-        self._regions = [Extent(0, page.sections[-1].end), *(Extent(box.start, box.end) for box in page.infoboxes)]
+        self._regions = [Extent(0, page.article_end), *(Extent(box.start, box.end) for box in page.infoboxes)]
         self._known: dict[Extent, _Region] = {}
 
     def find(self, start: int, end: int) -> tuple[Extent, ...]:

@@ -178,8 +178,9 @@ def display_page(content: bytes, page: PageDoc, view: DisplayOptions) -> Display
     opening, _, rest = body.partition(">")
     head = writer.write(source.head).removeprefix("<head>").removesuffix("</head>")
     style = f"<style>{view.style}</style>" if view.style else ""
-    quirks = "" if b"<!doctype" not in content[:DOCTYPE_WITHIN].lower() else "<!DOCTYPE html>"
-    before = f'{quirks}{writer.write(source.root)}<head><meta charset="utf-8">{head}{style}</head>{opening}>'
+    # A page without one keeps the quirks mode of browsers that it was made for.
+    doctype = "<!DOCTYPE html>" if b"<!doctype" in content[:DOCTYPE_WITHIN].lower() else ""
+    before = f'{doctype}{writer.write(source.root)}<head><meta charset="utf-8">{head}{style}</head>{opening}>'
     unmarked = tuple(span for span, extents in zip(view.marks, found, strict=True) if not extents)
     return DisplayedPage(before, f"{rest}</html>", unmarked)
 

@@ -180,6 +180,14 @@ class PageDoc:
         first = self.sections[0]
         return self.text[first.start : first.end]
 
+    @property
+    def article_end(self) -> int:
+        """Where the article's own text ends and that of the infoboxes begins."""
+        return self.sections[-1].end
+
+    def is_in_infobox(self, offset: int) -> bool:
+        return offset >= self.article_end and any(box.start <= offset < box.end for box in self.infoboxes)
+
     def section_text(self, section: Section) -> str:
         return self.text[section.start : section.end]
 

@@ -34,8 +34,8 @@ MAX_CHARS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingText:
-    """Consecutive sentences or rows of a page."""
+class TextToRead:
+    """What the model is to read: consecutive sentences or rows of a page."""
 
     title: str
     heading: str
@@ -68,14 +68,14 @@ class Window:
     units: tuple[PlacedUnit, ...]
     title: PlacedUnit
 
-    def tokens_of(self, words: Mention) -> tuple[int, int] | None:
-        """The first and last token of some words; None if they are not in the window."""
+    def tokens_of(self, mention: Mention) -> tuple[int, int] | None:
+        """The first and last token of the words; None if they are not in the window."""
         placed = next(
-            (placed_unit for placed_unit in (self.title, *self.units) if placed_unit.number == words.unit), None
+            (placed_unit for placed_unit in (self.title, *self.units) if placed_unit.number == mention.unit), None
         )
         if placed is None:
             return None
-        inside = [at for at, (a, b) in enumerate(placed.offsets) if a < words.end and b > words.start]
+        inside = [at for at, (a, b) in enumerate(placed.offsets) if a < mention.end and b > mention.start]
         return (placed.mark + 1 + inside[0], placed.mark + 1 + inside[-1]) if inside else None
 
 
@@ -99,7 +99,7 @@ class InputEncoder:
         self._mark = {mark: words[(names or {}).get(mark, mark)] for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
         self._max_tokens = max_tokens
 
-    def windows(self, question: str, text: ReadingText) -> Iterator[Window]:
+    def windows(self, question: str, text: TextToRead) -> Iterator[Window]:
         """The text in windows; each starts with the last sentence of the one before."""
         asked, place, title = self._head(question, text)
         coded = self._tokenizer.encode_batch([_clean(unit) for unit in text.units], add_special_tokens=False)
@@ -118,12 +118,12 @@ class InputEncoder:
                 ids += [self._mark[SENTENCE], *coded[number].ids[:taken]]
                 number += 1
             ids.append(self._mark[SEP])
-            yield Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units), title)
+            yield _window(ids, len(asked), units, title)
             if number >= len(coded):
                 return
             first = max(number - 1, first + 1)
 
-    def pronoun(self, text: ReadingText, at: int, end: int) -> Window:
+    def pronoun(self, text: TextToRead, at: int, end: int) -> Window:
         """A text whose last unit has a pronoun at `[at:end]`; if it does not fit, the first units are left out."""
         *before, last = text.units
         word = last[at:end]
@@ -144,9 +144,9 @@ class InputEncoder:
             units.append(PlacedUnit(number, len(ids), offsets))
             ids += [self._mark[SENTENCE], *taken]
         ids += [*tail, self._mark[SEP]]
-        return Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units), title)
+        return _window(ids, len(asked), units, title)
 
-    def _head(self, question: str, text: ReadingText) -> tuple[list[int], list[int], PlacedUnit]:
+    def _head(self, question: str, text: TextToRead) -> tuple[list[int], list[int], PlacedUnit]:
         """The encoded question, the encoded title and heading, and where the title is."""
         asked = [self._mark[CLS], *self._ids(question, MAX_QUESTION), self._mark[SEP]]
         coded = self._tokenizer.encode(_clean(text.title), add_special_tokens=False)
@@ -161,6 +161,12 @@ class InputEncoder:
         return list(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids[:max_tokens])
 
 
+def _window(ids: Sequence[int], question_size: int, units: Sequence[PlacedUnit], title: PlacedUnit) -> Window:
+    """A window; the model tells the question (kind 0) from the text (kind 1) by the kinds of their tokens."""
+    kinds = (0,) * question_size + (1,) * (len(ids) - question_size)
+    return Window(tuple(ids), kinds, tuple(units), title)
+
+
 def _clean(text: str) -> str:
     return encodable(text[:MAX_CHARS])
 
@@ -168,7 +174,7 @@ def _clean(text: str) -> str:
 STEP = 0.05
 """Scores are rounded to multiples of this: processors differ by a thousandth of it."""
 
-NOTHING = -20.0
+NO_TEXT_SCORE = -20.0
 """The score of a text without content: lower than any the model gives."""
 
 MAX_LOGIT = 40.0
@@ -180,7 +186,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadUnit:
+class UnitScores:
     """The model's judgement of one sentence or row."""
 
     relevance: float
@@ -193,13 +199,13 @@ class ReadUnit:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadText:
+class TextScores:
     """The model's judgement of a text and of each of its units."""
 
     answers: float
     yes: float
     """How much more the text says yes than no, for yes-or-no questions."""
-    units: tuple[ReadUnit, ...]
+    units: tuple[UnitScores, ...]
 
 
 class Reader:
@@ -219,43 +225,46 @@ class Reader:
                     remedy="Reinstall kiwiresearch.",
                 )
         self.id = f"{manifest['name']}-{manifest['sha256']['reader.onnx'][:12]}"
-        self._form = InputEncoder(tokenizer_of(content["words.txt"].decode().split("\n")))
+        self._encoder = InputEncoder(tokenizer_of(content["words.txt"].decode().split("\n")))
         self._session = _session(content["reader.onnx"], threads)
         self._lock = Lock()
 
-    def read(self, question: str, texts: Sequence[ReadingText]) -> list[ReadText]:
+    def read(self, question: str, texts: Sequence[TextToRead]) -> list[TextScores]:
         """How well each text answers the question, and where."""
         return [self._read(question, text) for text in texts]
 
-    def referents(self, text: ReadingText, at: int, end: int, names: Sequence[Mention]) -> list[float]:
+    def referents(self, text: TextToRead, at: int, end: int, names: Sequence[Mention]) -> list[float]:
         """The probability of each name to be what the pronoun `text.units[-1][at:end]` refers to.
 
         The rest, up to 1, is the probability that it refers to none of them; a name outside the window has 0.
         """
-        window = self._form.pronoun(text, at, end)
+        window = self._encoder.pronoun(text, at, end)
         spans = self._run(window.ids, window.kinds, ["spans_of_tokens"])[0][0]
-        nothing = float(spans[0].sum())
-        places = [window.tokens_of(name) for name in names]
-        odds = [
-            math.exp(min(_step(float(spans[place[0], 0] + spans[place[1], 1]) - nothing), MAX_LOGIT)) if place else 0.0
-            for place in places
-        ]
+        no_answer = float(spans[0].sum())
+
+        def odds_of(tokens: tuple[int, int] | None) -> float:
+            if tokens is None:
+                return 0.0
+            first, last = tokens
+            return math.exp(min(_step(float(spans[first, 0] + spans[last, 1]) - no_answer), MAX_LOGIT))
+
+        odds = [odds_of(window.tokens_of(name)) for name in names]
         return [odd / (1 + sum(odds)) for odd in odds]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """A vector of length one for each text; texts of similar meaning have similar vectors."""
         rows = []
         for text in texts:
-            ids = self._form.encode_text(text)
+            ids = self._encoder.encode_text(text)
             tokens = self._run(ids, (0,) * len(ids), ["tokens"])[0]
             mean = tokens[0].mean(axis=0)
             rows.append(mean / max(float(np.linalg.norm(mean)), 1e-9))
         return np.array(rows, np.float32)
 
-    def _read(self, question: str, text: ReadingText) -> ReadText:
-        found: dict[int, ReadUnit] = {}
-        answers, yes = NOTHING, 0.0
-        for window in self._form.windows(question, text):
+    def _read(self, question: str, text: TextToRead) -> TextScores:
+        found: dict[int, UnitScores] = {}
+        answers, yes = NO_TEXT_SCORE, 0.0
+        for window in self._encoder.windows(question, text):
             spans, sentences, passage = self._run(window.ids, window.kinds, HEADS)
             if passage[0, 0, 0] > answers:
                 answers, yes = float(passage[0, 0, 0]), float(passage[0, 0, 1] - passage[0, 0, 2])
@@ -264,7 +273,7 @@ class Reader:
                 before = found.get(placed.number)
                 if before is None or unit.relevance > before.relevance:
                     found[placed.number] = unit
-        return ReadText(_step(answers), _step(yes), tuple(found[index] for index in range(len(text.units))))
+        return TextScores(_step(answers), _step(yes), tuple(found[index] for index in range(len(text.units))))
 
     def _run(self, ids: Sequence[int], kinds: Sequence[int], wanted: list[str]) -> list[Floats]:
         size = len(ids)
@@ -282,11 +291,11 @@ class Reader:
 HEADS = ["spans_of_tokens", "sentences_of_tokens", "passage_of_tokens"]
 
 
-def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> ReadUnit:
+def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> UnitScores:
     relevance = _step(float(sentences[placed.mark, 0]))
     count = len(placed.offsets)
     if not count:
-        return ReadUnit(relevance, 0, 0, NOTHING)
+        return UnitScores(relevance, 0, 0, NO_TEXT_SCORE)
     inside = spans[placed.mark + 1 : placed.mark + 1 + count]
     first, last, best = 0, 0, -np.inf
     for start in np.argsort(-inside[:, 0], kind="stable")[:STARTS]:
@@ -295,8 +304,8 @@ def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> ReadUnit:
         score = float(inside[start, 0] + inside[end, 1])
         if score > best:
             first, last, best = int(start), end, score
-    nothing = float(spans[0, 0] + spans[0, 1])
-    return ReadUnit(relevance, placed.offsets[first][0], placed.offsets[last][1], _step(best - nothing))
+    no_answer = float(spans[0, 0] + spans[0, 1])
+    return UnitScores(relevance, placed.offsets[first][0], placed.offsets[last][1], _step(best - no_answer))
 
 
 def _step(value: float) -> float:

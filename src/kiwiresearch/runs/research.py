@@ -76,7 +76,7 @@ class ResearchTask:
     settings: CrawlSettings = field(default_factory=CrawlSettings)
     kiwix_url: str = ""
     critic: bool = False
-    """Whether a model's text is criticized and revised."""
+    """Whether a critic model reviews the text, which is then revised."""
     missing: tuple[MissingBooks, ...] = ()
     """Books that cannot be searched because their hosts are unavailable."""
     aspect: str = ""
@@ -166,7 +166,7 @@ class Research:
 
     def inputs(self) -> JsonDict:
         """Everything that the outputs depend on."""
-        made: JsonDict = {
+        inputs: JsonDict = {
             "topic": self.task.topic,
             "focus": self.task.focus,
             "aspect": self.task.aspect,
@@ -183,64 +183,67 @@ class Research:
             ],
         }
         if self._finder.policy.restricts:
-            made["policy"] = self._finder.policy.fingerprint
+            inputs["policy"] = self._finder.policy.fingerprint
         if self._finder.link_ranks is not None:
-            made["authority"] = self._finder.link_ranks.fingerprints()
+            inputs["authority"] = self._finder.link_ranks.fingerprints()
         if self.task.missing:
-            made["missing"] = [
+            inputs["missing"] = [
                 {"host": missing_books.host, "books": [book.id for book in missing_books.books]}
                 for missing_books in self.task.missing
             ]
         if self._stopped is not None:
-            made["stopped"] = self._stopped
-        return made
+            inputs["stopped"] = self._stopped
+        return inputs
 
     @property
     def fingerprint(self) -> str:
         """A hash of the inputs: runs with the same fingerprint have the same files."""
         return short_hash(canonical_json(self.inputs()))
 
-    def run(self, out: Path, on_progress: ProgressListener | None = None, *, read_no_more: bool = False) -> RunOutcome:
+    def run(
+        self, folder: Path, on_progress: ProgressListener | None = None, *, read_no_more: bool = False
+    ) -> RunOutcome:
         """Do the task in a folder, or resume it there.
 
-        `read_no_more` writes the brief of a run that was stopped from the pages it has read. That finishes the run:
-        its journal is removed as always, so it cannot be resumed. Until then it can.
+        `read_no_more` writes the brief of a run that was stopped from the pages it has read. The run can be resumed
+        until that brief has been written; then its journal is removed, as after every run.
         """
         topic = self.task.topic
-        self._resume_without_title_index(out)
+        self._resume_without_title_index(folder)
         if read_no_more:
-            if was_written_when_stopped(out, self.fingerprint):
-                remove_leftovers(out)
-                return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
-            if not is_unfinished(out):
+            if was_written_when_stopped(folder, self.fingerprint):
+                remove_leftovers(folder)
+                return RunOutcome(folder, topic, _count_lines(folder / CORPUS), "was finished")
+            if not is_unfinished(folder):
                 raise nothing_read_error(topic)
-        with RunWriter.open(out, self.fingerprint, topic) as writer:
+        with RunWriter.open(folder, self.fingerprint, topic) as writer:
             if writer.state == "finished":
-                return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
+                return RunOutcome(folder, topic, _count_lines(folder / CORPUS), "was finished")
             model = self._finder.brief_model
             reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
-            gathered = ClaimCollector(writer, reader, self._finder.model_pages)
-            state, resumed, seconds = self._crawl(writer, gathered, on_progress, read_no_more=read_no_more)
+            collector = ClaimCollector(writer, reader, self._finder.model_pages)
+            state, resumed, seconds = self._crawl(writer, collector, on_progress, read_no_more=read_no_more)
             if state.started is not None and not state.started.seeds:
                 raise self._finder.nothing_found_error(topic)
-            made = self._illustrated(self._composed(state, gathered))
-            made = replace(made, brief=replace(made.brief, context=gathered.contexts(made.brief)))
-            counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
+            composed = self._illustrate(self._compose(state, collector))
+            brief = replace(composed.brief, context=collector.contexts(composed.brief))
+            composed = replace(composed, brief=brief)
+            counts = {"pages": len(state.visited), "claims": len(collector.claims)} | composed.counts
             record = self.inputs() | {"understood": _understanding(state)} | counts
             record["fingerprint"] = self.fingerprint
-            writer.finish(self._outputs(state, gathered, made), record, {TIMINGS: _timings(seconds, resumed)})
-        return RunOutcome(out, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
+            writer.finish(self._outputs(state, collector, composed), record, {TIMINGS: _timings(seconds, resumed)})
+        return RunOutcome(folder, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
 
-    def _resume_without_title_index(self, out: Path) -> None:
+    def _resume_without_title_index(self, folder: Path) -> None:
         """Resume without title indexes if the run started before they were built: its inputs must stay the same."""
-        if not is_unfinished(out) or fingerprint_of_folder(out) == self.fingerprint:
+        if not is_unfinished(folder) or fingerprint_of_folder(folder) == self.fingerprint:
             return
         indexed, self._indexed = self._indexed, dict.fromkeys(self._indexed, False)
-        if fingerprint_of_folder(out) != self.fingerprint:
+        if fingerprint_of_folder(folder) != self.fingerprint:
             self._indexed = indexed
 
     def _crawl(
-        self, writer: RunWriter, gathered: ClaimCollector, on_progress: ProgressListener | None, *, read_no_more: bool
+        self, writer: RunWriter, collector: ClaimCollector, on_progress: ProgressListener | None, *, read_no_more: bool
     ) -> tuple[CrawlState, int, list[float]]:
         walker = Walker(
             CrawlPlan(
@@ -271,7 +274,7 @@ class Research:
                 if result.page is not None and isinstance(result.step, VisitStep):
                     row |= _to_corpus(writer, result.page, result.step, len(walker.state.visited) + 1)
                     wanted = sentence_filter_for(walker.state.started, result.page)
-                    row |= gathered.read_page(result.page, self._finder.book(result.page.ref.book), wanted)
+                    row |= collector.read_page(result.page, self._finder.book(result.page.ref.book), wanted)
             if result.page is not None and isinstance(result.step, VisitStep):
                 seconds.append(round(time.monotonic() - before, 4))
                 before = time.monotonic()
@@ -289,36 +292,36 @@ class Research:
         self._stopped = {"of": self.fingerprint, "steps": steps}
         state.apply(stop_step(state))
 
-    def _composed(self, state: CrawlState, gathered: ClaimCollector) -> ComposedBrief:
+    def _compose(self, state: CrawlState, collector: ClaimCollector) -> ComposedBrief:
         """The brief by rules, reworded by a model if there is one."""
         origin = BriefOrigin(state, self.books, self._address, __version__, self.fingerprint)
-        brief = compose(origin, gathered.claims, gathered.missing)
+        brief = compose(origin, collector.claims, collector.missing)
         brief = replace(brief, notes=(*self._unread(state), *brief.notes, *self._left_out()))
         model = self._finder.brief_model
         if model is None:
             return ComposedBrief(brief)
         critic = self._finder.critic_model if self.task.critic else None
         written = rewrite(brief, model, critic=self.task.critic, critic_model=critic)
-        noted = replace(written.brief, notes=(*written.brief.notes, *map(Message, gathered.notes)))
-        return ComposedBrief(noted, {"claims_by_model": gathered.counts, "sentences_by_model": asdict(written.counts)})
+        noted = replace(written.brief, notes=(*written.brief.notes, *map(Message, collector.notes)))
+        return ComposedBrief(noted, {"claims_by_model": collector.counts, "sentences_by_model": asdict(written.counts)})
 
-    def _illustrated(self, made: ComposedBrief) -> ComposedBrief:
+    def _illustrate(self, composed: ComposedBrief) -> ComposedBrief:
         """The brief with pictures of its pages, if the books have any."""
         with self._finder.requiring_all_books():
-            found = illustrate(made.brief, lambda book: self._finder.book(book).archive)
-        return replace(made, brief=found.brief, images=found.images)
+            found = illustrate(composed.brief, lambda book: self._finder.book(book).archive)
+        return replace(composed, brief=found.brief, images=found.images)
 
-    def _outputs(self, state: CrawlState, gathered: ClaimCollector, made: ComposedBrief) -> dict[str, str]:
-        brief = made.brief
+    def _outputs(self, state: CrawlState, collector: ClaimCollector, composed: ComposedBrief) -> dict[str, str]:
+        brief = composed.brief
         titles: dict[str, str] = {book.id: book.title for book in self.books}
-        log = (*crawl_log(state, titles), *self._unread(state), *self._left_out(), *gathered.log())
-        pictures = {PICTURES: pictures_json(made.images)} if made.images else {}
+        log = (*crawl_log(state, titles), *self._unread(state), *self._left_out(), *collector.log())
+        pictures = {PICTURES: pictures_json(composed.images)} if composed.images else {}
         return pictures | {
             GRAPH: graph_text(crawl_graph(state, lambda ref: self._finder.book(ref.book).archive.url(ref.path))),
             LOG: "\n".join(map(_one_line, log)) + "\n",
             BRIEF: canonical_json(brief_record(brief), indent=1) + "\n",
             REPORT: markdown(brief_document(brief)),
-            REPORT_PAGE: report_page(brief, made.images),
+            REPORT_PAGE: report_page(brief, composed.images),
         }
 
     def _unread(self, state: CrawlState) -> Iterator[Message]:
@@ -357,12 +360,12 @@ def _understanding(state: CrawlState) -> dict[str, str | list[str]]:
 
 
 def _story(state: CrawlState) -> str:
-    begun, ended = state.started, state.ended
-    if begun is None or ended is None:
+    started, ended = state.started, state.ended
+    if started is None or ended is None:
         return ""
-    is_named = any(book.naming_pages for book in begun.searched)
+    is_named = any(book.naming_pages for book in started.searched)
     weak = "" if is_named else " No page names the topic: these only share its words."
-    return f"It started with {', '.join(seed.title for seed in begun.seeds)} and stopped because {ended.why}.{weak}"
+    return f"It started with {', '.join(seed.title for seed in started.seeds)} and stopped because {ended.why}.{weak}"
 
 
 def _journal_steps(writer: RunWriter) -> list[CrawlStep]:
@@ -379,6 +382,7 @@ def _to_corpus(writer: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
             "order": order,
             "depth": step.depth,
             "priority_score": Score(step.terms).total,
+            # "lines" and "cluster" are terms and branch: the corpus keeps the names of earlier versions.
             "lines": plain(step.terms),
             "relevance": step.relevance,
             **message_fields("reason", step.reason),

@@ -131,7 +131,7 @@ class BookSearch:
         candidates |= {candidate.path: candidate for candidate in find_candidates(book, query)}
         quick = []
         for candidate in candidates.values():
-            title = scorer.title(candidate)
+            title = scorer.match_title(candidate)
             score = scorer.quick(candidate, title, primary=primary)
             quick.append((_with_focus_in_title(scorer, score, candidate.title), candidate, title))
         self._quick = sorted(quick, key=lambda row: (-row[0].total, row[1].path))
@@ -182,7 +182,7 @@ def _read(
     if page.title != candidate.title:
         aliases = candidate.aliases | {candidate.title}
         candidate = SearchCandidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)
-        title = scorer.title(candidate)
+        title = scorer.match_title(candidate)
     query = scorer.query
     found = match_text(
         page.lowered, query.terms, scorer.rarity, query.language, title.stems, boxes=page.boxes, lead=page.lead

@@ -26,7 +26,7 @@ SATURATION = 1.2
 LENGTH_SHARE = 0.75
 """The usual constants of BM25, k1 and b: how soon a repeated word stops counting, and how much length matters."""
 
-WORD_ROOM = 12
+MAX_WORD_GAP = 12
 """Two words are together if at most this many characters, for each word between them in the query, separate them."""
 
 
@@ -84,8 +84,8 @@ def match_text(
     )
 
 
-def _saturated(count: float, room: float = SATURATION) -> float:
-    return count * (SATURATION + 1) / (count + room)
+def _saturated(count: float, saturation: float = SATURATION) -> float:
+    return count * (SATURATION + 1) / (count + saturation)
 
 
 def _best_passage(
@@ -99,44 +99,44 @@ def _best_passage(
     ahead = {stem: _saturated(1) * rarity[stem] for stem in titled if stem in rarity}
     best, start = sum(ahead.values()), 0
     for step in sorted(counts):
-        worth = sum(ahead.values())
+        weight = sum(ahead.values())
         following = counts.get(step + 1, {})
         for stem in counts[step].keys() | following.keys():
             count = counts[step].get(stem, 0) + following.get(stem, 0) + (stem in titled)
-            worth += _saturated(count) * rarity[stem] - ahead.get(stem, 0.0)
-        if worth > best + 1e-9:
-            best, start = worth, step * STEP
+            weight += _saturated(count) * rarity[stem] - ahead.get(stem, 0.0)
+        if weight > best + 1e-9:
+            best, start = weight, step * STEP
     return best, start
 
 
 def _on_page(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], length: int) -> float:
-    room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_LENGTH)
-    return sum(rarity[stem] * _saturated(len(found), room) for stem, found in places.items() if found)
+    saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_LENGTH)
+    return sum(rarity[stem] * _saturated(len(found), saturation) for stem, found in places.items() if found)
 
 
 def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int, end: int) -> float:
     """The rarity of the words between two places."""
-    worth = 0.0
+    weight = 0.0
     for stem, found in places.items():
         at = bisect_left(found, start)
         if at < len(found) and found[at] < end:
-            worth += rarity[stem]
-    return worth
+            weight += rarity[stem]
+    return weight
 
 
 def _together(places: Mapping[str, Sequence[int]], terms: Sequence[QueryTerm], rarity: Mapping[str, float]) -> float:
     """The rarity of neighbouring words of the query that are also neighbours on the page."""
     ordered = sorted(terms, key=lambda term: term.place)
-    worth = 0.0
+    weight = 0.0
     for first, second in pairwise(ordered):
-        room = len(first.stem) + WORD_ROOM * (second.place - first.place)
+        max_gap = len(first.stem) + MAX_WORD_GAP * (second.place - first.place)
         later = places[second.stem]
         for place in places[first.stem]:
             at = bisect_left(later, place + 1)
-            if at < len(later) and later[at] - place <= room:
-                worth += min(rarity[first.stem], rarity[second.stem])
+            if at < len(later) and later[at] - place <= max_gap:
+                weight += min(rarity[first.stem], rarity[second.stem])
                 break
-    return worth
+    return weight
 
 
 point_table = partial(toml_data, "kiwiresearch.search", "points.toml")
@@ -145,7 +145,7 @@ point_table = partial(toml_data, "kiwiresearch.search", "points.toml")
 
 def title_points(query: Query, title: str, excerpt: str = "", *, primary: bool = False) -> Score:
     """The score of a title and an excerpt, the same for every search."""
-    score = _title(query, title).plus("excerpt words", _excerpt(query, excerpt))
+    score = _title_score(query, title).plus("excerpt words", _excerpt(query, excerpt))
     lists = point_table()["list"]
     if " ".join(title.casefold().split()).startswith(tuple(lists["starts"])):
         offset = "offset_definitional" if query.definitional else "offset_other"
@@ -154,21 +154,21 @@ def title_points(query: Query, title: str, excerpt: str = "", *, primary: bool =
 
 
 @lru_cache(maxsize=4_096)
-def _title(query: Query, title: str) -> Score:
+def _title_score(query: Query, title: str) -> Score:
     score = Score()
-    worth = point_table()["title"]
+    table = point_table()["title"]
     words = folded_words(title)
     plain = " ".join(title.casefold().split())
     if query.unframed.casefold() == plain:
-        score = score.plus("exact title", worth["exact"])
+        score = score.plus("exact title", table["exact"])
     elif any(_same_forms(folded_words(run), words) for run in (query.unframed, query.core)) or any(
         _same_forms((w,), words) for w in query.content
     ):
-        score = score.plus("stemmed title", worth["stemmed"])
-    meaningful = [word for word in query.content if len(word) >= worth["starts_letters"]]
+        score = score.plus("stemmed title", table["stemmed"])
+    meaningful = [word for word in query.content if len(word) >= table["starts_letters"]]
     if any(" ".join(words).startswith(word) for word in meaningful):
-        score = score.plus("title starts with word", worth["starts"])
-    return score.plus("title word", worth["word"] * sum(share_root(word, words) for word in query.content))
+        score = score.plus("title starts with word", table["starts"])
+    return score.plus("title word", table["word"] * sum(share_root(word, words) for word in query.content))
 
 
 @lru_cache(maxsize=16_384)
@@ -238,15 +238,15 @@ class QueryScorer:
         figures = {ROMAN[word]: word for word in query.words if word in ROMAN}
         return cls(query, rarity, sum(rarity.values()), stems, figures)
 
-    def title(self, candidate: SearchCandidate) -> TitleMatch:
+    def match_title(self, candidate: SearchCandidate) -> TitleMatch:
         """The best match of the page's title and the aliases by which it was found."""
         names = (candidate.title, *sorted(candidate.aliases))
         return max(
-            (self._title(name) for name in names),
+            (self._match_name(name) for name in names),
             key=lambda m: m.query_share + m.title_share + m.name_share + m.exactness,
         )
 
-    def _title(self, title: str) -> TitleMatch:
+    def _match_name(self, title: str) -> TitleMatch:
         if not self.total:  # a query without letters and digits can only be a title
             return TitleMatch(exactness=self._exactness(title, frozenset(), 0.0), name=title)
         stop_words = language_words(self.query.language).stop_words
@@ -279,33 +279,33 @@ class QueryScorer:
 
     def quick(self, candidate: SearchCandidate, title: TitleMatch, *, primary: bool = False) -> Score:
         """The score of a page that was not read."""
-        worth = point_table()["quick"]
+        table = point_table()["quick"]
         score = title_points(self.query, candidate.title, primary=primary)
         score = self._titled(score, title)
-        score = score.plus("listed for words", worth["listed"] * candidate.listed / self.total if self.total else 0)
-        return score.plus("holds words", worth["shared"] * candidate.shared / self.total if self.total else 0)
+        score = score.plus("listed for words", table["listed"] * candidate.listed / self.total if self.total else 0)
+        return score.plus("holds words", table["shared"] * candidate.shared / self.total if self.total else 0)
 
     def full(
         self, candidate: SearchCandidate, title: TitleMatch, text: TextMatch, excerpt: str, *, primary: bool = False
     ) -> Score:
         """The score of a page that was read."""
-        worth = point_table()["text"]
+        table = point_table()["text"]
         score = title_points(self.query, candidate.title, excerpt, primary=primary)
         score = self._titled(score, title)
-        score = score.plus("best passage", worth["passage"] * text.passage)
-        score = score.plus("whole page", worth["page"] * text.page)
-        score = score.plus("lead", worth["lead"] * text.lead)
-        score = score.plus("words together", worth["together"] * text.together)
-        return score.plus("boxes and categories", worth["boxes"] * text.boxes)
+        score = score.plus("best passage", table["passage"] * text.passage)
+        score = score.plus("whole page", table["page"] * text.page)
+        score = score.plus("lead", table["lead"] * text.lead)
+        score = score.plus("words together", table["together"] * text.together)
+        return score.plus("boxes and categories", table["boxes"] * text.boxes)
 
     def focused(self, score: Score, in_title: float, in_text: float) -> Score:
         """The score with the shares of the hint's words in the title and the text."""
-        worth = point_table()["focus"]
-        return score.plus("focus in title", worth["title"] * in_title).plus("focus", worth["text"] * in_text)
+        table = point_table()["focus"]
+        return score.plus("focus in title", table["title"] * in_title).plus("focus", table["text"] * in_text)
 
     def _titled(self, score: Score, title: TitleMatch) -> Score:
-        worth = point_table()["words"]
-        score = score.plus("query words in title", worth["asked"] * title.query_share)
-        score = score.plus("title words in query", worth["said"] * title.title_share)
-        score = score.plus("title named in query", worth["named"] * title.name_share)
-        return score.plus("title is the query", worth["whole"] * title.exactness)
+        table = point_table()["words"]
+        score = score.plus("query words in title", table["asked"] * title.query_share)
+        score = score.plus("title words in query", table["said"] * title.title_share)
+        score = score.plus("title named in query", table["named"] * title.name_share)
+        return score.plus("title is the query", table["whole"] * title.exactness)

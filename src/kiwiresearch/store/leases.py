@@ -58,7 +58,7 @@ class Leases:
         The highest priority comes first, then the user with the fewest running jobs, then the one whose last
         start is longest ago, then the earliest request. `can_do` should be quick: the queue is locked meanwhile.
         """
-        # Most calls find nothing, and need no lock for that. It ends before the writing starts: on a disk without
+        # Most calls find nothing, and need no lock for that. The read ends before the write begins: on a disk without
         # write-ahead logging, a file that is being read cannot be written.
         with self._db.reading() as connection:
             waiting = select(JOB.c.id).where(JOB.c.state == "queued", JOB.c.kind.in_(sorted(kinds)))

@@ -57,7 +57,7 @@ def unsupported_words(claim: Claim, boxes: Sequence[BoxRow], title: str, languag
     text = _normalized(claim.text)
     if text in (quotes[0], _row_text(quotes)) or _differs_by_name(text, quotes[0], [title, *quotes[1:]]):
         return ()
-    # Also unchanged: with its tab replaced by a space, 'Density 243' would look like a name.
+    # Also the quotes as they are: a row has a tab between label and value, without which 'Density 243' is like a name.
     raw = [quote.text for quote in claim.quotes]
     sources = [*quotes, *raw, title, _row_text(quotes), *_labels(claim, boxes)]
     found = unsupported_facts(text, sources, language)
@@ -202,7 +202,7 @@ def _claim_faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Itera
 
 def _headings_above(page: PageDoc, offset: int) -> tuple[str, ...]:
     """The headings above an offset; infoboxes come after the article's own text, below no heading."""
-    if offset >= page.sections[-1].end and any(box.start <= offset < box.end for box in page.infoboxes):
+    if page.is_in_infobox(offset):
         return ()
     return page.headings(page.sections.index(section_at(page.sections, offset)))
 

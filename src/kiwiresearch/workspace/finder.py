@@ -97,7 +97,7 @@ class Finder:
         # The old models are closed with the finder, since a stream may still be reading from one.
         self.helpers = _helpers(self._workspace, self._open)
         if self._books is not None:
-            self._books = list(self._books)  # whoever caches by the list notices
+            self._books = list(self._books)  # a new list, by which those who cache results for a list notice
 
     def reload_titles(self, book_id: BookId) -> None:
         """Use the title index of a book that was built meanwhile."""

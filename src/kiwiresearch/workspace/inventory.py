@@ -97,8 +97,8 @@ def book_statuses(workspace: Workspace, shelf: Shelf) -> list[BookStatus]:
     for placed in shelf.books:
         try:
             archive = shelf.open(placed)
-            verdict = workspace.opener.verdict(placed.source)
-            state: BookState = verdict.state if verdict else "served"
+            file_check = workspace.opener.file_check(placed.source)
+            state: BookState = file_check.state if file_check else "served"
             rows.append(BookStatus(placed, archive.book, state, host=shelf.host_of(placed)))
         except KiwiError as problem:
             rows.append(BookStatus(placed, None, "unopenable", problem))

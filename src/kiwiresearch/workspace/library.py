@@ -44,8 +44,8 @@ class AddedBooks:
     """The result of adding what a path or address refers to."""
 
     added: tuple[ListedBook, ...]
-    known: int
-    """How many of the books were in the library already."""
+    already_listed: int
+    """How many of the books were in the library before."""
     problems: tuple[KiwiError, ...]
 
 
@@ -100,7 +100,7 @@ class Library:
                 self._removed.popitem(last=False)
         return book
 
-    def removed(self, key: str) -> ListedBook | None:
+    def removed_book(self, key: str) -> ListedBook | None:
         """A book that was removed since the server started, unless it is in the library again."""
         book = self._removed.get(key)
         return book if book is not None and book not in self.books() else None
@@ -169,32 +169,40 @@ class Library:
         with self._lock:
             file = _free_name(self.folder, name)
             part.replace(file)
-            try:
-                found = self._workspace.opener.look_up(str(file))
-            except KiwiError as problem:
-                file.unlink(missing_ok=True)
-                raise BookNotAdded(
-                    f"{name!r} cannot be read as a ZIM file.",
-                    reason="unreadable",
-                    remedy="Download it again.",
-                    name=name,
-                ) from problem
-            book = listed_book(*found[0])
-            known = next((item for item in self.books() if item.id == book.id), None)
-            if known is not None and known.source.location == str(file):  # its file was missing, and is back
-                return known
-            if known is not None and not self._can_open(known):  # this upload repairs it
-                self._workspace.shelf_file.remove([known])
-            elif known is not None:
-                file.unlink(missing_ok=True)
-                raise BookNotAdded(
-                    f"{known.title!r} is already in your library.",
-                    reason="known",
-                    remedy="You do not need to do anything.",
-                    title=known.title or known.name,
-                )
-            self._workspace.shelf_file.add([book])
-        return book
+        # Not under the lock: a child process opens each file first, which can take two minutes.
+        book = self._book_of(file, name)
+        unusable = [item for item in self._copies_of(book) if not self._can_open(item)]
+        with self._lock:
+            known = next((item for item in self._copies_of(book) if item not in unusable), None)
+            if known is None:
+                if unusable:  # this upload repairs them
+                    self._workspace.shelf_file.remove(unusable)
+                self._workspace.shelf_file.add([book])
+                return book
+        if known.source.location == str(file):  # its file was missing, and is back
+            return known
+        file.unlink(missing_ok=True)
+        raise BookNotAdded(
+            f"{known.title!r} is already in your library.",
+            reason="known",
+            remedy="You do not need to do anything.",
+            title=known.title or known.name,
+        )
+
+    def _book_of(self, file: Path, name: str) -> ListedBook:
+        try:
+            return listed_book(*self._workspace.opener.look_up(str(file))[0])
+        except KiwiError as problem:
+            file.unlink(missing_ok=True)
+            raise BookNotAdded(
+                f"{name!r} cannot be read as a ZIM file.",
+                reason="unreadable",
+                remedy="Download it again.",
+                name=name,
+            ) from problem
+
+    def _copies_of(self, book: ListedBook) -> list[ListedBook]:
+        return [item for item in self.books() if item.id == book.id]
 
     def _can_open(self, book: ListedBook) -> bool:
         try:
@@ -228,7 +236,7 @@ class Upload:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has been written yet: the first bytes show whether it can be a ZIM file."""
+        """Whether nothing has been written yet."""
         return self._stream is None
 
     def write(self, data: bytes) -> None:
@@ -237,9 +245,10 @@ class Upload:
             self._head = (self._head + data)[: len(ZIM_MAGIC)]
         if not ZIM_MAGIC.startswith(self._head):
             raise _not_a_zim()
+        written = self._size
         self._size += len(data)
         if self._size - self._checked_at >= CHECK_EVERY_BYTES:
-            self._room = self._library.max_upload_bytes(self._checked_at)
+            self._room = self._library.max_upload_bytes(written)
             self._checked_at = self._size
         if self._size > self._room:
             raise self._too_large()

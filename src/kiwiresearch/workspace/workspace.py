@@ -77,10 +77,10 @@ class Workspace:
         if not book.source.is_local:
             return "served", ""
         try:
-            verdict = self.opener.check(book.source)
+            file_check = self.opener.check(book.source)
         except KiwiError as problem:
             return "unopenable", problem.message.rstrip(".")
-        return verdict.state, verdict.reason
+        return file_check.state, file_check.reason
 
     def on_shelf(self, wanted: Sequence[str]) -> list[ListedBook]:
         """The books on the shelf with these names."""

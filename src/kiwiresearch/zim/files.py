@@ -16,6 +16,9 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
 
 ZIM_MAGIC = b"ZIM\x04"
+HEADER_BYTES = 80
+"""The size of the header; its last eight bytes are the place of the checksum, which is the end of the file."""
+CHECKSUM_BYTES = 16
 MAX_SHOWN_CHARS = 200
 
 LOOKS_LIKE = (
@@ -77,6 +80,17 @@ def _split_parts(first: Path) -> tuple[Path, ...]:
     if not parts:
         raise BookNotFound(f"The file {str(first)!r} does not exist.", remedy="Check the path.")
     return tuple(parts)
+
+
+def is_truncated(parts: tuple[Path, ...]) -> bool:
+    """Whether a book ends before its checksum, whose place is in the header: its download was interrupted."""
+    try:
+        with parts[0].open("rb") as stream:
+            head = stream.read(HEADER_BYTES)
+        size = sum(part.stat().st_size for part in parts)
+    except OSError:
+        return False
+    return len(head) < HEADER_BYTES or size < int.from_bytes(head[-8:], "little") + CHECKSUM_BYTES
 
 
 def check_magic(parts: tuple[Path, ...]) -> None:

@@ -22,7 +22,7 @@ from kiwiresearch import system
 from kiwiresearch.errors import BookDamaged, NotABook
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
-from kiwiresearch.zim.files import check_magic, parts_of
+from kiwiresearch.zim.files import check_magic, is_truncated, parts_of
 
 FileState = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 
@@ -30,11 +30,11 @@ AT_ONCE_BYTES = 128 * 2**20
 """Files up to this size are checked before they are used, which takes half a second at most."""
 
 PROBE_TIMEOUT_S = 120.0
-HEADER_BYTES = 24
+BYTES_WITH_UUID = 24
 """The first bytes of a ZIM file, which contain its UUID."""
-AGAIN = "Copy or download it again."
+DOWNLOAD_AGAIN = "Copy or download it again."
 
-CHILD = "kiwiresearch.zim.integrity"
+CHILD_MODULE = "kiwiresearch.zim.integrity"
 """This module, run as a child process."""
 
 
@@ -48,14 +48,14 @@ class FileCheck:
     """Whether it is about the file itself, and not one failed attempt to read it."""
 
     def raise_if_bad(self, path: Path) -> None:
-        if self.state == "unopenable" and "too small" in self.reason:
-            raise NotABook(f"The ZIM file {str(path)!r} is incomplete or not a ZIM file.", remedy=AGAIN)
+        if self.state == "unopenable" and is_truncated(parts_of(path)):
+            raise NotABook(f"The ZIM file {str(path)!r} is incomplete.", remedy=DOWNLOAD_AGAIN)
         if self.state == "unopenable":
-            raise NotABook(f"The ZIM file {str(path)!r} cannot be opened: {self.reason}.", remedy=AGAIN)
+            raise NotABook(f"The ZIM file {str(path)!r} cannot be opened: {self.reason}.", remedy=DOWNLOAD_AGAIN)
         if self.state == "damaged":
             raise BookDamaged(
                 f"The ZIM file {str(path)!r} is damaged: {self.reason}.",
-                remedy=f"{AGAIN} To read it anyway, set KIWIRESEARCH_ALLOW_DAMAGED=1.",
+                remedy=f"{DOWNLOAD_AGAIN} To read it anyway, set KIWIRESEARCH_ALLOW_DAMAGED=1.",
             )
 
 
@@ -69,11 +69,11 @@ class FileChecks:
         """The remembered result for a book's file; a new or changed file is probed first."""
         parts = parts_of(path)
         check_magic(parts)
-        known = self.known(parts)
-        if known is None:
-            known = probe(parts[0], check=sum(part.stat().st_size for part in parts) <= AT_ONCE_BYTES)
-            self._remember(parts, known)
-        return known
+        file_check = self.known(parts)
+        if file_check is None:
+            file_check = probe(parts[0], check=sum(part.stat().st_size for part in parts) <= AT_ONCE_BYTES)
+            self._remember(parts, file_check)
+        return file_check
 
     def known(self, parts: tuple[Path, ...]) -> FileCheck | None:
         try:
@@ -86,9 +86,9 @@ class FileChecks:
         """Compare the file with its checksum, whatever its size, and remember the result."""
         parts = parts_of(path)
         check_magic(parts)
-        verdict = probe(parts[0], check=True, timeout_s=None)
-        self._remember(parts, verdict)
-        return verdict
+        file_check = probe(parts[0], check=True, timeout_s=None)
+        self._remember(parts, file_check)
+        return file_check
 
     def check_in_background(self, path: Path) -> bool:
         """Start a check that outlives this process; False if one is already running."""
@@ -99,7 +99,7 @@ class FileChecks:
         except OSError:
             return False
         lock.release()  # the child takes it; two children at once only repeat the work
-        return system.start_detached(CHILD, "check", str(path), str(self._folder))
+        return system.start_detached(CHILD_MODULE, "check", str(path), str(self._folder))
 
     def run_check(self, path: Path) -> None:
         """Check a file in the background process, unless another one is doing so."""
@@ -114,17 +114,17 @@ class FileChecks:
     def _lock(self, parts: tuple[Path, ...]) -> FileLock:
         return FileLock(self._file(parts).with_suffix(".lock"))
 
-    def _remember(self, parts: tuple[Path, ...], verdict: FileCheck) -> None:
-        if not verdict.is_lasting:
+    def _remember(self, parts: tuple[Path, ...], file_check: FileCheck) -> None:
+        if not file_check.is_lasting:
             return
-        row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
+        row = {"state": file_check.state, "reason": file_check.reason, "file": str(parts[0])}
         with contextlib.suppress(OSError):  # without a cache the file is just probed every time
             write_atomically(self._file(parts), canonical_json(row))
 
     def _file(self, parts: tuple[Path, ...]) -> Path:
         """Where a result is remembered: by UUID, size and time, so that a changed file is a new one."""
         with parts[0].open("rb") as stream:
-            digest = hashlib.sha256(stream.read(HEADER_BYTES))
+            digest = hashlib.sha256(stream.read(BYTES_WITH_UUID))
         for part in parts:
             status = part.stat()
             digest.update(f"{status.st_size} {status.st_mtime_ns} ".encode())
@@ -133,7 +133,7 @@ class FileChecks:
 
 def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> FileCheck:
     """Open a file in a child process, so that a crash does not affect this one."""
-    command = system.module_command(CHILD, "probe", str(path), "check" if check else "open")
+    command = system.module_command(CHILD_MODULE, "probe", str(path), "check" if check else "open")
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
@@ -174,8 +174,8 @@ def main(arguments: list[str]) -> None:
     """The child process: `probe FILE check|open`, or `check FILE FOLDER` in the background."""
     task, path, last = arguments
     if task == "probe":
-        verdict = probe_here(Path(path), check=last == "check")
-        print(canonical_json({"state": verdict.state, "reason": verdict.reason}))
+        file_check = probe_here(Path(path), check=last == "check")
+        print(canonical_json({"state": file_check.state, "reason": file_check.reason}))
     elif task == "check":
         with contextlib.suppress(AttributeError, OSError):
             os.nice(10)

@@ -102,7 +102,7 @@ class Opener:
 
     def __init__(
         self,
-        verdicts: FileChecks,
+        file_checks: FileChecks,
         open_files: OpenFileNotes | None = None,
         *,
         allow_damaged: bool = False,
@@ -110,7 +110,7 @@ class Opener:
         say: Callable[[str], None] | None = None,
         policy: Policy = NO_POLICY,
     ) -> None:
-        self._verdicts = verdicts
+        self._file_checks = file_checks
         self._open_files = open_files
         self._allow_damaged = allow_damaged
         self._timeout_s = timeout_s
@@ -143,25 +143,25 @@ class Opener:
             archive.close()
         return found
 
-    def verdict(self, source: Source) -> FileCheck | None:
+    def file_check(self, source: Source) -> FileCheck | None:
         """The remembered result of checking a book's file; None for a book on a server or another host."""
-        return self._verdicts.known(parts_of(source.path)) if source.is_local else None
+        return self._file_checks.known(parts_of(source.path)) if source.is_local else None
 
     def check(self, source: Source) -> FileCheck:
-        return self._verdicts.check_now(source.path)
+        return self._file_checks.check_now(source.path)
 
     def _open_file(self, path: Path) -> Archive:
         from kiwiresearch.zim.libzim import LibzimArchive
 
-        verdict = self._verdicts.of(path)
+        file_check = self._file_checks.of(path)
         try:
-            verdict.raise_if_bad(path)
+            file_check.raise_if_bad(path)
         except BookDamaged as problem:
             if not self._allow_damaged:
                 raise
             self.say(f"{problem.message} Reading it anyway, because 'allow_damaged' is set.")
-        if verdict.state == "unchecked":
-            self._verdicts.check_in_background(path)
+        if file_check.state == "unchecked":
+            self._file_checks.check_in_background(path)
             self.say(f"{path.name!r} has not been checked for damage yet. The check is running in the background.")
         archive = LibzimArchive(path)
         if self._open_files:

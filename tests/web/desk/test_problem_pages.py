@@ -97,7 +97,7 @@ def test_a_family_is_not_blamed_for_a_book(failing: httpx2.Client, path: str, ki
     """A missing book is reported as such on pages of a family too, with a link back to it."""
     answer = failing.get(f"/family/0a/{path}", headers={"Accept-Language": "en"})
     assert answer.status_code == 404
-    assert f"<h1>{catalogue_in('en')(f'problems.kinds.{kind}.title')}</h1>" in html.unescape(answer.text)
+    assert f"<h1>{catalogue_in('en')(f'problems.errors.{kind}.title')}</h1>" in html.unescape(answer.text)
     assert f'<li><a href="{above}">' in answer.text
 
 
@@ -185,7 +185,7 @@ def test_every_error_is_translated(failing: httpx2.Client, language: str) -> Non
     words = catalogue_in(language)
     for name in RAISED:
         output = html.unescape(failing.get(f"/raised/{name}", headers={"Accept-Language": language}).text)
-        kind = f"problems.kinds.{problem_of(getattr(errors, name)('x')).kind}"
+        kind = f"problems.errors.{problem_of(getattr(errors, name)('x')).kind}"
         places = [output.find(words(f"{kind}.{part}")) for part in ("title", "text", "do")]
         places.append(
             output.find(f'{words("problems.in_english")} <span lang="en" dir="ltr">The thing \'x\' is not right. Do')
@@ -223,9 +223,9 @@ def test_every_problem_has_words_of_its_own(language: str) -> None:
     words = catalogue_in(language)
     kinds = titles()
     assert len(kinds) > 30
-    assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.title")] == []
-    assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.text")] == []
-    assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.do")] == []
+    assert [kind for kind in sorted(kinds) if not words.has(f"problems.errors.{kind}.title")] == []
+    assert [kind for kind in sorted(kinds) if not words.has(f"problems.errors.{kind}.text")] == []
+    assert [kind for kind in sorted(kinds) if not words.has(f"problems.errors.{kind}.do")] == []
     assert [name for name in FAULT_KEYS.values() if not words.has(f"problems.faults.{name}")] == []
 
 

@@ -185,7 +185,8 @@ class BookPages:
             return self._show(request, typed=what, fault="no_path")
         if result.problems or not result.added:
             problems = tuple(map(problem_of, result.problems))
-            return self._show(request, typed=what, problems=problems, added=len(result.added), known=result.known)
+            added, known = len(result.added), result.already_listed
+            return self._show(request, typed=what, problems=problems, added=added, known=known)
         return _after_adding(result.added)
 
     @allow("owner", "manage")
@@ -323,7 +324,7 @@ class BookPages:
             "restored": next((book for book in books if book.key == restored), None),
             "known": known,
             "is_deleted": is_deleted,
-            "removed": self._library.removed(removed) if is_owner and removed else None,
+            "removed": self._library.removed_book(removed) if is_owner and removed else None,
             "removed_key": removed,
             "spare": self._library.spare_files() if is_owner else (),
             "room": self._library.max_upload_bytes() if is_owner else 0,

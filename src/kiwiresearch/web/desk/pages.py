@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiwiresearch.claims import CLAIM_TYPES
 from kiwiresearch.codec import JsonDict
-from kiwiresearch.evidence import FACTS_BOX
+from kiwiresearch.evidence import INFOBOX
 from kiwiresearch.messages import LANGUAGES, Catalogue
 from kiwiresearch.text import fold, two_letter_code
 from kiwiresearch.version import __version__
@@ -289,4 +289,4 @@ def direction(language: str) -> str:
 
 def section_name(name: str, words: Catalogue) -> str:
     """The name of a section; the infobox, which pages do not name, is translated."""
-    return words("desk.box") if name == FACTS_BOX else name
+    return words("desk.box") if name == INFOBOX else name

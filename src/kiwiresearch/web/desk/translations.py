@@ -55,9 +55,9 @@ COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]|\bGET /")
 
 def problem_key(problem: Problem, words: Catalogue) -> str:
     """The key of the catalogue for a problem, or for its group of problems."""
-    if words.has(f"problems.kinds.{problem.kind}.title"):
-        return f"problems.kinds.{problem.kind}"
-    return "problems.kinds.failed" if problem.status >= 500 else "problems.kinds.bad-request"
+    if words.has(f"problems.errors.{problem.kind}.title"):
+        return f"problems.errors.{problem.kind}"
+    return "problems.errors.failed" if problem.status >= 500 else "problems.errors.bad-request"
 
 
 def has_own_words(problem: Problem) -> bool:

@@ -35,7 +35,7 @@ class Bucket:
 
 
 class Buckets:
-    """A token bucket for each client, with the requests of a minute or another period; it refills steadily."""
+    """A token bucket for each client: it holds the requests of one period, and refills steadily."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class ConcurrencyLimit(HttpLayer):
         super().__init__(app)
         self._free = at_once
         quarter = at_once // 4
-        self._for_strangers, self._for_one = max(quarter, 1), at_once - quarter
+        self._max_for_strangers, self._max_per_user = max(quarter, 1), at_once - quarter
         self._running: Counter[str] = Counter()
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -163,7 +163,8 @@ class ConcurrencyLimit(HttpLayer):
                 del self._running[who]
 
     def _has_place(self, who: str) -> bool:
-        return who == UNNAMED or self._running[who] < (self._for_strangers if who == STRANGERS else self._for_one)
+        most = self._max_for_strangers if who == STRANGERS else self._max_per_user
+        return who == UNNAMED or self._running[who] < most
 
 
 def _client_group(scope: Scope) -> str:
@@ -217,7 +218,7 @@ class Shutdown:
             self._listeners.discard(listener)
 
 
-class Deadline(HttpLayer):
+class RequestTimeLimit(HttpLayer):
     """Ends requests that take too long, and at shutdown those that are not done within the grace period.
 
     The client gets a proper reply at once. The request counts as running until the thread that works for it,

@@ -21,7 +21,7 @@ from kiwiresearch.web.guard.identity import (
     require_role,
     set_sign_in_cookie,
 )
-from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
+from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, RateLimit, RequestTimeLimit, Shutdown, client_of
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
@@ -142,7 +142,7 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
     if accounts.audit_log is not None:
         app.add_middleware(AuditRecorder, audit_log=accounts.audit_log)
     app.add_middleware(BodyCheck, max_bytes=settings.max_body_kb * 1024)
-    app.add_middleware(Deadline, seconds=settings.request_timeout_s, ending=ending)
+    app.add_middleware(RequestTimeLimit, seconds=settings.request_timeout_s, ending=ending)
     app.add_middleware(ConcurrencyLimit, at_once=settings.at_once)
     buckets = Buckets(settings.requests_a_minute)
     if accounts.authenticator is not None:
