@@ -322,12 +322,13 @@ def test_a_removed_person_cannot_be_changed(case: Case) -> None:
     """Nothing is added to somebody who was removed; undoing the removal brings everything back."""
     edwin = who(case, EDWIN)
     editing.remove_person(case, edwin)
-    for change in (
+    changes: tuple[Callable[[], object], ...] = (
         lambda: editing.add_fact(case, edwin, "title", "Sir"),
         lambda: editing.merge(case, who(case, FLORA), edwin),
         lambda: editing.relate(case, who(case, FLORA), "sibling", edwin),
         lambda: editing.attach(case, edwin, PNG, "a.png"),
-    ):
+    )
+    for change in changes:
         with pytest.raises(NothingFound):
             change()
     editing.undo(case)

@@ -21,6 +21,7 @@ from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, MergeProposal, R
 from kiwiresearch.kin.resolve.resolver import RULED_OUT, proposal_for, propose
 from kiwiresearch.kin.resolve.scores import PairScores
 from kiwiresearch.kin.tree import Evidence, Person, PersonId, Relationship, Sex, Source, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.mentions import dates_in
 
 
@@ -99,7 +100,7 @@ def test_every_proposal_says_what_speaks_against_it() -> None:
     """No proposal is without 'why not' (R354, R394)."""
     assert all(p.why_not_merge for p in propose(FAMILY))
     with pytest.raises(ValueError, match="a reason against"):
-        MergeProposal(("a", "b"), 1.0, (), "x", "", "merge")
+        MergeProposal(("a", "b"), 1.0, (), Message("x"), Message(""), "merge")
 
 
 @pytest.mark.parametrize(

@@ -129,11 +129,13 @@ class Relevance:
         return self.is_under_topic(claim) or (self.is_about(claim) and self._is_named(claim.ref, claim.subject))
 
     def is_like_topic(self, claim: Claim) -> bool:
-        """Whether a claim names the subject, or is similar to the introductions of the pages about it.
+        """Whether a claim is from a page about the subject, names it, or is similar to the introductions of those pages.
 
         If an aspect was requested, that decides instead.
         """
-        if self.aspect or self._is_named(claim.ref, claim.text) or self._centre is None:
+        if self.aspect or claim.ref in self.topic_pages or self._centre is None:
+            return True
+        if self._is_named(claim.ref, claim.text):
             return True
         return float(similarity(self._centre, static_embedder().embed([claim.text]))[0]) >= MIN_TOPIC_SIMILARITY
 
