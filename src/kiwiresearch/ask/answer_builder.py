@@ -126,7 +126,7 @@ class AnswerBuilder:
             return reason
         ref = units[0].segmented.page.ref
         book = next(book.book for book in self.context.books if book.id == ref.book)
-        return year_after_book(self.asked.text, book, (unit.text for unit in units))
+        return year_after_book(self.asked.text, book, (unit.text for unit in units if unit.segmented.page.ref == ref))
 
     def build(self) -> Answer:
         evidence = self.evidence
