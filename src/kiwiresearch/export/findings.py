@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kiwiresearch.brief import Brief, Images, picture_file_name
 from kiwiresearch.runs import MANIFEST, JsonObject, Note, Run, RunPage
+from kiwiresearch.text import capitalized
 
 DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 NO_DATE = "1970-01-01"
@@ -33,7 +34,13 @@ class RunFindings:
 
     @property
     def topic(self) -> str:
-        return self.brief.topic
+        """The topic as a heading."""
+        return capitalized(self.brief.topic)
+
+    @property
+    def headed_brief(self) -> Brief:
+        """The brief with its topic as a heading; the files of the run have it as it was typed."""
+        return replace(self.brief, topic=self.topic)
 
     @property
     def date(self) -> str:
