@@ -23,6 +23,7 @@ from kiwiresearch.ask.presentation import (
     Confidence,
     DisagreementPart,
     DisagreementSide,
+    Doubt,
     Headline,
     ModelText,
     NumberedSource,
@@ -172,6 +173,18 @@ def test_yes_and_no_come_first() -> None:
     headline, sentence, *_ = parts_of(decided)
     assert headline == Headline("No.")
     assert isinstance(sentence, QuotedSentence)
+
+
+def test_an_answer_with_low_confidence_has_no_headline(capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong answer does not look like a right one: the doubt comes first, then the sentence, in every format."""
+    unsure = replace(whole(), confidence=0.2, verdict="no")
+    doubt, sentence, *rest = parts_of(unsure)
+    assert doubt == Doubt()
+    assert isinstance(sentence, QuotedSentence)
+    assert not any(isinstance(part, Headline) for part in rest)
+    assert markdown_of(unsure, link).startswith(f"{Doubt().words}\n\nBuilt in **1889**. [1]\n")
+    show_answer(iter((EvidenceFound(unsure), Done(unsure))), link)
+    assert f"\n{Doubt().words}\nBuilt in **1889**. [1]\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

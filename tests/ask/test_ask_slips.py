@@ -168,3 +168,10 @@ def test_a_year_after_the_book_is_not_answered_from_another_year(question: str, 
     if not is_answered:
         assert "2007" in answer.why
         assert answer.closest
+
+
+def test_another_page_that_names_a_later_year_does_not_answer_about_it() -> None:
+    """What another page expects in that year does not make the winners of other years an answer."""
+    later = {"21st_century": "<p>The 21st century is a century. The Song Contest is to move to the Moon in 2019.</p>"}
+    book = a_memory_book(CONTEST | later, title="Old book", date="2007-05-01")
+    assert "about 2019" in asked([book], "Who won the Song Contest in 2019?").why

@@ -122,6 +122,7 @@ def test_scripts_of_a_page_stay_in_its_sandbox(
     for layout in ("", "?layout=original"):
         untouched(window, f"/page/{scripted.book()}/Poisoned_Tower{layout}", other_site)
     window.go(f"/page/{scripted.book()}/Quiet_Page")
+    window.page.locator(".reading-more > summary").click()
     window.page.get_by_role("link", name="View original layout").click()
     window.page.wait_for_url("**?layout=original")
     window.page.get_by_role("link", name="Back to the article").click()

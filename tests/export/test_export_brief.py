@@ -395,3 +395,11 @@ def test_many_notes_go_into_a_folder_or_a_zip(tmp_path: Path) -> None:
         assert archive.namelist() == ["nodes.csv", "edges.csv"]
     with pytest.raises(BadUsage, match=r"one\.md.*many files.*folder"):
         export(run, "obsidian", tmp_path / "one.md")
+
+
+def test_a_topic_in_lower_case_has_a_capital_in_what_people_read(tmp_path: Path) -> None:
+    """Only the title is changed: the brief of the run has the topic as it was typed."""
+    run = a_read_run(tmp_path, replace(bronze_age(), topic="collapse of the Bronze Age"))
+    shown = export(run, "markdown")[0].read_text(encoding="utf-8")
+    assert shown.startswith("# Research Brief: Collapse of the Bronze Age\n")
+    assert '"collapse of the Bronze Age"' in (run / "brief.json").read_text(encoding="utf-8")

@@ -420,7 +420,7 @@ def test_a_single_page_gives_a_worksheet(tmp_path: Path) -> None:
         again = make_worksheet(facts_of_page(read, found.book.title))
     assert [file.name for file in made.values()] == ["worksheet.html", "worksheet.docx", "worksheet.md"]
     assert made["markdown"].content.startswith(b"# Worksheet: Late Bronze Age collapse\n")
-    assert found.book.title in made["html"].content.decode()
+    assert f"{found.book.title} (1\u00a0July 2025)" in made["html"].content.decode()
     assert {one.claim.page_title for one in again.questions} == {"Late Bronze Age collapse"}
 
 

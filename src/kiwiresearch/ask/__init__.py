@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.ask.page_units import PageCache
     from kiwiresearch.ask.presentation import (
+        BodyPart,
         Confidence,
         DisagreementPart,
+        Doubt,
         Headline,
         ModelText,
         NumberedSource,

@@ -126,7 +126,8 @@ class AnswerBuilder:
             return reason
         ref = units[0].segmented.page.ref
         book = next(book.book for book in self.context.books if book.id == ref.book)
-        return reason_if_after_book(self.asked.text, book, (unit.text for unit in units))
+        texts = (unit.text for unit in units if unit.segmented.page.ref == ref)
+        return reason_if_after_book(self.asked.text, book, texts)
 
     def build(self) -> Answer:
         evidence = self.evidence

@@ -11,9 +11,11 @@ from kiwiresearch.ask.presentation import (
     DISAGREEMENT,
     SENSES,
     AnswerPart,
+    BodyPart,
     BookOrigin,
     Confidence,
     DisagreementPart,
+    Doubt,
     Headline,
     ModelText,
     Notice,
@@ -77,9 +79,11 @@ def defused(text: str) -> str:
     return ACTIVE_MARKUP.sub(lambda _: "\\", text)
 
 
-def _words(part: Headline | QuotedSentence | ModelText) -> str:
+def _words(part: BodyPart) -> str:
     if isinstance(part, ModelText):
         return defused(part.text)
+    if isinstance(part, Doubt):
+        return part.words
     if isinstance(part, Headline):
         return f"**{escaped(part.words)}**"
     text = _emphasised(part.before, part.short, part.behind) if part.short else escaped(part.behind)
@@ -127,7 +131,7 @@ def _note(part: AnswerPart, link: CitationLink) -> str:
             return "Sources:  \n" + "  \n".join(rows)
         case BookOrigin():
             return part.words(escaped)
-        case RouteNote() | Headline() | QuotedSentence() | ModelText() | Refusal() | Senses():
+        case RouteNote() | Headline() | Doubt() | QuotedSentence() | ModelText() | Refusal() | Senses():
             return ""
 
 

@@ -15,6 +15,7 @@ CLOSEST = "Closest passages:"
 SENSES = "Other meanings:"
 PRESENT_NOTE = "The question is about the present, but {title} is from {date}."
 YES, NO = "Yes.", "No."
+DOUBT = "Closest passage found. It may not answer your question."
 DISAGREEMENT = "The sources disagree."
 MAX_NEAR = 3
 Level = Literal["high", "medium", "low"]
@@ -63,6 +64,13 @@ class Headline:
     """The answer in a few words: yes, no, or a part of the sentence that follows."""
 
     words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Stands in place of the headline if the confidence is low: a wrong answer must not look like a right one."""
+
+    words: str = DOUBT
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +166,10 @@ class BookOrigin:
         return origin_of(self.books, shown)
 
 
+BodyPart = Headline | Doubt | QuotedSentence | ModelText
 AnswerPart = (
     Headline
+    | Doubt
     | QuotedSentence
     | ModelText
     | Refusal
@@ -179,11 +189,14 @@ def parts_of(answer: Answer) -> Iterator[AnswerPart]:
     yield from footer_parts(answer)
 
 
-def body_parts(answer: Answer) -> Iterator[Headline | QuotedSentence | ModelText]:
+def body_parts(answer: Answer) -> Iterator[BodyPart]:
     """The answer itself, without duplicate sentences; nothing if there is none."""
     if not answer.model and answer.lines:
         verdict = {"yes": YES, "no": NO, "": ""}[answer.verdict]
-        if words := verdict or answer.chosen or on_one_line(answer.short.strip()):
+        confidence = _confidence(answer)
+        if confidence and confidence.level == "low":
+            yield Doubt()
+        elif words := verdict or answer.chosen or on_one_line(answer.short.strip()):
             yield Headline(words)
         sources = {source.cited.key: source for source in numbered(answer)}
         for place, line in enumerate(dict.fromkeys(answer.lines)):
@@ -212,12 +225,16 @@ def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
     yield RouteNote(
         f"Found by title: {answer.why[:1].lower()}{answer.why[1:]}" if answer.route == "title" else answer.why
     )
-    if answer.grounded and answer.confidence > 0:
-        yield Confidence.of(answer.confidence)
+    if confidence := _confidence(answer):
+        yield confidence
     if sources:
         yield SourceList(sources)
     if answer.books:
         yield BookOrigin(answer.books)
+
+
+def _confidence(answer: Answer) -> Confidence | None:
+    return Confidence.of(answer.confidence) if answer.grounded and answer.confidence > 0 else None
 
 
 def numbered(answer: Answer) -> tuple[NumberedSource, ...]:

@@ -110,9 +110,10 @@ MODERN_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 
 
 def reason_if_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
-    """Why a question about a year after the book was published is refused; empty if a sentence names that year.
+    """Why a question about a year after the book was published is refused; empty if one of the texts names that year.
 
-    Such a book can have plans for the year, but most sentences found are about the same event in another year.
+    A book can have plans for the year, but most sentences found are about the same event in another year. The texts are
+    of the page that answers: what another page expects in that year is something else.
     """
     years = MODERN_YEAR.findall(question)
     if not years or not book.date[:4].isdigit() or max(years) <= book.date[:4]:

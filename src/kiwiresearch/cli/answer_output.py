@@ -74,6 +74,8 @@ def _lines(answer: Answer) -> None:
     for part in parts.body_parts(answer):
         if isinstance(part, parts.Headline):
             write(_strong(safe(part.words)))
+        elif isinstance(part, parts.Doubt):
+            line(part.words)
         elif isinstance(part, parts.QuotedSentence):
             write(_marked(part))
 
@@ -115,7 +117,7 @@ def _shown(part: parts.AnswerPart) -> Iterator[str]:
             yield part.words
         case parts.BookOrigin():
             yield f"{part.words(printable)}."
-        case parts.Headline() | parts.QuotedSentence() | parts.ModelText() | parts.SourceList():
+        case parts.Headline() | parts.Doubt() | parts.QuotedSentence() | parts.ModelText() | parts.SourceList():
             return
 
 

@@ -26,6 +26,7 @@ from kiwiresearch.export.brief_files import (
 )
 from kiwiresearch.export.citations import CitedSource, cited_sources
 from kiwiresearch.export.findings import RunFindings
+from kiwiresearch.messages import FALLBACK, catalogue_in
 from kiwiresearch.runs import Note, RunPage
 from kiwiresearch.text import one_line, short_language_code
 
@@ -50,7 +51,7 @@ def section_names(page: RunPage) -> dict[str, str]:
 
 def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, address: Callable[[int], str]) -> str:
     """A page of the booklet about a source page; it links to the pages that its source links to."""
-    edition = f", {escaped(page.book.date)} edition" if page.book.date else ""
+    edition = f", {escaped(catalogue_in(FALLBACK).locale.date(page.book.date))} edition" if page.book.date else ""
     lines = [
         f'<h1 dir="auto">{escaped(page.title)}</h1>',
         f'<p class="origin">A page from <cite dir="auto">{escaped(page.book_title)}</cite>{edition}.</p>',
@@ -143,7 +144,7 @@ def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
         name = anchor.replace(":", "-") if anchor.startswith(CLAIM_ANCHOR) else sections[number - 1].get(anchor, "")
         return f"{page_name(number)}{suffix}" + (f"#{name}" if name else "")
 
-    document = brief_document(with_inner_links(findings.brief), findings.picture_names)
+    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names)
     body = html_links(blocks_in_html(document.blocks), address)
     language = short_language_code(document.language) or "en"
     yield BookletPage(

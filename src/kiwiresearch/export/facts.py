@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kiwiresearch.brief import Brief, salience_by_place, topic_pages_of
 from kiwiresearch.claims import Claim, PageClaims
-from kiwiresearch.export.findings import RunFindings
+from kiwiresearch.export.findings import RunFindings, dated
 from kiwiresearch.export.usable import BRACKET, is_on_the_topic, is_sure, is_usable, names_some, names_topic
 from kiwiresearch.export.worksheet_patterns import RowQuestion, row_questions
 from kiwiresearch.text import AspectWords, three_letter_code, words_in
@@ -113,7 +113,7 @@ def facts_of_run(findings: RunFindings) -> FactSheet:
             and _fact(claim, subject, weights, is_main=True).points >= MIN_EVENT_POINTS
         ),
         language,
-        tuple(f"{book.title or book.name} ({book.date})" if book.date else book.title or book.name for book in books),
+        tuple(dated(book.title or book.name, book.date) for book in books),
         " ".join(claim.text for page in findings.pages for claim in page.claims),
         _openings(claims),
         subject,

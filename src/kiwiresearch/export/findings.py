@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kiwiresearch.brief import Brief, Images, picture_file_name
+from kiwiresearch.messages import FALLBACK, catalogue_in
 from kiwiresearch.runs import MANIFEST, JsonObject, Note, Run, RunPage
+from kiwiresearch.text import capitalized
 
 DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 NO_DATE = "1970-01-01"
+
+
+def dated(title: str, date: str) -> str:
+    """A book with the date of its edition as people write it."""
+    return f"{title} ({catalogue_in(FALLBACK).locale.date(date)})" if date else title
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,13 @@ class RunFindings:
 
     @property
     def topic(self) -> str:
-        return self.brief.topic
+        """The topic as a heading."""
+        return capitalized(self.brief.topic)
+
+    @property
+    def headed_brief(self) -> Brief:
+        """The brief with its topic as a heading; the files of the run have it as it was typed."""
+        return replace(self.brief, topic=self.topic)
 
     @property
     def date(self) -> str:

@@ -29,7 +29,7 @@ from kiwiresearch.document import (
 )
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.export.facts import facts_of_page, facts_of_run
-from kiwiresearch.export.findings import DATE, NO_DATE, RunFindings
+from kiwiresearch.export.findings import DATE, NO_DATE, RunFindings, dated
 from kiwiresearch.export.packing import ExportedFile
 from kiwiresearch.export.questions import GAP, WorksheetQuestion
 from kiwiresearch.export.word_package import WordProperties, word_file
@@ -225,8 +225,7 @@ WORKSHEET_ENDINGS: Mapping[str, str] = MappingProxyType({"html": ".html", "docx"
 
 
 def make_page_worksheet(found: PageClaims, book: Book) -> Worksheet:
-    title = book.title or book.name
-    return make_worksheet(facts_of_page(found, f"{title} ({book.date})" if book.date else title))
+    return make_worksheet(facts_of_page(found, dated(book.title or book.name, book.date)))
 
 
 def page_worksheet_file(found: PageClaims, form: str, book: Book) -> ExportedFile:

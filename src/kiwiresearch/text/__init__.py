@@ -9,6 +9,7 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.text.cue_phrases import CuePhrases
     from kiwiresearch.text.display import (
+        capitalized,
         count_of,
         encodable,
         escaped,

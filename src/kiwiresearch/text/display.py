@@ -13,6 +13,12 @@ def printable(text: str) -> str:
     return " ".join(CONTROLS.sub(" ", text).split()) if CONTROLS.search(text) else text
 
 
+def capitalized(text: str) -> str:
+    """The text as a heading: with a capital at the start, unless its first word has one elsewhere, such as 'iPhone'."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text[:1].upper() + text[1:] if first == first.lower() else text
+
+
 def one_line(text: str) -> str:
     """The text on one line, with single spaces and without control characters."""
     return " ".join(printable(text).split())

@@ -16,6 +16,7 @@ from kiwiresearch.claims import Claim
 from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.runs import BRIEF, MANIFEST, PICTURES, Run, Runs, read_images
+from kiwiresearch.text import capitalized
 from kiwiresearch.web.addresses import page_address, run_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.problems import NotInRun
@@ -37,6 +38,11 @@ class RunView(Run):
     @classmethod
     def of(cls, run: Run, here: Container[str] | None) -> Self:
         return cls(run.id, run.path, run.manifest, run.stored_runs, here)
+
+    @property
+    def heading(self) -> str:
+        """The topic, with a capital letter at the start."""
+        return capitalized(self.topic)
 
     @property
     def made_at(self) -> str:

@@ -283,7 +283,7 @@ def test_a_brief_says_how_its_topic_was_understood(copied: Path, browser: httpx2
 
 
 def test_the_pages_of_a_run_are_in_order(a_run: ARun, browser: httpx2.Client, brief: dict[str, Any]) -> None:
-    """Each with its reason, its score and its claims."""
+    """Each with its reason and its claims."""
     page = LexborHTMLParser(browser.get(f"/runs/{a_run.id}/pages").text)
     assert [said(node) for node in page.css(".taken h3")] == [one["title"] for one in brief["sources"]["pages"]]
     first = said(first_of(page, ".taken > li"))

@@ -14,6 +14,7 @@ from tests.diff.compared_runs import two_snapshots
 from tests.web.desk.conftest import ARun, TwoRuns
 
 from kiwiresearch.messages.catalogue import catalogue_in
+from kiwiresearch.web.run_view import RunViews
 
 OLD, NEW = "snapshot-old", "snapshot-new"
 
@@ -47,6 +48,24 @@ def test_without_runs_the_page_offers_them(two_runs: TwoRuns) -> None:
     assert "such as the same topic with different settings" in page
 
 
+def test_of_two_runs_both_are_chosen(two_runs: TwoRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With exactly two there is nothing to choose; with one named, the other one is on the other side."""
+    all_runs = RunViews.all
+    wanted = {two_runs.old, two_runs.new}
+    monkeypatch.setattr(RunViews, "all", lambda self: [run for run in all_runs(self) if run.id in wanted])
+    for query in ({}, {"new": two_runs.old}):
+        chosen = re.findall(r'value="([^"]+)" selected', page_of(two_runs.client, **query))
+        assert set(chosen) == wanted
+        assert len(chosen) == 2
+
+
+def test_what_is_counted_is_said(two_runs: TwoRuns) -> None:
+    """The sentences of the two briefs come first, then all claims of the pages, with what counts as one."""
+    page = page_of(two_runs.client, old=two_runs.old, new=two_runs.new)
+    assert "not only those in the briefs" in page
+    assert page.index('id="briefs"') < page.index('id="claims"')
+
+
 PROBLEMS = [
     ({"old": "{old}"}, 200, "Choose a second brief"),
     ({"old": "{old}", "new": "{old}"}, 200, "the same brief twice"),
@@ -75,7 +94,9 @@ def test_differing_settings_are_shown(two_runs: TwoRuns) -> None:
     assert "same in both" in page
     assert re.search(r"\b[1-9]\d* pages? read only for the newer brief\b", page)
     assert "page not read for the older brief" in page
-    assert re.search(r"Claims on pages read for only one of the two briefs: [1-9]\d* new, \d+ gone\.", page)
+    assert re.search(
+        r"Claims on pages read for only one of the two briefs: [1-9]\d* in the newer, \d+ in the older\.", page
+    )
 
 
 def test_settings_are_shown_by_their_names_in_the_form(a_run: ARun) -> None:
@@ -154,7 +175,7 @@ def test_snapshots_of_a_book_are_compared_claim_by_claim(snapshots: httpx2.Clien
 )
 def test_differences_are_filtered_by_their_kind(snapshots: httpx2.Client, kind: str, has: str, lacks: str) -> None:
     page = page_of(snapshots, old=OLD, new=NEW, show=kind)
-    listed = page[page.index('class="differences"') : page.index('id="briefs"')]
+    listed = page.partition('class="differences"')[2].partition("</section>")[0]
     assert has in listed
     assert lacks not in listed
 

@@ -222,6 +222,51 @@ def test_a_person_is_offered_a_family(tmp_path: Path, a_book: BookMaker) -> None
         assert not intent_of(room, "Green Tower").is_person
 
 
+def test_a_wish_is_the_first_thing_offered(tmp_path: Path, a_book: BookMaker) -> None:
+    """A worksheet, a family tree and the causes of something lead there; a wish that cannot be met is searched for."""
+    pages = PEOPLE | {"Volcano": "<p>A volcano is an opening through which lava flows.</p>"}
+    book = a_book(pages)
+    with (
+        server_context(tmp_path / "home", str(book)) as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
+    ):
+        for words, first in (
+            ("worksheet on volcanoes", f"/worksheet?book={room.shelf.books[0].id}&amp;path=Volcano"),
+            ("Ada Green family tree", "/family?name=Ada+Green"),
+            ("causes of the First World War", "/research?topic=causes+of+the+First+World+War"),
+        ):
+            shown = client.get("/go", params={"q": words}).text.partition('<ul class="cards')[2]
+            assert re.findall(r'href="([^"]+)"', shown)[0] == first
+        led = client.get("/go", params={"q": "worksheet on the moons of Pluto"}).headers["location"]
+    assert led.startswith("/find?q=moons+of+Pluto")
+
+
+def test_a_plural_finds_the_page_of_the_singular(tmp_path: Path, a_book: BookMaker) -> None:
+    """It counts as the name of the page; a word that only has the same stem does not."""
+    pages = {
+        "Volcano": "<p>A volcano is an opening through which lava flows.</p>",
+        "Universe": "<p>The universe is all there is.</p>",
+        "Galaxy": "<p>A galaxy has many stars.</p>",
+    }
+    with server_context(tmp_path / "home", str(a_book(pages))) as room:
+        found = {words: intent_of(room, words).pages for words in ("Volcanoes", "galaxies", "universal")}
+    assert {words: [page.title for page in pages] for words, pages in found.items()} == {
+        "Volcanoes": ["Volcano"],
+        "galaxies": ["Galaxy"],
+        "universal": [],
+    }
+
+
+def test_a_worksheet_can_be_made_from_the_menu(client: httpx2.Client, room: ServerContext) -> None:
+    """Explore leads to a form that takes the title of an article; a title that no article has is searched for."""
+    assert 'href="/worksheet"' in client.get("/").text
+    assert 'name="title"' in client.get("/worksheet").text
+    named = client.get("/worksheet", params={"title": "sunset"}).headers["location"]
+    assert named == f"/worksheet?book={room.shelf.books[0].id}&path=Sunset"
+    assert 'href="/find?q=Xqzzl"' in client.get("/worksheet", params={"title": "Xqzzl"}).text
+
+
 def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
     """An explicit choice is followed, whatever the words look like."""
     for way, place in (

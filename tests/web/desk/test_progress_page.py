@@ -58,7 +58,7 @@ def test_a_run_is_followed_stopped_left_and_resumed(tmp_path: Path) -> None:
             assert gate.reached.wait(60)
             page = browser.get(address).text
             assert "Reading pages" in text(page, ".stage")
-            assert "1 of up to 4 pages" in text(page, ".status")
+            assert "1 page read (4 at most)" in text(page, ".status")
             (row,) = listed(page)
             assert row.startswith("Late Bronze Age collapse")
             assert "“Bronze Age collapse” is another name for it and matches the topic" in row

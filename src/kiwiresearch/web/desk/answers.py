@@ -12,13 +12,13 @@ from kiwiresearch.ask import (
     Answer,
     AnswerBook,
     AnswerCitation,
-    Confidence,
+    BodyPart,
     DisagreementPart,
+    Doubt,
     ExaminedPage,
     Headline,
     ModelText,
     NumberedSource,
-    QuotedSentence,
     Refusal,
     body_parts,
     footer_parts,
@@ -141,7 +141,8 @@ class AnswerView:
     closest: tuple[SourceView, ...]
     """If there is no answer, the passages that have most of what the question asks about."""
     senses: tuple[NearPage, ...]
-    confidence: Confidence | None
+    is_doubtful: bool
+    """Whether the confidence is low, so that the answer has no headline."""
     headline: str
     """The answer in a few words; empty if no words of a page give it."""
     older: OlderBook | None = None
@@ -195,7 +196,7 @@ def answer_view(answer: Answer, context: ServerContext) -> AnswerView:
         tuple(NearPage(page.title, page_address(page.ref)) for page in pages),
         tuple(_source(NumberedSource(cited.number, cited), context) for cited in closest),
         tuple(NearPage(sense.title, page_address(sense.ref)) for sense in answer.senses),
-        next((part for part in parts if isinstance(part, Confidence)), None),
+        any(isinstance(part, Doubt) for part in body_parts(answer)),
         next(
             (_tidy(part.words) for part in body_parts(answer) if isinstance(part, Headline) and not answer.verdict), ""
         ),
@@ -291,8 +292,8 @@ def _source(source: NumberedSource, context: ServerContext) -> SourceView:
     )
 
 
-def _lines(part: Headline | QuotedSentence | ModelText, sources: Mapping[int, SourceView]) -> Iterator[LineView]:
-    if isinstance(part, Headline):
+def _lines(part: BodyPart, sources: Mapping[int, SourceView]) -> Iterator[LineView]:
+    if isinstance(part, Headline | Doubt):
         return
     if isinstance(part, ModelText):
         for paragraph in filter(str.strip, part.text.split("\n")):

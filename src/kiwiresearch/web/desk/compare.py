@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -44,6 +45,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         problem = _problem(old, new, sides)
         values: dict[str, Any] = {"runs": runs.all()[:MAX_RUNS], "old": sides[0], "new": sides[1], "problem": problem}
         if problem or not (sides[0] and sides[1]):
+            values["old"], values["new"] = _preselected(sides, values["runs"])
             return pages.show(request, "compare.html", status=404 if problem == "unknown" else 200, **values)
         found = compared.get(sides[0], sides[1])
         kind = show if show in DIFFERENCE_KINDS else ""
@@ -67,6 +69,18 @@ def _problem(old: str, new: str, sides: list[RunView | None]) -> str:
     if bool(old) != bool(new):
         return "one"
     return "same" if old and old == new else ""
+
+
+def _preselected(sides: list[RunView | None], runs: Sequence[RunView]) -> tuple[RunView | None, RunView | None]:
+    """The runs chosen in the form: of only two, both; the older one first if none was named."""
+    old, new = sides
+    if len(runs) != 2:
+        return old, new
+    if old or new:
+        other = next((run for run in runs if run.id not in {side.id for side in sides if side}), None)
+        return (old, new) if old and new else (old or other, new or other)
+    first, second = sorted(runs, key=lambda run: run.made_at)
+    return first, second
 
 
 def _values(found: Comparison, old: RunView, new: RunView, kind: str, page: int) -> JsonDict:

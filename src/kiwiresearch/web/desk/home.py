@@ -24,7 +24,7 @@ from kiwiresearch.web.desk.browser import browser_of, is_own
 from kiwiresearch.web.desk.covers import picture_address
 from kiwiresearch.web.desk.examples import Examples
 from kiwiresearch.web.desk.explore import ExplorePages
-from kiwiresearch.web.desk.intent import Intent, action_address, allowed_actions, intent_of, other_actions
+from kiwiresearch.web.desk.intent import Action, Intent, action_address, allowed_actions, intent_of, other_actions
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.research import family_names
@@ -119,7 +119,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             choices=_choices(),
             words=words,
             intent=place,
-            offers=other_actions(words, person=words if place.is_person else ""),
+            offers=_offers(words, place),
             has_model=around.has_model,
         )
 
@@ -205,4 +205,13 @@ def _destination(context: ServerContext, wanted: BoxQuery) -> str | Intent:
     intent = intent_of(context, words)
     if intent.kind == "question":
         return action_address("ask", words, via="go", **wanted.script)
-    return intent if intent.kind == "name" else action_address("find", words, via="go")
+    if intent.kind in {"name", "wish"}:
+        return intent
+    return action_address("find", intent.wish.subject if intent.wish else words, via="go")
+
+
+def _offers(words: str, intent: Intent) -> tuple[tuple[Action, str], ...]:
+    """What can be done with the words besides reading the page, or getting what was wished for."""
+    if intent.wish is None:
+        return other_actions(words, person=words if intent.is_person else "")
+    return other_actions(intent.wish.subject, excluding=intent.wish.thing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -15,14 +16,15 @@ from kiwiresearch.kin import has_family_words
 from kiwiresearch.kin.extract import judge_page, subject_of
 from kiwiresearch.messages import LANGUAGES
 from kiwiresearch.search import OpenBook
-from kiwiresearch.text import fold, language_words, plain_lower, three_letter_code
+from kiwiresearch.text import fold, language_words, plain_lower, stemmer, three_letter_code
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.wishes import Wish, wish_in
 from kiwiresearch.web.guard import current_visitor
 from kiwiresearch.zim import EntryRef
 
 Action = Literal["ask", "research", "find", "family"]
-Kind = Literal["question", "name", "words"]
+Kind = Literal["question", "name", "wish", "words"]
 
 ACTIONS: tuple[Action, ...] = ("ask", "research", "find", "family")
 STARTING_ACTIONS: frozenset[Action] = frozenset({"research", "family"})
@@ -36,6 +38,10 @@ MAX_BOOKS = 12
 MAX_NAMED = 4
 TIMEOUT_S = 1.5
 LEAD_CHARS = 600
+MAX_PLURAL_ENDING = 2
+PLURAL_ENDINGS = ("s", "x")
+MAX_SIMILAR = 20
+"""Titles that are compared with a plural."""
 
 OPENINGS = frozenset(
     (
@@ -87,6 +93,10 @@ class NamedPage:
     def address(self) -> str:
         return page_address(self.ref)
 
+    @property
+    def worksheet_address(self) -> str:
+        return worksheet_address(self.ref)
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -94,6 +104,7 @@ class Intent:
 
     kind: Kind
     pages: tuple[NamedPage, ...] = ()
+    wish: Wish | None = None
 
     @property
     def is_person(self) -> bool:
@@ -104,6 +115,11 @@ def action_address(action: Action, words: str, **more: str) -> str:
     """The page on which an action with some words starts."""
     name = {"ask": "q", "find": "q", "research": "topic", "family": "name"}[action]
     return f"/{action}?{urlencode({name: words, **more}, errors='replace')}"
+
+
+def worksheet_address(ref: EntryRef) -> str:
+    """Where the worksheet of a page is."""
+    return f"/worksheet?{urlencode({'book': ref.book, 'path': ref.path}, errors='replace')}"
 
 
 def allowed_actions() -> tuple[Action, ...]:
@@ -184,7 +200,20 @@ def intent_of(context: ServerContext, words: str) -> Intent:
     pages = pages_named(context, words)
     if is_question(words) and not (pages and not words.strip().endswith(QUESTION_SIGNS)):
         return Intent("question", pages)
+    if not pages and (wish := wish_in(words)) is not None:
+        return _wished(context, wish)
     return Intent("name" if pages else "words", pages)
+
+
+def _wished(context: ServerContext, wish: Wish) -> Intent:
+    """A wish that can be met: a worksheet needs a page, and a family a person."""
+    if wish.thing == "research":
+        return Intent("wish" if "research" in allowed_actions() else "words", wish=wish)
+    pages = pages_named(context, wish.subject)
+    if wish.thing == "worksheet":
+        return Intent("wish" if pages else "words", pages, wish)
+    is_possible = "family" in allowed_actions() and person_in(context, wish.subject)
+    return Intent("wish" if is_possible else "words", pages, wish)
 
 
 def pages_named(context: ServerContext, words: str) -> tuple[NamedPage, ...]:
@@ -199,7 +228,7 @@ def pages_named(context: ServerContext, words: str) -> tuple[NamedPage, ...]:
 
 
 def _in_book(book: OpenBook, words: str) -> NamedPage | None:
-    path = _path_named(book, words)
+    path = _path_named(book, words) or _path_of_plural(book, words)
     if path is None:
         return None
     title = book.book.title or book.book.name
@@ -211,6 +240,25 @@ def _path_named(book: OpenBook, words: str) -> str | None:
     if path is None and book.titles is not None:
         return next((row.path for row in book.titles.exact(words)), None)
     return path
+
+
+def _path_of_plural(book: OpenBook, words: str) -> str | None:
+    """The page whose title differs from the words only in number: 'Volcano' for 'volcanoes'."""
+    stem_of = stemmer(book.language)
+    wanted = fold(words)
+    stems = [stem_of(word) for word in wanted.split()]
+    if book.titles is None or not stems:
+        return None
+    # Without its last letter, since a stem may end differently: 'galaxi' for 'galaxy' and 'galaxies'.
+    start = " ".join([*wanted.split()[:-1], stems[-1][:-1]])
+    rows = book.titles.prefix(start, MAX_SIMILAR)
+    return next((row.path for row in rows if _differ_in_number(fold(row.title), wanted, stem_of)), None)
+
+
+def _differ_in_number(one: str, other: str, stem_of: Callable[[str], str]) -> bool:
+    singular, plural = sorted((one, other), key=len)
+    has_ending = 0 < len(plural) - len(singular) <= MAX_PLURAL_ENDING and plural.endswith(PLURAL_ENDINGS)
+    return has_ending and list(map(stem_of, singular.split())) == list(map(stem_of, plural.split()))
 
 
 def _is_person(book: OpenBook, path: str) -> bool:

@@ -149,6 +149,7 @@ EXPLORE = (
     ("explore.menu.subjects", "/browse"),
     ("explore.menu.titles", "/browse/titles"),
     ("explore.menu.day", "/on-this-day"),
+    ("reading.worksheet", "/worksheet"),
     ("frame.random", "/random"),
 )
 """The entries below “Explore”."""

@@ -20,6 +20,7 @@ from kiwiresearch.web.addresses import local_address, page_address, safe_return_
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.browser import YEAR_S
+from kiwiresearch.web.desk.intent import pages_named
 from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.page_view import (
     ClaimSelection,
@@ -37,7 +38,7 @@ from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
-from kiwiresearch.web.search import read_page
+from kiwiresearch.web.search import Title, read_page
 from kiwiresearch.web.worksheets import WorksheetForm, worksheet_response
 from kiwiresearch.zim import EntryRef, near_titles, title_of_path
 
@@ -158,11 +159,17 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
     @allow("reader", "export")
     def worksheet(
         request: Request,
-        book: Annotated[str, Query(max_length=500)],
-        path: Annotated[str, Query(max_length=2_000)],
+        book: Annotated[str, Query(max_length=500)] = "",
+        path: Annotated[str, Query(max_length=2_000)] = "",
         form: Annotated[WorksheetForm | None, Query(alias="format")] = None,
+        title: Title = "",
     ) -> Response:
-        """The questions about a page, with links to the files; or one of these."""
+        """The questions about a page, with links to the files; or one of these; without a page, a form to name one."""
+        if not path:
+            named = pages_named(context, title)
+            if named:
+                return redirect(named[0].worksheet_address)
+            return pages.show(request, "worksheet_start.html", title=title.strip())
         if form is not None:
             return worksheet_response(context, "", path, book, form)
         place, found = read_page(context, "", path, book)
