@@ -125,10 +125,16 @@ def test_a_name_inside_the_title_of_another_page_is_another_name() -> None:
 
 
 def test_a_sentence_is_like_the_topic_by_its_name_or_its_introduction() -> None:
-    """What neither names the thing nor is similar to what introduces it may be about anything on its page."""
+    """On another page, what neither names the thing nor is similar to what introduces it may be about anything."""
     pages = {
         "Snow": """
             Snow is frozen water that falls from cold clouds.
+            Many fear it, such as those of [[Varn]].
+            == Prices ==
+            The price of new maps led to a revolt of carriers in 1430.
+        """,
+        "Varn": """
+            Varn is a town below hills with much [[Snow]].
             == Causes ==
             Cold clouds let frozen water fall in 1431.
             The price of old maps led to a revolt of drivers in 1432.
@@ -140,6 +146,7 @@ def test_a_sentence_is_like_the_topic_by_its_name_or_its_introduction() -> None:
     assert is_like_topic(the(found, "Cold clouds let"))
     assert is_like_topic(the(found, "feared snow"))
     assert not is_like_topic(the(found, "price of old maps"))
+    assert is_like_topic(the(found, "price of new maps")), "its own page"
 
 
 @pytest.mark.parametrize(

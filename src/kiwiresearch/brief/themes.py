@@ -124,7 +124,7 @@ def timeline(
         and weights.names_topic(claim.best)
         and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
         and (date := _main_date(claim.best)) is not None
-        and not _is_state(claim.best.text[: date.start])
+        and (claim.best.ref in weights.topic_pages or not _is_state(claim.best.text[: date.start]))
     ]
     chosen: list[MergedClaim] = []
     for merged_claim in dated:
@@ -144,7 +144,10 @@ EVENT = re.compile(
 
 
 def _is_state(before_date: str) -> bool:
-    """Whether a sentence says what something is: such a sentence dates no event, unless a participle precedes it."""
+    """Whether a sentence says what something is: it dates no event, unless a participle precedes the date.
+
+    On the topic's own page what it is in a year may be worth a line; elsewhere it is about something else.
+    """
     return STATE.search(before_date) is not None and EVENT.search(before_date) is None
 
 
