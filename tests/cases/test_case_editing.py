@@ -15,11 +15,11 @@ from tests.kin.loop_family import NOW, YEAR, a_case, named, open_family, researc
 from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.cases import case as case_module
-from kiwiresearch.cases import editing
+from kiwiresearch.cases import edit_history, editing
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import FolderLocation
-from kiwiresearch.cases.editing import Basis
 from kiwiresearch.cases.exports import FILE_NAMES
+from kiwiresearch.cases.statements import Basis
 from kiwiresearch.cases.verification import verify_case
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound, OutOfDate
@@ -184,12 +184,12 @@ def test_a_change_is_undone_and_redone(case: Case, name: str) -> None:
     assert change.holds(case)
     assert verify_case(case).failures == []
     while any(edit.state == "done" for edit in case.store.edits.all()):
-        editing.undo(case)
+        edit_history.undo(case)
     left = [line for line in dump(case.store).split("\n") if '"table":"attachment"' not in line]
     assert "\n".join(left) == before, "the content of a picture stays, since the change may be redone"
     assert verify_case(case).failures == []
     while any(edit.state == "undone" for edit in case.store.edits.all()):
-        editing.redo(case)
+        edit_history.redo(case)
     assert change.holds(case)
     assert verify_case(case).failures == []
 
@@ -250,9 +250,9 @@ def test_undoing_keeps_what_research_has_read_since(case: Case, book: OpenBook) 
     page = Basis(page="Edwin Penhallow", quote="was a sailor")
     editing.add_fact(case, who(case, EDWIN), "occupation", "sailor", page)
     read_on(case, book)
-    editing.undo(case)
+    edit_history.undo(case)
     assert verify_case(case).failures == []
-    editing.redo(case)
+    edit_history.redo(case)
     assert verify_case(case).failures == []
 
 
@@ -289,9 +289,9 @@ BAD: dict[str, Callable[[Case], object]] = {
         case, who(case, ALDOUS), who(case, ALDOUS)
     ),
     "not a name that can be removed": lambda case: editing.remove_name(case, who(case, ALDOUS), "Zoe"),
-    "nothing to undo": editing.undo,
-    "nothing to redo": editing.redo,
-    "not the ID of one change": lambda case: editing.undo(case, "zzz"),
+    "nothing to undo": edit_history.undo,
+    "nothing to redo": edit_history.redo,
+    "not the ID of one change": lambda case: edit_history.undo(case, "zzz"),
     "not a picture": lambda case: editing.attach(case, who(case, ALDOUS), b"words", "a.txt"),
     "cannot be attached": lambda case: editing.attach(case, who(case, ALDOUS), b"MZ\x00\x01", "a.png"),
     "has the ID": lambda case: editing.detach(case, "zzz"),
@@ -331,7 +331,7 @@ def test_a_removed_person_cannot_be_changed(case: Case) -> None:
     for change in changes:
         with pytest.raises(NothingFound):
             change()
-    editing.undo(case)
+    edit_history.undo(case)
     editing.add_fact(case, edwin, "title", "Sir")
 
 
@@ -341,8 +341,8 @@ def test_a_change_that_others_depend_on_is_undone_with_them(case: Case) -> None:
     editing.add_fact(case, zoe, "birth_date", "1820")
     first = case.store.edits.all()[0].id
     with pytest.raises(BadUsage, match="later change depends"):
-        editing.undo(case, first)
-    assert [edit.kind for edit in editing.undo(case, first, cascade=True)] == ["add_fact", "add_person"]
+        edit_history.undo(case, first)
+    assert [edit.kind for edit in edit_history.undo(case, first, cascade=True)] == ["add_fact", "add_person"]
     assert person(case, "Zoe Marlow") is None
 
 
@@ -396,7 +396,7 @@ def test_a_change_on_an_old_view_is_reported(two_editors: tuple[Case, Case]) -> 
     with pytest.raises(OutOfDate):
         editing.add_fact(one, zoe, "birth_place", "Leeds", seen)
     current = Basis(seen=one.store.edits.latest_for([zoe]))
-    editing.undo(other)
+    edit_history.undo(other)
     with pytest.raises(OutOfDate):
         editing.add_fact(one, zoe, "birth_place", "Leeds", current)
     editing.add_fact(one, zoe, "birth_place", "Leeds", Basis(seen=one.store.edits.latest_for([zoe])))
@@ -416,13 +416,13 @@ def test_nothing_of_the_living_leaks(case: Case) -> None:
     editing.add_name(case, nora, "Norrie Quill")
     tree = case.store.tree()
     public = case.tree("public")
-    shown = [canonical_json(plain(editing.history(case, public))), *(case.export(form) for form in FILE_NAMES)]
+    shown = [canonical_json(plain(edit_history.history(case, public))), *(case.export(form) for form in FILE_NAMES)]
     for text in shown:
         assert find_leaks(text, tree, "public", YEAR, overrides=case.store.living_overrides) == ()
     for text in (*shown, "\n".join(map(str, case.store.audit()))):
         assert "Quillfeather" not in text
         assert "Tilbrook" not in text
-    mine = canonical_json(plain(editing.history(case, case.tree("owner"))))
+    mine = canonical_json(plain(edit_history.history(case, case.tree("owner"))))
     assert all(words in mine for words in ("Nora Quillfeather", "Nora told me", "Nora at home"))
 
 
@@ -433,7 +433,7 @@ def test_a_change_of_a_large_family_is_quick(case: Case, monkeypatch: pytest.Mon
     zoe = editing.add_relative(case, who(case, FLORA), "child", "Zoe Marlow")
     editing.add_fact(case, zoe, "death_date", "1 May 1900")
     assert case.store.person(zoe).living == "deceased"
-    editing.undo(case)
+    edit_history.undo(case)
     assert case.store.person(zoe).living != "deceased"
 
 
@@ -448,8 +448,8 @@ def test_research_goes_on_while_the_family_changes(case: Case, book: OpenBook) -
         next(steps)
         editing.merge(editor, who(editor, FLORA), zoe)
         next(steps)
-        editing.undo(editor)
-        editing.undo(editor, editor.store.edits.all()[0].id)
+        edit_history.undo(editor)
+        edit_history.undo(editor, editor.store.edits.all()[0].id)
         editing.add_fact(editor, who(editor, EDWIN), "birth_place", "Elmsworth")
         assert list(steps)[-1].what == "stop"
         assert person(editor, "Clemence Rook") is None

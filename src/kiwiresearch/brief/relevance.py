@@ -129,7 +129,7 @@ class Relevance:
         return self.is_under_topic(claim) or (self.is_about(claim) and self._is_named(claim.ref, claim.subject))
 
     def is_like_topic(self, claim: Claim) -> bool:
-        """Whether a claim is from a page about the subject, names it, or is similar to the introductions of those pages.
+        """Whether a claim is from a page about the subject, names it, or is similar to the introductions of these.
 
         If an aspect was requested, that decides instead.
         """

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
         plugins_folder,
         rewording_errors,
     )
-    from kiwiresearch.cases.editing import MAX_TEXT, QUALIFIERS, ROLES, Basis, EditRecord, RelativeRole
+    from kiwiresearch.cases.edit_history import EditRecord
+    from kiwiresearch.cases.editing import QUALIFIERS, ROLES, RelativeRole
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
     from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
     from kiwiresearch.cases.kept_files import import_records, keep_media
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         undo_merge,
     )
     from kiwiresearch.cases.sources import PluginRecord, set_plugin, source_records
+    from kiwiresearch.cases.statements import MAX_TEXT, Basis
     from kiwiresearch.cases.verification import CaseVerification, verify_case
 else:
     __getattr__ = lazy_exports(__name__)

@@ -115,10 +115,10 @@ def discard(
     json: JsonOption = False,
 ) -> None:
     """Remove a fact, a relationship or a person. Nothing is lost: undo brings it back."""
-    from kiwiresearch.cases import Basis, editing
+    from kiwiresearch.cases import Basis, editing, statements
 
     with _edited(case, json=json) as found:
-        if editing.is_statement(found, what):
+        if statements.is_statement(found, what):
             editing.remove(found, what, Basis(note))
         else:
             editing.remove_person(found, _person(found, what), Basis(note))
@@ -214,11 +214,11 @@ def attach(
 
 def history(*, case: CaseOption = "", privacy: PrivacyOption = "", json: JsonOption = False) -> None:
     """List all changes that people made, the latest first."""
-    from kiwiresearch.cases import editing
+    from kiwiresearch.cases import edit_history
     from kiwiresearch.cli import output
 
     with opened_case(case) as found:
-        rows = editing.history(found, found.tree(privacy_mode(privacy, as_json=json)))
+        rows = edit_history.history(found, found.tree(privacy_mode(privacy, as_json=json)))
 
     def lines() -> None:
         if not rows:
@@ -237,19 +237,19 @@ def undo(
     json: JsonOption = False,
 ) -> None:
     """Undo a change, by default the last one."""
-    from kiwiresearch.cases import editing
+    from kiwiresearch.cases import edit_history
 
     with opened_case(case) as found:
-        undone = {one.id for one in editing.undo(found, edit, cascade=cascade)}
+        undone = {one.id for one in edit_history.undo(found, edit, cascade=cascade)}
         _emit_edits(found, undone, "Undone", json=json)
 
 
 def redo(edit: EditId = "", *, case: CaseOption = "", json: JsonOption = False) -> None:
     """Make an undone change again, by default the one undone last."""
-    from kiwiresearch.cases import editing
+    from kiwiresearch.cases import edit_history
 
     with opened_case(case) as found:
-        _emit_edits(found, {editing.redo(found, edit).id}, "Redone", json=json)
+        _emit_edits(found, {edit_history.redo(found, edit).id}, "Redone", json=json)
 
 
 @contextlib.contextmanager
@@ -261,10 +261,10 @@ def _edited(wanted: str, *, json: bool, with_books: bool = False) -> Iterator[Ca
 
 
 def _emit_edits(case: Case, edits: set[str], done: str, *, json: bool) -> None:
-    from kiwiresearch.cases import editing
+    from kiwiresearch.cases import edit_history
     from kiwiresearch.cli import output
 
-    rows = [row for row in editing.history(case, case.tree("public" if json else "owner")) if row.id in edits]
+    rows = [row for row in edit_history.history(case, case.tree("public" if json else "owner")) if row.id in edits]
 
     def lines() -> None:
         for row in rows:

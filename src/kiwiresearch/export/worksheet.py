@@ -54,7 +54,7 @@ MAX_PER_KIND: Mapping[QuestionKind, int] = MappingProxyType(
 )
 """How many questions of each kind there are at most, in the order in which they are printed."""
 MIN_QUESTIONS = 3
-"""With fewer there is no worksheet."""
+"""With fewer, making a worksheet is refused."""
 FEW_QUESTIONS = 7
 """With fewer, less important sentences get gaps as well: a teacher can cross out what does not fit."""
 MAX_QUESTIONS = 14

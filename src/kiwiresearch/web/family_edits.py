@@ -12,7 +12,7 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.cases import MAX_ATTACHMENT_BYTES, PICTURES, Basis, Case, EditRecord, editing
+from kiwiresearch.cases import MAX_ATTACHMENT_BYTES, PICTURES, Basis, Case, EditRecord, edit_history, editing
 from kiwiresearch.errors import KiwiError, NothingFound
 from kiwiresearch.kin import PersonId
 from kiwiresearch.kin.store import Attachment, AttachmentRole
@@ -61,20 +61,20 @@ def make_edit(families: Families, request: Request, case: str, body: models.Edit
     with editing_case(families, request, case, with_books=bool(body.page)) as found:
         with found.store.step("user"):
             person = body.apply(found, body.basis(current_visitor().name))
-            latest = editing.history(found, found.tree())[0]
+            latest = edit_history.history(found, found.tree())[0]
         return models.EditReply(latest, person)
 
 
 def undo_edit(families: Families, request: Request, case: str, edit: str, *, cascade: bool) -> tuple[EditRecord, ...]:
     with editing_case(families, request, case) as found:
-        undone = {one.id for one in editing.undo(found, edit, cascade=cascade)}
-        return tuple(record for record in editing.history(found, found.tree()) if record.id in undone)
+        undone = {one.id for one in edit_history.undo(found, edit, cascade=cascade)}
+        return tuple(record for record in edit_history.history(found, found.tree()) if record.id in undone)
 
 
 def redo_edit(families: Families, request: Request, case: str, edit: str) -> EditRecord:
     with editing_case(families, request, case) as found:
-        redone = editing.redo(found, edit).id
-        return next(record for record in editing.history(found, found.tree()) if record.id == redone)
+        redone = edit_history.redo(found, edit).id
+        return next(record for record in edit_history.history(found, found.tree()) if record.id == redone)
 
 
 def attachments_of(case: Case, case_id: str, person: PersonId) -> tuple[models.AttachmentRecord, ...]:
@@ -174,7 +174,7 @@ def _add_edits(routes: APIRouter, families: Families) -> None:
     def edits(request: Request, case: CaseId, limit: Limit = 100, offset: Offset = 0) -> models.EditsReply:
         """All changes, the latest first. Only the owner sees what was entered, by whom and why."""
         with families.open_case(request, case, None) as (found, mode):
-            rows = editing.history(found, found.tree(mode))
+            rows = edit_history.history(found, found.tree(mode))
         return models.EditsReply(rows[offset : offset + limit], len(rows))
 
     @routes.post("/{case}/edits", status_code=201, response_model=models.EditReply)
@@ -235,5 +235,5 @@ def _add_attachments(routes: APIRouter, families: Families) -> None:
 
 def _made_reply(families: Families, request: Request, case: str, edit: str, person: str) -> Response:
     with families.open_case(request, case, None) as (found, mode):
-        record = next(item for item in editing.history(found, found.tree(mode)) if item.id == edit)
+        record = next(item for item in edit_history.history(found, found.tree(mode)) if item.id == edit)
     return Json(models.EditReply(record, person), 201)

@@ -1,6 +1,6 @@
 """Grandparents that sentences name: 'his maternal grandfather, A', 'grandson of A', 'his mother B, daughter of A'.
 
-A grandparent is told as a parent of the father or the mother, so the side must be known: from the words, from the
+A grandparent is stored as a parent of the father or the mother, so the side must be known: from the words, from the
 parent's own name before them, or from the father's surname.
 """
 

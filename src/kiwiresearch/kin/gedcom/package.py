@@ -20,7 +20,7 @@ MAX_MEDIA_BYTES = 20 * 1024 * 1024
 """A larger picture or document is left out."""
 MAX_ALL_MEDIA_BYTES = 256 * 1024 * 1024
 MAX_RATIO = 200
-"""A member that grows more than this when it is unpacked is no picture."""
+"""A member that grows more than this when it is unpacked is not accepted as a picture."""
 MAX_NAME_CHARS = 200
 GEDCOM_MEMBER = "gedcom.ged"
 ZIP_START = b"PK\x03\x04"

@@ -19,7 +19,7 @@ NAMED, INFERRED = 0.8, 0.6
 """The factors of the confidence where the record names both parents together, and where only their marriage tells."""
 
 JUST_BEFORE = 200
-"""How far before 'They had two sons' the marriage is told that it speaks of."""
+"""How far before 'They had two sons' the marriage that it refers to is mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _lead_in(fetched: Fetched, at: int) -> tuple[str, int]:
 def _by_marriage(
     record: CheckedRecord, child: ExtractedFact, wed: Sequence[MentionedPerson], born: DateRange | None
 ) -> list[MentionedPerson]:
-    """The only spouse who can be meant: of the couple that 'had a son', by the dates, or as nobody else is told of."""
+    """The only spouse who can be meant: of the couple that 'had a son', by the dates, or because nobody else is mentioned."""
     known = [person for person in wed if _is_identified(person)] or list(wed)
     if ENGLISH.couple.match(child.snippet.words.rpartition(". ")[2]) or ENGLISH.couple.match(child.snippet.words):
         return _told_just_before(child, known) or (known if len(known) == 1 else [])

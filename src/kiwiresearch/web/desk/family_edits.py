@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from kiwiresearch.cases import editing
+from kiwiresearch.cases import edit_history
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin.store import ATTACHMENT_ROLES, AttachmentRole
 from kiwiresearch.web.bodies import MAX_NAME
@@ -50,7 +50,7 @@ def _add_changes(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/changes")
     def changes(request: Request, case: CaseId, offset: Offset = 0) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = editing.history(found, found.tree(mode))
+            rows = edit_history.history(found, found.tree(mode))
         shown = rows[offset : offset + CHANGES_PER_PAGE]
         values: dict[str, Any] = {"total": len(rows), "offset": offset, "step": CHANGES_PER_PAGE}
         return pages.show(request, "family_changes.html", case, "changes", rows=shown, **values)

@@ -86,7 +86,7 @@ def attached_photos(
 
 
 def embedded_photo(case: Case, item: Attachment) -> str:
-    """An attached picture as part of a file; empty if it is no picture that a browser shows."""
+    """An attached picture as part of a file; empty if browsers cannot show it."""
     content = case.store.attachments.content(item.id)
     kind = media_type_of(content)
     return data_url(content, kind) if kind else ""

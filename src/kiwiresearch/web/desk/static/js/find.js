@@ -23,7 +23,7 @@ class FoundText {
       if (!isShown.has(parent)) isShown.set(parent, parent.checkVisibility() || parent.closest("details:not([open])") !== null);
       if (!isShown.get(parent)) continue;
       const around = blockOf(parent);
-      if (around !== block) this.#add("\n", null); // words of two paragraphs or cells are no phrase
+      if (around !== block) this.#add("\n", null); // a phrase does not span paragraphs or cells
       block = around;
       let start = 0;
       for (const letter of node.data) {
