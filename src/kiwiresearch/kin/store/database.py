@@ -1,4 +1,7 @@
-"""The database of a case: creates and opens it, and changes it in steps that are stored completely or not at all."""
+"""The database of a case: creates and opens it, and changes it in steps that are stored completely or not at all.
+
+The upgrades from older versions of the tables are here as well.
+"""
 
 from __future__ import annotations
 

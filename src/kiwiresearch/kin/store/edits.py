@@ -1,4 +1,7 @@
-"""Edits: what people change in a case, each with the rows it changed, so that it can be undone and redone."""
+"""Edits: what people change in a case, each with the rows it changed, so that it can be undone and redone.
+
+Undoing is the reverse of making, so both are in one file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Facts and relationships with their evidence, and conflicts between them; values are added, never changed."""
+"""Facts and relationships with their evidence, and conflicts between them; values are added, never changed.
+
+What sources say and what people decide about it are written to the same rows, which half of this file is about.
+"""
 
 from __future__ import annotations
 
