@@ -102,7 +102,7 @@ def _lead_in(fetched: Fetched, at: int) -> tuple[str, int]:
 def _by_marriage(
     record: CheckedRecord, child: ExtractedFact, wed: Sequence[MentionedPerson], born: DateRange | None
 ) -> list[MentionedPerson]:
-    """The only spouse who can be meant: of the couple that 'had a son', by the dates, or as nobody else is mentioned."""
+    """The only spouse who can be meant: of the couple that 'had a son', by the dates, or as no other is mentioned."""
     known = [person for person in wed if _is_identified(person)] or list(wed)
     if ENGLISH.couple.match(child.snippet.words.rpartition(". ")[2]) or ENGLISH.couple.match(child.snippet.words):
         return _told_just_before(child, known) or (known if len(known) == 1 else [])
