@@ -48,6 +48,8 @@ def test_pages_to_keep_have_a_button_that_prints_them(
         if not script:
             expect(button).to_be_hidden()
             continue
+        if not button.is_visible():  # in an article it is under More
+            page.locator("details:has([data-print]) > summary").click()
         page.evaluate("() => { window.print = () => { window.printed = (window.printed ?? 0) + 1; }; }")
         button.click()
         assert page.evaluate("() => window.printed") == 1, place

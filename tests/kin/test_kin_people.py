@@ -56,7 +56,7 @@ OTHERS = [
     (
         "Pope of Dorn",
         "<p>The <b>Pope of Dorn</b> is the bishop of Dorn. He rules his church, and he is old.</p>",
-        "does not describe",
+        "no sentence says who the person is",
     ),
     ("Spy Hard", "<p><b>Spy Hard</b> is a spy comedy film. He and his friend lose his hat.</p>", "does not describe"),
     (

@@ -184,7 +184,7 @@ def test_a_broken_book_is_found(desk: Workspace, prepared_home: Path, user: Path
     gone, cut, sound = _look(desk, "shelf", user)
     assert (gone.state, cut.state, sound.state) == ("broken", "broken", "fine")
     assert f"The file {str(tmp_path / 'gone.zim')!r} does not exist." in gone.message
-    assert f"The ZIM file {str(tmp_path / 'cut.zim')!r} cannot be opened: " in cut.message
+    assert f"The ZIM file {str(tmp_path / 'cut.zim')!r} is incomplete." in cut.message
     assert gone.remedy == f"kiwiresearch books remove {str(tmp_path / 'gone.zim')!r}"
 
 

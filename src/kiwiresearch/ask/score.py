@@ -167,7 +167,12 @@ def _unit_features(
         "lead": float(unit.section == 0),
         "first sentence": float(is_sentence and index == matches.first),
         "caption": float(unit.kind == "caption"),
-        "caption of something else": float(unit.kind == "caption" and not matches.says_what_is_asked(index, question)),
+        "caption of something else": float(
+            # A caption may well be what a thing is called.
+            unit.kind == "caption"
+            and question.kind not in ("definition", "topic")
+            and not matches.says_what_is_asked(index, question)
+        ),
         "table row": float(unit.kind == "row"),
         "box row": float(unit.kind == "box"),
         "box label": label,

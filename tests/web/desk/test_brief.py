@@ -14,7 +14,6 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 
-from kiwiresearch.brief.report import GAP_HEADINGS, HEADINGS
 from kiwiresearch.claims.claim import claim_from_record
 from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.messages.message import message_from_record
@@ -68,21 +67,6 @@ def test_all_parts_are_there_in_order(tree: LexborHTMLParser) -> None:
     assert links == heads
     assert links[:2] == ["#summary", "#body"]
     assert {"#definitions", "#mechanisms", "#disputes", "#numbers", "#gaps", "#bibliography"} <= set(links)
-
-
-def test_headings_are_those_of_the_files(a_run: ARun, tree: LexborHTMLParser) -> None:
-    """The page, report.html and the exports name the parts of a brief alike."""
-    report = LexborHTMLParser((a_run.path / "report.html").read_text(encoding="utf-8"))
-
-    def headings(of: LexborHTMLParser, selector: str) -> dict[str, str]:
-        return {str(node.attributes["id"]): node.text().strip() for node in of.css(selector)}
-
-    in_file, on_page = headings(report, "h2[id]"), headings(tree, ".brief section > h2")
-    assert {part: in_file[part] for part in on_page} == on_page
-    words = catalogue_in("en")
-    for part, heading in (HEADINGS | GAP_HEADINGS).items():
-        for key in (f"brief.parts.{part}", f"brief.gaps.{part}"):
-            assert not words.has(key) or words(key) == heading
 
 
 def test_every_statement_opens_to_its_claims(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:

@@ -233,7 +233,8 @@ def test_relatives_are_listed_by_birth_with_what_they_are(there: Families, owner
         births = [known[one]["birth"]["edtf"] if known[one]["birth"] else "9999" for one in of_seed]
         assert births == sorted(births), field
     facts = first(page, ".columns > div").text()
-    assert facts.count("authored source") == len(page.css(".source-kinds li"))
+    kinds = page.css(".source-kinds li")
+    assert sum("authored source" in kind.text() for kind in kinds) == len(kinds) > 0
     assert "accepted" in facts
     assert not {"quote checked", "verified", "%"} & set(facts.split()), "one status and one confidence, in words"
     assert "Living or deceased" not in first(page, "dl.facts").text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.firewall.two_quotes import OtherParentProof, check_other_parent, is_of_marriage
+from kiwiresearch.kin.firewall import OtherParentProof, check_other_parent, is_of_marriage
 from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.loop.person_match import Mention, MentionedPerson, is_short_form
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord

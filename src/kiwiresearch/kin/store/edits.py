@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import LargeBinary, Row, Table, delete, func, insert, or_, select, update
+from sqlalchemy import LargeBinary, Row, Table, delete, func, insert, or_, select, true, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
@@ -222,7 +222,7 @@ def _dependent(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
     return found
 
 
-DERIVED = frozenset({"status", "confidence", "is_fact", "preferred"})
+DERIVED = frozenset({"status", "confidence", "is_fact", "preferred", "is_living", "living_basis"})
 """Columns that the rules decide; what they decide as a consequence of an edit is undone with it, if it still holds."""
 
 
@@ -288,8 +288,10 @@ def _changed_since(db: CaseDatabase) -> BadUsage:
 
 def _set(db: CaseDatabase, table: Table, row: str, column: str, before: Any, after: Any) -> None:
     as_left = table.c[column] == before if before is not None else table.c[column].is_(None)
+    if column == "living_basis":
+        as_left = true()  # JSON cannot be compared on every engine, and this only explains `is_living`
     if db.run(update(table).where(table.c.id == row, as_left).values({column: after})).rowcount != 1:
-        if column in DERIVED and table is ASSERTION:
+        if column in DERIVED:
             return
         raise _changed_since(db)
     _note_touched(db, table, row, before, after)

@@ -259,6 +259,12 @@ class RecordStore(StorePart):
             root = canonical_id(self._db, person)
             before = living_of(self._db, root)
             values = {"is_living": IS_LIVING[status], "living_basis": dict(basis or {})}
+            known = self._db.run(select(PERSON.c.is_living, PERSON.c.living_basis).where(PERSON.c.id == root)).one()
+            self._db.note_changes(
+                ["set", "person", root, name, getattr(known, name), value]
+                for name, value in values.items()
+                if getattr(known, name) != value
+            )
             self._db.run(update(PERSON).where(PERSON.c.id == root).values(values))
             if before != status:
                 states = {"before": {"living": before}, "after": {"living": status}}

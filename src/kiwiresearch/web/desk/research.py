@@ -163,9 +163,10 @@ class JobViews:
         has_books = job.state != "queued" or self._jobs.can_do(job_id)
         if isinstance(job.request, FamilyRequest):
             step = self._last_event(job, "step")
-            return JobView(job, 0, note=str(step.get("words", "")), has_books=has_books, waiting=step.get("waiting", 0))
+            note, waiting = str(step.get("words", "")), int(str(step.get("waiting", 0)))
+            return JobView(job, 0, note=note, waiting=waiting, has_books=has_books)
         note = str(self._last_event(job, "note").get("text", ""))
-        return JobView(job, self._most(job), self._so_far(job), note, has_books)
+        return JobView(job, self._most(job), self._so_far(job), note, has_books=has_books)
 
     def unfinished(self) -> list[JobView]:
         """All jobs that are not done, the newest first, without their pages."""
@@ -182,7 +183,7 @@ class JobViews:
             return self._followed.read_progress(self._jobs.journal_file(job))
         return NO_PROGRESS
 
-    def _last_event(self, job: Job, kind: str) -> Mapping[str, Any]:
+    def _last_event(self, job: Job, kind: str) -> Mapping[str, object]:
         """The last event of a kind in an open job; empty if there is none yet."""
         if job.is_open:
             with contextlib.suppress(KiwiError):  # another server works on it
