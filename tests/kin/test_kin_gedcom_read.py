@@ -188,6 +188,8 @@ def test_husbands_and_wives_have_a_sex(head: str, sexes: tuple[str, ...], tmp_pa
     body += "0 @F1@ FAM\n1 HUSB @I1@\n1 WIFE @I2@\n0 @F2@ FAM\n1 HUSB @I3@\n0 @F3@ FAM\n1 WIFE @I3@\n"
     found = a_file(tmp_path, body, head)
     assert tuple(person(found, f"I{at}").sex for at in (1, 2, 3)) == sexes
+    unknown = a_file(tmp_path, body.replace("NAME P1\n", "NAME P1\n1 SEX U\n"), head)
+    assert person(unknown, "I1").sex == "", "the file says that it is unknown"
 
 
 def test_a_death_that_says_nothing_is_none(tmp_path: Path) -> None:

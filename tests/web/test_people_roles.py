@@ -23,7 +23,7 @@ def asked(client: httpx2.Client, method: str, template: str) -> httpx2.Response:
     is_form = not path.startswith(API_PATHS)
     headers = {"Origin": str(client.base_url).rstrip("/")} if is_form else {}
     kind = "application/x-www-form-urlencoded" if is_form else "application/json"
-    if path.endswith(("/import", "/upload")):
+    if path.endswith(("/import", "/upload", "/attachments")):
         kind = "multipart/form-data; boundary=x" if is_form else "application/zip"
     if method == "GET":
         return client.get(path)

@@ -173,12 +173,16 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
 
 
 def _sexes_by_role(file: GedcomFile) -> dict[PersonId, Sex]:
-    """The sex of those who are only husbands or only wives, which version 7 does not say any more."""
+    """The sex of those who are only husbands or only wives, which version 7 does not say any more.
+
+    Not where the file has a line for the sex: "U" says that it is unknown.
+    """
+    stated = {file.id_of("person", record.xref) for record in file.records.values() if record.first("SEX")}
     roles: dict[PersonId, set[Sex]] = {}
     for record in file.records.values():
         for line in record.all(*SEX_OF_ROLE) if record.tag == "FAM" else ():
             roles.setdefault(file.id_of("person", line.points_to), set()).add(SEX_OF_ROLE[line.tag])
-    return {person: sexes.pop() for person, sexes in roles.items() if len(sexes) == 1}
+    return {person: sexes.pop() for person, sexes in roles.items() if len(sexes) == 1 and person not in stated}
 
 
 def _with_sex(person: Person, roles: Mapping[PersonId, Sex]) -> Person:

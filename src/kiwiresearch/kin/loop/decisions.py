@@ -61,7 +61,7 @@ def resolve(
         reviewed = review_by_model(proposals, tree, model)
         proposals, notes = reviewed.proposals, reviewed.notes
     with store.step("resolver"):
-        merged, left = _merge(store, proposals)
+        merged, left = _merge(store, proposals, entered_people(tree))
     return merged, left, notes
 
 
@@ -99,7 +99,14 @@ def survivor_first(store: CaseStore, one: PersonId, other: PersonId) -> Pair:
     return first, second
 
 
-def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
+def entered_people(tree: Tree) -> frozenset[PersonId]:
+    """The people whom somebody entered by hand: who enters two people means two, so only people merge them."""
+    return frozenset(fact.person for fact in tree.facts if fact.field == "name" and fact.is_entered)
+
+
+def _merge(
+    store: CaseStore, proposals: Sequence[MergeProposal], entered: frozenset[PersonId]
+) -> tuple[tuple[str, ...], tuple[MergeProposal, ...]]:
     merged: list[str] = []
     left = []
     is_unconfirmed = unconfirmed_pairs(store)
@@ -108,6 +115,7 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
             continue
         one, other = (store.canonical(person) for person in proposal.candidate_pair)
         is_sure = proposal.recommended_action == "merge" and not proposal.vetoes and one != other
+        is_sure = is_sure and not entered & {one, other, *proposal.candidate_pair}
         if not is_sure or ordered_pair(one, other) in separated_ids(store) or is_unconfirmed(one, other):
             left.append(proposal)
             continue
