@@ -176,8 +176,9 @@ def test_the_same_steps_give_the_same_digest(
                 waiting = proposed_merges(case)
                 assert waiting, "the file tells of somebody the book knows"
                 # Not as an edit, whose hash is salted.
-                whys = dict.fromkeys(("rationale", "why_not_split", "why_not_merge"), "one name")
-                case.store.merges.undo(case.store.merges.merge(*waiting[0].pair, **whys), why="two people")
+                pair = waiting[0].pair
+                made = case.store.merges.merge(*pair, rationale="a", why_not_split="b", why_not_merge="c")
+                case.store.merges.undo(made, why="two people")
                 assert (case.store.verify_audit(), case.store.verify_rows()) == ((), ())
                 return case.store.fingerprint()
 
