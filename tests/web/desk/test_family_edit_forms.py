@@ -87,7 +87,13 @@ def test_facts_are_preferred_corrected_and_removed(owner: httpx2.Client, base: s
     page = send(owner, form_with(LexborHTMLParser(str(other.html)), 'button[value="prefer"]'), "prefer")
     assert "12 May 1850" in first_of(page, "dl.facts").text()
     mine = next(side for side in page.css(".side") if "1 May 1850" in side.text() and "12 May" not in side.text())
-    page = send(owner, form_with(LexborHTMLParser(str(mine.html)), 'input[name="instead_of"]'), value="2 May 1850")
+    page = send(
+        owner,
+        form_with(LexborHTMLParser(str(mine.html)), 'input[name="instead_of"]'),
+        value="2 May 1850",
+        note="from the register",
+    )
+    assert "from the register" in first_of(page_of(owner, f"{base}/changes"), "main").text()
     assert "2 May 1850" in first_of(page, "dl.facts").text()
     page = send(owner, form_with(page, 'button[value="remove"]'), "remove")
     assert "Your change is saved." in first_of(page, "main").text()
