@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.title_build import build_titles
+from kiwiresearch.search.title_index_builder import build_titles
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim.archive import Book, TitleEntry
 

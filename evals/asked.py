@@ -21,7 +21,7 @@ from kiwiresearch.ask.page_units import PageCache
 from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive

@@ -32,7 +32,7 @@ from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive

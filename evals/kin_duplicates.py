@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.cases.case import Case
-from kiwiresearch.kin.loop.decisions import separated_ids
+from kiwiresearch.kin.loop.evaluation import separated_ids
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.resolver import propose

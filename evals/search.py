@@ -22,7 +22,7 @@ from evals.windows import windows_of
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -20,7 +20,7 @@ def test_files_of_the_working_folder_are_not_run(tmp_path: Path) -> None:
 
 def test_a_process_goes_on_beside_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is started is noted, and ends by itself."""
-    assert system.start_detached("kiwiresearch.search.title_build", str(tmp_path / "no.zim"), str(tmp_path))
+    assert system.start_detached("kiwiresearch.search.title_index_builder", str(tmp_path / "no.zim"), str(tmp_path))
     assert system.RUNNING.pop().wait(60) == 0
 
 

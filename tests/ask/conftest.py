@@ -9,7 +9,7 @@ import pytest
 from tests.ask.question_books import Counting
 
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 
 SampleMaker = Callable[[], tuple[OpenBook, Counting]]

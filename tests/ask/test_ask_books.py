@@ -11,10 +11,10 @@ from tests.ask.question_books import NEVER, a_memory_book, asked, settings, titl
 
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
 BIRDS = {
     "Heron": "<p>A heron is a grey bird. Herons nest in reeds.</p><h2>Food</h2><p>Herons eat fish and frogs.</p>",

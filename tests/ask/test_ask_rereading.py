@@ -9,7 +9,7 @@ from evals.asked import answer_by_rule
 from tests.ask.question_books import ALWAYS, NEVER, PLAIN, a_desk, a_memory_book, settings
 
 from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.answer_kind import can_be_answer
+from kiwiresearch.ask.answer_match import can_be_answer
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.search.open_book import OpenBook

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.answer_kind import AnswerSpan, short_answer, with_other_values
+from kiwiresearch.ask.answer_match import AnswerSpan, short_answer, with_other_values
 from kiwiresearch.ask.question import read_question
 
 

@@ -11,7 +11,7 @@ from tests.ask.question_books import a_memory_book, asked, weighed
 from tests.ask.test_ask_choosing import overlap
 from tests.page.pages import a_page
 
-from kiwiresearch.ask.answer_kind import short_answer
+from kiwiresearch.ask.answer_match import short_answer
 from kiwiresearch.ask.context import passages_of
 from kiwiresearch.ask.page_units import segment_page
 from kiwiresearch.ask.question import comparison_in, read_question

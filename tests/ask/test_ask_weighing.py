@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ask.question_books import a_desk, weighed
 
-from kiwiresearch.ask.answer_kind import is_not_the_most, kind_match
+from kiwiresearch.ask.answer_match import is_not_the_most, kind_match
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.score import Strength, strength_of, unit_weights, with_page_nearness
 from kiwiresearch.ask.word_matches import word_weights

@@ -17,7 +17,7 @@ from kiwiresearch.brief.brief import (
     SourceBook,
     Statement,
     StatementGroup,
-    Sureness,
+    SupportLevel,
     TimelineMoment,
 )
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, Measure
@@ -92,7 +92,7 @@ class Making:
     def said(self, text: str, *claims: Claim, sureness: str = "supported") -> Statement:
         self.claims |= {claim.id: claim for claim in claims}
         pages = len({claim.ref for claim in claims})
-        return Statement(text, tuple(claim.id for claim in claims), cast("Sureness", sureness), pages)
+        return Statement(text, tuple(claim.id for claim in claims), cast("SupportLevel", sureness), pages)
 
     def one(self, page: str, text: str, section: str = "", sureness: str = "one source") -> Statement:
         """A statement that one page makes in just these words."""

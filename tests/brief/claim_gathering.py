@@ -15,7 +15,7 @@ from kiwiresearch.brief.composition import compose
 from kiwiresearch.brief.disputes import ClaimConflict, find_claim_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
 from kiwiresearch.brief.relevance import sentence_filter_for
-from kiwiresearch.brief.sources import BriefOrigin
+from kiwiresearch.brief.sources import BriefInput
 from kiwiresearch.brief.support import MergedClaim, merge_equivalent
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
@@ -39,7 +39,7 @@ INTRODUCTION = """
 class GatheredClaims:
     """A crawl, and all that its pages say."""
 
-    origin: BriefOrigin
+    origin: BriefInput
     claims: tuple[Claim, ...]
 
     @property
@@ -83,5 +83,5 @@ def gather_claims(*books: OpenBook | Mapping[str, str], topic: str, focus: str =
     ]
     sheets = [book.book for book in shelf]
     return GatheredClaims(
-        BriefOrigin(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims)
+        BriefInput(state, sheets, lambda ref: f"http://host/{ref.path}", "1.2.3", "sha256:f00"), tuple(claims)
     )

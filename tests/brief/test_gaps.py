@@ -6,9 +6,9 @@ import pytest
 from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Gap
+from kiwiresearch.brief.parts import gaps
 from kiwiresearch.brief.passages import UsedClaims
 from kiwiresearch.brief.report import brief_document
-from kiwiresearch.brief.themes import gaps
 from kiwiresearch.document.markdown import markdown
 
 REFERENCE = '<sup class="reference"><a href="#cite_note-1">[1]</a></sup>'

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, StatementGroup, Sureness
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, StatementGroup, SupportLevel
 from kiwiresearch.brief.legend import LABELS, setting_row
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.document.markdown import markdown
@@ -316,7 +316,7 @@ def test_the_settings_are_listed() -> None:
 def test_the_labels_are_explained_once() -> None:
     """One short section says what support, hedging and confidence mean, and explains every label."""
     found = part(bronze_age(), "How to read this brief")
-    assert re.findall(r"^- \*\*([a-z ]+)\*\*: ", found, re.MULTILINE) == list(LABELS) == list(get_args(Sureness))
+    assert re.findall(r"^- \*\*([a-z ]+)\*\*: ", found, re.MULTILINE) == list(LABELS) == list(get_args(SupportLevel))
     assert re.findall(r"^\*\*(\w+)\*\*: ", found, re.MULTILINE) == ["Support", "Hedged", "Confidence"]
 
 
@@ -369,7 +369,7 @@ def test_every_sentence_is_cited() -> None:
     text = text_of(brief).partition("## What Wikipedia")[0]
     running = [*brief.summary, *(one for group in brief.body for one in group.statements)]
     cited = rf"\]\(zim://{BOOK}/[^)]+\)(?:; and \d+ more pages?)?"
-    sure = rf"{cited}; \*({'|'.join(get_args(Sureness))})\*"
+    sure = rf"{cited}; \*({'|'.join(get_args(SupportLevel))})\*"
     lists = text.partition("## Key Concepts")[2]
     alone = [group.statements[0].text for group in brief.mechanisms if len(group.statements) == 1]
     listed = [item.sureness for item in brief.statements()[len(running) :] if item.text not in alone]

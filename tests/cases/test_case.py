@@ -22,11 +22,11 @@ from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefus
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.privacy.redaction import ShownTree
-from kiwiresearch.kin.report.family_case import ReportInput
+from kiwiresearch.kin.report.report_input import ReportInput
 from kiwiresearch.kin.report.summary import summary
 from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.source import PersonQuery
-from kiwiresearch.kin.store.location import locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import locked_folder
 from kiwiresearch.kin.tree import Person
 
 HEAD = "0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"

@@ -31,7 +31,7 @@ from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.store import case as case_module
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.database import CaseDatabase
-from kiwiresearch.kin.store.location import CaseSchemas
+from kiwiresearch.kin.store.locks_and_schemas import CaseSchemas
 from kiwiresearch.kin.store.tables import AUDIT_HEAD
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder

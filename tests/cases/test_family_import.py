@@ -12,12 +12,12 @@ from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, named, open_family, researcher, run, waiting, write_family
 
 from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.imports import Imported, import_gedcom
-from kiwiresearch.cases.kept_files import import_records, keep_media, kept_records
+from kiwiresearch.cases.import_log import import_records, keep_media, kept_records
+from kiwiresearch.cases.imports import ImportResult, import_gedcom
 from kiwiresearch.cases.review import accept_merge, proposed_merges
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.gedcom.kept import TagCount
+from kiwiresearch.kin.gedcom.kept_lines import TagCount
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.search.open_book import OpenBook
@@ -224,7 +224,7 @@ COUSIN = """\
 """
 
 
-def imported(store: CaseStore, folder: Path, text: str, name: str = "tree.ged") -> Imported:
+def imported(store: CaseStore, folder: Path, text: str, name: str = "tree.ged") -> ImportResult:
     file = folder / name
     file.write_text(text)
     return import_gedcom(store, file)

@@ -15,7 +15,7 @@ from kiwiresearch.cases.case import now
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import locked_folder
 from kiwiresearch.kin.tree import row_id
 
 RunCommand = Callable[..., tuple[int, str, str]]

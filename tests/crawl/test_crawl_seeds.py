@@ -26,7 +26,7 @@ from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import StartStep, VisitStep, step_from_record, step_record
 from kiwiresearch.messages import Message, message_record
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 
 SENSES = {

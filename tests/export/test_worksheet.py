@@ -24,7 +24,7 @@ from kiwiresearch.export.exporter import export
 from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, place_of
 from kiwiresearch.export.findings import read_findings
 from kiwiresearch.export.questions import GAP, QuestionKind, WorksheetQuestion
-from kiwiresearch.export.usable import is_usable
+from kiwiresearch.export.sentence_filter import is_usable
 from kiwiresearch.export.worksheet import ENGLISH_RULES, GAP_RULES, Worksheet, make_worksheet
 from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
 from kiwiresearch.export.worksheet_patterns import pattern

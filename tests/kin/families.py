@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.report.family_case import MergeEntry, ReportInput, SearchEntry, ShownConflict, ShownValue, Stop
+from kiwiresearch.kin.report.report_input import MergeEntry, ReportInput, SearchEntry, ShownConflict, ShownValue, Stop
 from kiwiresearch.kin.tree import (
     Evidence,
     Fact,

@@ -11,7 +11,7 @@ from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.researcher import Researcher
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.sources.source import EvidenceSource, FetchedRecord, PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.queues import FrontierItem
 from kiwiresearch.kin.tree import LivingStatus, Person, Tree
@@ -172,7 +172,7 @@ def waiting(store: CaseStore) -> list[FrontierItem]:
 class RecordingSource:
     """A source that records its queries, and answers like the one behind it or raises what a test sets."""
 
-    def __init__(self, name: str, tier: int = 1, problem: Exception | None = None, found: Sequence[Fetched] = ()):
+    def __init__(self, name: str, tier: int = 1, problem: Exception | None = None, found: Sequence[FetchedRecord] = ()):
         self.id = name
         self.tier = tier
         self.problem = problem
@@ -180,13 +180,13 @@ class RecordingSource:
         self.queries: list[PersonQuery] = []
         self.locators: list[str] = []
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         self.queries.append(query)
         if self.problem:
             raise self.problem
         return self.found
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         self.locators.append(locator)
         if self.problem:
             raise self.problem

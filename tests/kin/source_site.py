@@ -15,8 +15,8 @@ from tests.http_servers import Handle, Request, answer, serving
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, user_agent
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import Clock, PluginMemory
 from kiwiresearch.kin.sources.registry import read_plugin
+from kiwiresearch.kin.sources.request_limits import Clock, PluginMemory
 from kiwiresearch.kin.sources.transport import Transport
 
 START = 1_800_000_000.0

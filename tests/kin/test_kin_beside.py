@@ -14,7 +14,7 @@ from kiwiresearch.kin.firewall.check import check_relative
 from kiwiresearch.kin.lineage import parse_ancestor_label
 from kiwiresearch.kin.loop.source_records import CheckedFact, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.sources.source import Fetched
+from kiwiresearch.kin.sources.source import FetchedRecord
 from kiwiresearch.kin.tree import FieldName, Source
 from kiwiresearch.text.dates.mentions import dates_in
 
@@ -41,7 +41,7 @@ def facts_by_relative(html: str) -> dict[str, list[tuple[str, str]]]:
     """What passed the firewall about each relative."""
     page = page_of(OPENING + html)
     record = check_record(
-        Fetched(Source("s", "zim://book/John_Carter", "Wikipedia"), page.text, read_person(page), page)
+        FetchedRecord(Source("s", "zim://book/John_Carter", "Wikipedia"), page.text, read_person(page), page)
     )
     assert record is not None
     found: dict[str, list[tuple[str, str]]] = {}

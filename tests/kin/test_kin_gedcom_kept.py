@@ -11,7 +11,7 @@ import pytest
 from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.kin.gedcom.dates import Version
-from kiwiresearch.kin.gedcom.kept import kept_from_json, kept_json, with_ids
+from kiwiresearch.kin.gedcom.kept_lines import kept_from_json, kept_json, with_ids
 from kiwiresearch.kin.gedcom.kept_privacy import ShownRecords, shown_records
 from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, decode, records
 from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.gedcom import lines, reader
 from kiwiresearch.kin.gedcom.dates import read_date, write_date
-from kiwiresearch.kin.gedcom.kept import TagCount
+from kiwiresearch.kin.gedcom.kept_lines import TagCount
 from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
 from kiwiresearch.kin.tree import Fact, Person
 

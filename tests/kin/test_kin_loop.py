@@ -19,7 +19,7 @@ from kiwiresearch.kin.loop.queries import Priority, earliness_at
 from kiwiresearch.kin.loop.researcher import is_time_to_decide
 from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery
+from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.search.open_book import OpenBook
 
@@ -189,11 +189,11 @@ class ReportingSource(BookSource):
 
     log: Path
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         self._report(locator)
         return super().fetch(locator)
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         self._report(query.name)
         return super().search(query)
 
@@ -267,7 +267,7 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
     a_case(tmp_path).close()
 
     class Deadly(BookSource):
-        def fetch(self, locator: str) -> Fetched:
+        def fetch(self, locator: str) -> FetchedRecord:
             if locator.endswith("Dorothea_Vance"):
                 raise MemoryError
             return super().fetch(locator)
@@ -289,7 +289,7 @@ def test_an_interruption_does_not_count_against_an_item(tmp_path: Path, book: Op
     with a_case(tmp_path) as store:
 
         class Stopped(BookSource):
-            def fetch(self, locator: str) -> Fetched:
+            def fetch(self, locator: str) -> FetchedRecord:
                 raise cause
 
         one = researcher(store, book, books=Stopped([book]))

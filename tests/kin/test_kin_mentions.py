@@ -18,7 +18,7 @@ from tests.kin.loop_family import (
     write_family,
 )
 
-from kiwiresearch.kin.loop.decisions import resolve
+from kiwiresearch.kin.loop.evaluation import resolve
 from kiwiresearch.kin.loop.person_match import group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact
 from kiwiresearch.kin.resolve.pairs import are_different_pages

@@ -14,7 +14,7 @@ from kiwiresearch.kin.firewall.two_quotes import OtherParentProof, check_other_p
 from kiwiresearch.kin.loop.other_parents import other_parents
 from kiwiresearch.kin.loop.person_match import group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
-from kiwiresearch.kin.sources import Fetched
+from kiwiresearch.kin.sources import FetchedRecord
 from kiwiresearch.kin.tree import Source
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.text.dates import DateRange, dates_in
@@ -27,7 +27,7 @@ TWO_WIVES = "<p>Carter married Ruth Hay in 1830. In 1850 Carter married Eve Ston
 def record(html: str) -> CheckedRecord:
     entry = Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", (LEAD + html).encode())
     page = read_page(entry)
-    checked = check_record(Fetched(Source("s", "zim://book/John_Carter", "book"), page.text, page=page))
+    checked = check_record(FetchedRecord(Source("s", "zim://book/John_Carter", "book"), page.text, page=page))
     assert checked is not None
     return checked
 

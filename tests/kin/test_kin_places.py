@@ -12,7 +12,7 @@ from tests.kin.cases import a_source, dump, now, said
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, StoreUnreachable
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import CaseSchemas
+from kiwiresearch.kin.store.locks_and_schemas import CaseSchemas
 from kiwiresearch.kin.store.queues import FrontierItem
 
 Place = Callable[[], Path | str]

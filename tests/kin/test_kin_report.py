@@ -16,7 +16,9 @@ from tests.kin.families import Making, vale_family
 
 from kiwiresearch.kin.conflict import CompetingValue, Conflict
 from kiwiresearch.kin.conflict import ValueRank as Place
-from kiwiresearch.kin.report.family_case import (
+from kiwiresearch.kin.report.proof import support_for
+from kiwiresearch.kin.report.report import family_document, family_markdown, family_page, style
+from kiwiresearch.kin.report.report_input import (
     MergeEntry,
     ReportInput,
     SearchEntry,
@@ -25,8 +27,6 @@ from kiwiresearch.kin.report.family_case import (
     Stop,
     shown_conflict,
 )
-from kiwiresearch.kin.report.proof import support_for
-from kiwiresearch.kin.report.report import family_document, family_markdown, family_page, style
 from kiwiresearch.kin.tree import Person, Tree
 from kiwiresearch.messages.message import Message
 

@@ -10,8 +10,8 @@ from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.report.by_model import fault_of, summary_prompt, write_summary
-from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.report import family_document, family_page
+from kiwiresearch.kin.report.report_input import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.summary import SummarySentence, summary
 
 LIFE = SummarySentence(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kin.cases import now
 
-from kiwiresearch.kin.loop.decisions import decide, resolve
+from kiwiresearch.kin.loop.evaluation import decide, resolve
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import FieldName, Source

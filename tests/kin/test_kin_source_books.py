@@ -13,9 +13,9 @@ from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.kin.sources.books import BookSource, likeness
-from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.sources.source import EvidenceSource, FetchedRecord, PersonQuery
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -33,7 +33,7 @@ def memory_books() -> BookSource:
     return BookSource([OpenBook(MemoryArchive(PAGES, OTHER_NAMES))], accessed_at="2026-01-01T00:00:00Z")
 
 
-def titles(found: Sequence[Fetched]) -> list[str]:
+def titles(found: Sequence[FetchedRecord]) -> list[str]:
     return [one.source.title for one in found]
 
 

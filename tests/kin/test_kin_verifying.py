@@ -14,7 +14,7 @@ from kiwiresearch.kin.loop.case_model import verify_by_model
 from kiwiresearch.kin.loop.record_writer import store_record
 from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading, Snippet
-from kiwiresearch.kin.sources.source import Fetched
+from kiwiresearch.kin.sources.source import FetchedRecord
 from kiwiresearch.kin.tree import FieldName, Source
 from kiwiresearch.zim.archive import EntryRef
 
@@ -31,7 +31,7 @@ def a_record(*facts: ExtractedFact) -> CheckedRecord:
     guess = Hypothesis("parental_discovery", "a father of that name", "Jr.", 0.8, ("Tom Lee Sr.",))
     ref = EntryRef(BookId("book"), "Ann_Lee")
     read = PersonReading(ref, "Ann Lee", is_person=True, why="told", name="Ann Lee", sex="female", facts=facts)
-    record = check_record(Fetched(SOURCE, TEXT, replace(read, hypotheses=(guess,))))
+    record = check_record(FetchedRecord(SOURCE, TEXT, replace(read, hypotheses=(guess,))))
     assert record is not None
     return record
 

@@ -13,7 +13,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.sources.factory import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.registry import load_plugins
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery
+from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
 from kiwiresearch.kin.sources.wikidata import GREGORIAN, JULIAN, Moment, WikidataSource
 from kiwiresearch.kin.sources.wikidata_queries import literal
 from kiwiresearch.text.dates.mentions import dates_in
@@ -35,7 +35,7 @@ def source(request: pytest.FixtureRequest, site: Site) -> WikidataSource:
     return WikidataSource(plugin, gate_to(site, plugin))
 
 
-def facts_of(fetched: Fetched, field: str) -> list[ExtractedFact]:
+def facts_of(fetched: FetchedRecord, field: str) -> list[ExtractedFact]:
     assert fetched.reading is not None
     return [fact for fact in fetched.reading.facts if fact.field == field]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive

@@ -11,7 +11,7 @@ from tests.llm.scripted import ScriptedModel, ScriptLine
 from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 
 from kiwiresearch.errors import BadReply, KiwiError, ModelUnreachable, PromptTooLong
-from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for, usable_phrases
+from kiwiresearch.search.model_phrases import PhraseCache, is_ambiguous, phrases_for, usable_phrases
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.shelf_search import SearchHelpers, SearchOptions, search_books

@@ -11,8 +11,8 @@ from tests.llm.scripted import ScriptedModel
 from tests.search.shelves import Noting, titles
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for
 from kiwiresearch.search.interpretation import corrected_query
+from kiwiresearch.search.model_phrases import PhraseCache, is_ambiguous, phrases_for
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.shelf_search import search_books

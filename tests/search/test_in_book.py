@@ -13,8 +13,8 @@ from tests.search.shelves import Noting, titles
 from kiwiresearch.search.book_search import BookSearch
 from kiwiresearch.search.open_book import SERVED_EFFORT, OpenBook, SearchEffort
 from kiwiresearch.search.query import Hit, parse_query
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
 Ready = Callable[..., OpenBook]
 

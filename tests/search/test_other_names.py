@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.search.shelves import Noting, titles
 
+from kiwiresearch.search.candidates import find_candidates
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
-from kiwiresearch.search.recall import find_candidates
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.book_search import BookSearch
+from kiwiresearch.search.candidates import SearchCandidate
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Score, parse_query
 from kiwiresearch.search.rank import QueryScorer, TextMatch, title_points
-from kiwiresearch.search.recall import SearchCandidate
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
 
 PAGES = {

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from tests.search.shelves import Noting
 
+from kiwiresearch.search.candidates import SearchCandidate, find_candidates
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
-from kiwiresearch.search.recall import SearchCandidate, find_candidates
-from kiwiresearch.search.title_build import build_titles
+from kiwiresearch.search.title_index_builder import build_titles
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Match
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
 PAGES = {
     "Galaxy": "<p>A system of stars, gas and dust.</p>",

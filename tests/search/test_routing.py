@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.search.ambiguity import TTL_S, PhraseCache
+from kiwiresearch.search.model_phrases import TTL_S, PhraseCache
 
 
 class Clock:

@@ -14,8 +14,8 @@ import pytest
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import BadSettings, BadUsage, NotOffered
-from kiwiresearch.search import title_build
-from kiwiresearch.search.title_build import IndexBuild, build_titles, titles_file
+from kiwiresearch.search import title_index_builder
+from kiwiresearch.search.title_index_builder import IndexBuild, build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import TitleEntry
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
@@ -127,9 +127,9 @@ CHILD = """
 import os, signal, sys
 from pathlib import Path
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.search import title_build
+from kiwiresearch.search import title_index_builder
 from kiwiresearch.zim.libzim import LibzimArchive
-title_build.BATCH = 50
+title_index_builder.BATCH = 50
 zim, file, task, at = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 def progress(done, total):
     if task == "die" and done >= at:
@@ -141,7 +141,7 @@ if task == "full":
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (at, at))
 try:
-    print(title_build.build_titles(LibzimArchive(zim), file, progress=progress).state)
+    print(title_index_builder.build_titles(LibzimArchive(zim), file, progress=progress).state)
 except KiwiError as problem:
     print(problem)
 """
@@ -237,7 +237,7 @@ def test_gathered_rows_that_cannot_be_read_are_gathered_again(
     archive: LibzimArchive, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the rows of an earlier build turn out to be damaged, the build begins again."""
-    monkeypatch.setattr(title_build, "BATCH", 50)
+    monkeypatch.setattr(title_index_builder, "BATCH", 50)
     build_titles(archive, file, limit=300)
     rows = file.with_name(file.name + ".rows")
     data = bytearray(rows.read_bytes())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import BookMaker
 
-from kiwiresearch.search.title_build import build_titles, titles_file
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim import LibzimArchive
 

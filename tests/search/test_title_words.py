@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 from tests.zim.memory import MemoryArchive
 
-from kiwiresearch.search.title_build import build_titles
+from kiwiresearch.search.title_index_builder import build_titles
 from kiwiresearch.search.titles import MAX_PER_LENGTH, Correction, TitleIndex, open_titles, slips
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -15,8 +15,8 @@ from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import IndexStale
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.title_build import build_titles, titles_file
-from kiwiresearch.search.title_letters import TitleRow
+from kiwiresearch.search.alphabetical_titles import TitleRow
+from kiwiresearch.search.title_index_builder import build_titles, titles_file
 from kiwiresearch.search.titles import MAX_ALL_ROWS, TitleIndex, open_titles
 from kiwiresearch.zim.archive import Book, TitleEntry
 from kiwiresearch.zim.libzim import LibzimArchive

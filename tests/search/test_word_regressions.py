@@ -9,10 +9,10 @@ import pytest
 from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.book_search import BookSearch, snippet
+from kiwiresearch.search.candidates import find_candidates
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import MAX_CHARS, MAX_WORDS, parse_query
 from kiwiresearch.search.rank import title_points
-from kiwiresearch.search.recall import find_candidates
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import occurrences, plain_lower, words_in
 

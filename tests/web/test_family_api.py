@@ -23,7 +23,7 @@ from kiwiresearch.cases.review import living_record, merges_record
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import locked_folder
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.web import family_files
 

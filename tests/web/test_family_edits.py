@@ -19,7 +19,7 @@ from kiwiresearch.cases.case_location import CASE_FILE
 from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.cases.verification import verify_case
-from kiwiresearch.kin.store.location import locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import locked_folder
 
 
 @pytest.fixture(scope="module")

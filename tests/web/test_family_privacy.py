@@ -26,7 +26,7 @@ from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest, Job, request_from_record
 from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES
-from kiwiresearch.kin.store.location import locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import locked_folder
 from kiwiresearch.web.guard.identity import FamilyAccess
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.server import check_serve_settings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.search.title_build import main
+from kiwiresearch.search.title_index_builder import main
 from kiwiresearch.system import RUNNING, FileLock
 from kiwiresearch.workspace import models
 from kiwiresearch.workspace.models import TitleIndexes
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written_costs_the_index_only(
 def test_the_process_beside_the_work_builds_the_index(archive: LibzimArchive, indexes: TitleIndexes) -> None:
     """Given a book and a folder it leaves the whole index there, and says nothing."""
     folder = indexes.file(archive).parent
-    command = [sys.executable, "-P", "-m", "kiwiresearch.search.title_build", archive.book.source, str(folder)]
+    command = [sys.executable, "-P", "-m", "kiwiresearch.search.title_index_builder", archive.book.source, str(folder)]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert indexes.build(archive).state == "kept"
@@ -135,7 +135,7 @@ def test_a_served_book_has_no_index(
     sample_zim: Path, indexes: TitleIndexes, kiwix_serve: Callable[..., str], tmp_path: Path
 ) -> None:
     """A server does not give its titles: search works from what it offers (R247)."""
-    from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+    from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 
     server = KiwixServer(kiwix_serve(sample_zim))
     archive = ServeArchive(server, server.catalogue()[0])

@@ -14,8 +14,8 @@ from tests.zim.remote_books import remote_book
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
 ODD = (
     "What?",

@@ -12,7 +12,7 @@ from tests.zim.newer_serve import UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, PageNotFound, RedirectLoop
 from kiwiresearch.zim.integrity import FileChecks
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
 
 PAGES = {

@@ -15,8 +15,8 @@ from tests.zim.films import LARGE, SIZES, SMALL, Counted, a_book_of_films, film
 from tests.zim.newer_serve import NewerServe
 
 from kiwiresearch.errors import BookUnreachable
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
 LITTLE = 128 * 1024
 """More than finding an entry takes, much less than the smallest of the films."""

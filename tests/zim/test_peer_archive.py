@@ -16,7 +16,7 @@ from tests.zim.remote_books import Wire
 from kiwiresearch.errors import KiwiError, NotOffered, PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.open_book import OpenBook, peer_titles
-from kiwiresearch.search.title_build import build_titles
+from kiwiresearch.search.title_index_builder import build_titles
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim import peer
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book

@@ -16,6 +16,7 @@ from tests.zim.memory import MemoryArchive
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.integrity import FileChecks
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.paths import find_path, near_titles
 from kiwiresearch.zim.policy import (
@@ -29,7 +30,6 @@ from kiwiresearch.zim.policy import (
     with_policy,
     without_policy,
 )
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 

@@ -15,7 +15,7 @@ from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, BookUnreachable, PageNotFound
 from kiwiresearch.zim.integrity import FileChecks
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 

@@ -23,8 +23,8 @@ from tests.http_servers import (
 from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe
 
 from kiwiresearch.errors import BookUnreachable
-from kiwiresearch.zim import serve
-from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim import kiwix_serve
+from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.sources import parse_xml, serve_root
 
 
@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[Handle, str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_server_that_misbehaves_is_left_with_a_sentence(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that is silent, drips, breaks off or never stops is not waited for without end."""
-    monkeypatch.setattr(serve, "MAX_BYTES", 3 * 2**20)
+    monkeypatch.setattr(kiwix_serve, "MAX_BYTES", 3 * 2**20)
     handle, words = FAULTS[fault]
     timeout_s = 0.2 if handle in (silent, DRIPS["headers"]) else 20.0
     with serving(handle) as address, contextlib.closing(KiwixServer(address, timeout_s=timeout_s)) as server:

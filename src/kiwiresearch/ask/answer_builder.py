@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, Passage, key_of
-from kiwiresearch.ask.answer_kind import AnswerSpan, can_be_answer, short_answer, with_other_values
+from kiwiresearch.ask.answer_match import AnswerSpan, can_be_answer, short_answer, with_other_values
 from kiwiresearch.ask.context import AskContext, answer_book, answer_units
 from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiwiresearch.ask.answer_kind import pattern_of
+from kiwiresearch.ask.answer_match import pattern_of
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import BoxMeasure, ComparedThings, ComparisonDirection, Question, question_words
 from kiwiresearch.ask.word_matches import LIFE

@@ -43,7 +43,7 @@ KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
 KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|keys?|sources?", re.IGNORECASE)
 """Citation marks as models write them: a key, an invented key, or a number."""
 
-BEHIND_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
+AFTER_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
 """Marks after a full stop are moved before it, so that they stay with their own sentence."""
 
 OPEN_GROUP = re.compile(r"\s*[\[【(][^\[\]【】()\n]{0,80}[\])】]?$|(?<=[\]】])\(\S{0,300}$")
@@ -108,7 +108,7 @@ class SentenceCutter:
             return
         marker = MARKER.match(line)
         opens: LineStart = "item" if marker else "line"
-        body = BEHIND_STOP.sub(r"\2\1", LINK.sub(_unlinked, line[marker.end() if marker else 0 :]))
+        body = AFTER_STOP.sub(r"\2\1", LINK.sub(_unlinked, line[marker.end() if marker else 0 :]))
         starts = [0] if self._by_line else sentence_starts(body, (), self._language)
         for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(body)], strict=True)):
             if index < self._count:

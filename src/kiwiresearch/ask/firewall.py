@@ -21,8 +21,8 @@ from kiwiresearch.claims import (
     adds_view_holders,
     begins_with_pronoun,
     content_stems,
-    denies,
     fact_language,
+    has_negation,
     name_key,
     name_words,
     names_in,
@@ -271,8 +271,8 @@ class SentenceJudge:
         return content_stems(text, self.language) - {stem(word) for word in REPORTING}
 
     def _changes_denial(self, text: str, support: Sequence[PassageSentence]) -> bool:
-        denied = [denies(self._relevant_clauses(text, source), self.language) for source in support]
-        if not denies(text, self.language):
+        denied = [has_negation(self._relevant_clauses(text, source), self.language) for source in support]
+        if not has_negation(text, self.language):
             return denied[0]
         mine = self._stems(text)
         copied = [sentence for sentence in support if len(sentence.stems & mine) >= COPIED * len(sentence.stems)]
@@ -280,7 +280,7 @@ class SentenceJudge:
         return not any(denied) or not as_often
 
     def _denials(self, text: str) -> int:
-        return sum(denies(word, self.language) for word in WORD.findall(text))
+        return sum(has_negation(word, self.language) for word in WORD.findall(text))
 
     def _relevant_clauses(self, text: str, source: PassageSentence) -> str:
         """A sentence without its asides, unless they share words with the text."""

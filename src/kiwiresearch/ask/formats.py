@@ -86,15 +86,15 @@ def _words(part: BodyPart) -> str:
         return part.words
     if isinstance(part, Headline):
         return f"**{escaped(part.words)}**"
-    text = _emphasised(part.before, part.short, part.behind) if part.short else escaped(part.behind)
+    text = _emphasised(part.before, part.short, part.after) if part.short else escaped(part.after)
     return f"{text} {part.marks}".rstrip()
 
 
-def _emphasised(before: str, short: str, behind: str) -> str:
+def _emphasised(before: str, short: str, after: str) -> str:
     """The sentence with the few words that are the answer in bold; spaces stay outside."""
     inner = short.strip()
     left = before + short[: len(short) - len(short.lstrip())]
-    right = short[len(short.rstrip()) :] + behind
+    right = short[len(short.rstrip()) :] + after
     gap_left = " " if left[-1:].isspace() else ""
     gap_right = " " if right[:1].isspace() else ""
     return f"{escaped(left)}{gap_left}**{escaped(inner)}**{gap_right}{escaped(right)}".strip()

@@ -44,7 +44,7 @@ class QuotedSentence:
 
     before: str
     short: str
-    behind: str
+    after: str
     sources: tuple[NumberedSource, ...]
 
     @property
@@ -269,8 +269,8 @@ def _sentence(line: AnswerSentence, span: tuple[int, int], sources: dict[str, Nu
     text = line.text.rstrip()
     start, end = span if text[slice(*span)].strip() else (0, 0)
     cited = tuple(sources[key] for key in line.keys if key in sources)
-    before, short, behind = map(on_one_line, (text[:start], text[start:end], text[end:]))
-    return QuotedSentence(before, short, behind, cited)
+    before, short, after = map(on_one_line, (text[:start], text[start:end], text[end:]))
+    return QuotedSentence(before, short, after, cited)
 
 
 def _near(pages: Sequence[ExaminedPage]) -> tuple[ExaminedPage, ...]:

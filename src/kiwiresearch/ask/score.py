@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.ask.answer import ExaminedPage, Route, YesNo
-from kiwiresearch.ask.answer_kind import gives_reason, is_not_the_most, kind_match
+from kiwiresearch.ask.answer_match import gives_reason, is_not_the_most, kind_match
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.word_matches import NearbyWords, WeightedWord, WordMatches

@@ -9,7 +9,7 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas, shards_fingerprint
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
-    from kiwiresearch.atlas.database import ResultPage, ResultWindow
+    from kiwiresearch.atlas.database import ResultSlice, ResultWindow
     from kiwiresearch.atlas.families import FAMILIES
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.kinds import AREAS, SUBJECTS, PageKind, page_kinds, pages_of_kind

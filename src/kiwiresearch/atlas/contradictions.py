@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from kiwiresearch.atlas.atlas import Atlas, Recipe, book_language
-from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, save_query, select_page, sql_literal
+from kiwiresearch.atlas.database import AtlasDatabase, ResultSlice, ResultWindow, save_query, select_page, sql_literal
 from kiwiresearch.atlas.facts import UniqueFact, fact_words, facts_of, lives_in
 from kiwiresearch.atlas.records import checked_claim, fact_of_person
 from kiwiresearch.brief import compared_sentence
@@ -308,7 +308,7 @@ class ContradictionFilter:
     """The title or path of the page of one of the sides."""
 
 
-def contradictions(atlas: Atlas, filter: ContradictionFilter, window: ResultWindow) -> ResultPage:  # noqa: A002
+def contradictions(atlas: Atlas, filter: ContradictionFilter, window: ResultWindow) -> ResultSlice:  # noqa: A002
     """Some contradictions: by kind, dates before numbers, the largest gap first."""
     text = "lower(concat_ws(' ', title, attribute, a_text, b_text))"
     conditions = {

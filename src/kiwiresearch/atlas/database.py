@@ -202,7 +202,7 @@ class ResultWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPage:
+class ResultSlice:
     """Some of the rows, and the total number."""
 
     rows: tuple[Mapping[str, Any], ...]
@@ -219,7 +219,7 @@ def select_page(
     order: str,
     window: ResultWindow,
     columns: Sequence[str] = (),
-) -> ResultPage:
+) -> ResultSlice:
     """The rows of a table that meet all conditions, with all or some columns; `order` must be unambiguous."""
     where = " AND ".join(f"({condition})" for condition, _ in chosen) or "true"
     values = [value for _, several in chosen for value in several]
@@ -229,7 +229,7 @@ def select_page(
         f"SELECT {wanted} FROM {table} WHERE {where} ORDER BY {order} LIMIT {window.limit} OFFSET {window.offset}",
         values,
     )
-    return ResultPage(tuple(clean_row(row) for row in rows), total, window.offset)
+    return ResultSlice(tuple(clean_row(row) for row in rows), total, window.offset)
 
 
 def search_words(text: str) -> list[str]:

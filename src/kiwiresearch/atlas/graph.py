@@ -14,9 +14,9 @@ from kiwiresearch.bulk import BookIdentity
 if TYPE_CHECKING:
     import numpy as np
 
-    Numbers = np.ndarray[Any, np.dtype[np.int32]]
-    Chosen = np.ndarray[Any, np.dtype[np.bool_]]
-    Shares = np.ndarray[Any, np.dtype[np.float64]]
+    IntArray = np.ndarray[Any, np.dtype[np.int32]]
+    BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
+    FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 SQL_TEXT_PLACES = ", ".join(
     map(sql_literal, ("lead", "body", "list", "table", "caption", "infobox", "see also", "hatnote"))
@@ -34,7 +34,7 @@ class Edges:
     links: int
     file: Path
 
-    def chunks(self) -> Iterator[tuple[Numbers, Numbers]]:
+    def chunks(self) -> Iterator[tuple[IntArray, IntArray]]:
         """The sources and targets of the links, in chunks that are always the same."""
         import numpy as np
 
@@ -86,7 +86,7 @@ def _copy(database: AtlasDatabase, pairs: Path, file: Path, pages: int, links: i
             out.write(np.column_stack([part["source"], part["target"]]).astype("<i4").tobytes())
 
 
-def connected_groups(edges: Edges, among: Chosen | None = None) -> Numbers:
+def connected_groups(edges: Edges, among: BoolArray | None = None) -> IntArray:
     """For each page the first page of its connected group; with `among`, only these pages and links between them count.
 
     All other pages are groups of their own. In each round, groups joined by a link are merged under the lower
@@ -94,7 +94,7 @@ def connected_groups(edges: Edges, among: Chosen | None = None) -> Numbers:
     """
     import numpy as np
 
-    first: Numbers = np.arange(edges.pages, dtype=np.int32)
+    first: IntArray = np.arange(edges.pages, dtype=np.int32)
     while True:
         before = first.copy()
         for sources, targets in edges.chunks():
@@ -123,7 +123,7 @@ DIGITS = 9
 """Ranks are rounded to this many decimals."""
 
 
-def pagerank(edges: Edges) -> Shares:
+def pagerank(edges: Edges) -> FloatArray:
     """The rank of each page, 1 for the average page; identical to the bit on every machine.
 
     Sums are computed in the order of the links, whatever the number of cores and the size of the chunks.
@@ -151,7 +151,7 @@ def pagerank(edges: Edges) -> Shares:
     return np.round(rank * pages, DIGITS)
 
 
-def _total(values: Shares) -> float:
+def _total(values: FloatArray) -> float:
     """The sum from left to right, since numpy's `sum` adds in a different order on other processors."""
     import numpy as np
 

@@ -10,7 +10,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 
 from kiwiresearch.atlas.atlas import Atlas, Recipe, book_language
-from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, save_query, select_page
+from kiwiresearch.atlas.database import AtlasDatabase, ResultSlice, ResultWindow, save_query, select_page
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.codec import toml_data
 from kiwiresearch.text import two_letter_code
@@ -170,7 +170,7 @@ def page_kinds(atlas: Atlas) -> tuple[PageKind, ...]:
         return tuple(PageKind(*row) for row in database.stream(query))
 
 
-def pages_of_kind(atlas: Atlas, subject: str, window: ResultWindow) -> ResultPage:
+def pages_of_kind(atlas: Atlas, subject: str, window: ResultWindow) -> ResultSlice:
     """The pages about one kind of thing, by title."""
     with atlas.database(files=atlas.files(SUBJECTS)) as database:
         chosen = [("subject = ?", [subject])]

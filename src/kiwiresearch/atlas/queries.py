@@ -12,7 +12,7 @@ from kiwiresearch.atlas.contradictions import CONTRADICTIONS, contradiction_coun
 from kiwiresearch.atlas.database import (
     AtlasDatabase,
     Condition,
-    ResultPage,
+    ResultSlice,
     ResultWindow,
     Row,
     clean_row,
@@ -40,7 +40,7 @@ SQL_ORDERS: dict[RankOrder, str] = {
 RANK_COLUMNS = ("path", "title", "kind", "words", "references", "linked", "linking", "rank")
 
 
-def ranked_pages(atlas: Atlas, by: RankOrder, words: str, window: ResultWindow) -> ResultPage:
+def ranked_pages(atlas: Atlas, by: RankOrder, words: str, window: ResultWindow) -> ResultSlice:
     """The pages whose titles contain all words, the most authoritative, most linked or best referenced first."""
     chosen: list[Condition] = [("kind <> 'redirect'", ())]
     chosen += [("contains(lower(title), lower(?))", [word]) for word in search_words(words)]
@@ -55,7 +55,7 @@ MAX_NAMED = 5
 PAGE_FIELDS = ("path", "title", "words", "linked", "linking")
 
 
-def edge_pages(atlas: Atlas, of: EdgeKind, window: ResultWindow) -> ResultPage:
+def edge_pages(atlas: Atlas, of: EdgeKind, window: ResultWindow) -> ResultSlice:
     """One kind of edge, the largest first."""
     with atlas.database(files=atlas.files(GRAPH)) as database:
         if of == "orphans":
@@ -70,7 +70,7 @@ def _page(row: Mapping[str, Any]) -> Row:
     return {name: row[name] for name in PAGE_FIELDS}
 
 
-def _islands(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
+def _islands(database: AtlasDatabase, window: ResultWindow) -> ResultSlice:
     """Groups of pages without links to or from the largest group; single pages are orphans instead."""
     database.execute(
         """CREATE VIEW islands AS SELECT island AS first, count(*) AS pages, sum(words)::BIGINT AS words
@@ -85,7 +85,7 @@ def _islands(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
     return replace(found, rows=tuple(rows))
 
 
-def _stubs(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
+def _stubs(database: AtlasDatabase, window: ResultWindow) -> ResultSlice:
     found = select_page(database, "regions", (), "pages DESC, region", window)
     rows = (
         {
@@ -139,7 +139,7 @@ class TimelineFilter:
                 raise BadUsage(f"{year} is not a year on the timeline.", remedy="Enter a year such as 1789 or -1200.")
 
 
-def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> ResultPage:  # noqa: A002
+def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> ResultSlice:  # noqa: A002
     """Claims with a date, sorted by their first date, or the beginning of a period."""
     chosen: list[Condition] = [("earliest IS NOT NULL AND latest IS NOT NULL", ())]
     if filter.first is not None:
@@ -306,7 +306,7 @@ class PolicyFilter:
         """Whether a row, or anything nested in it, names a hidden page."""
         return bool(self.titles) and any(map(self.titles.has, _pages_in(row)))
 
-    def filter_page(self, found: ResultPage) -> ResultPage:
+    def filter_page(self, found: ResultSlice) -> ResultSlice:
         """The page of results without rows that name hidden pages, which are counted."""
         rows = self._visible(found.rows)
         return replace(found, rows=tuple(rows), hidden=len(found.rows) - len(rows))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, Row, search_words, sql_title_of_path
+from kiwiresearch.atlas.database import AtlasDatabase, ResultSlice, ResultWindow, Row, search_words, sql_title_of_path
 from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin import Evidence, KinshipFinder, PersonId, Sex, Tree, path_to, predecessors_from
@@ -100,7 +100,7 @@ class Relation(TypedDict):
     way: list[StepRow]
 
 
-def families(atlas: Atlas, sight: PrivacyView, window: ResultWindow) -> ResultPage:
+def families(atlas: Atlas, view: PrivacyView, window: ResultWindow) -> ResultSlice:
     """The largest families, each with members who have pages and may be named."""
     with _open_families(atlas) as database:
         total = database.scalar("SELECT count(*) FROM (SELECT family FROM persons GROUP BY family HAVING count(*) > 1)")
@@ -109,22 +109,22 @@ def families(atlas: Atlas, sight: PrivacyView, window: ResultWindow) -> ResultPa
             GROUP BY family HAVING count(*) > 1 ORDER BY pages DESC, people DESC, family
             LIMIT {window.limit} OFFSET {window.offset}"""
         )
-        found = tuple(_family(database, row, sight) for row in rows)
-    return ResultPage(found, int(total), window.offset)
+        found = tuple(_family(database, row, view) for row in rows)
+    return ResultSlice(found, int(total), window.offset)
 
 
-def _family(database: AtlasDatabase, row: Row, sight: PrivacyView) -> Row:
+def _family(database: AtlasDatabase, row: Row, view: PrivacyView) -> Row:
     members = database.stream(
         f"SELECT person FROM persons WHERE family = ? AND has_page ORDER BY id LIMIT {MAX_FAMILY_SAMPLE}",
         [row["family"]],
     )
-    seen = _visible_tree(database, [person for (person,) in members], sight, max_people=MAX_FAMILY_SAMPLE)
+    seen = _visible_tree(database, [person for (person,) in members], view, max_people=MAX_FAMILY_SAMPLE)
     named = [_person(seen, item.id) for item in seen.persons.values() if item.external.get("zim")]
     named.sort(key=lambda item: (-len(seen.children(item["id"])), item["name"]))
     return {"people": row["people"], "pages": row["pages"], "named": named[:MAX_NAMED]}
 
 
-def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -> Relatives:
+def relatives(atlas: Atlas, words: str, view: PrivacyView, *, steps: int = 3) -> Relatives:
     """A person and all relatives up to `steps` ties away, each with their kinship."""
     if not 1 <= steps <= MAX_TIES:
         raise BadUsage(
@@ -132,7 +132,7 @@ def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -
         )
     with _open_families(atlas) as database:
         person = _find_person(database, words)
-        seen = _visible_tree(database, [person], sight)
+        seen = _visible_tree(database, [person], view)
     _refuse_withheld(seen, person, words)
     family, came = KinshipFinder(seen), predecessors_from(seen, person)
     found: list[RelativeRow] = []
@@ -145,12 +145,12 @@ def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -
     return {"person": _person(seen, person), "relatives": found}
 
 
-def relation(atlas: Atlas, first: str, second: str, sight: PrivacyView) -> Relation:
+def relation(atlas: Atlas, first: str, second: str, view: PrivacyView) -> Relation:
     """The kinship of the second person to the first, and the path between them, which is empty if none is known."""
     with _open_families(atlas) as database:
         one, other = _find_person(database, first), _find_person(database, second)
         between = _path_between(database, one, other)
-        seen = _visible_tree(database, dict.fromkeys([one, other, *between]), sight)
+        seen = _visible_tree(database, dict.fromkeys([one, other, *between]), view)
     for person, words in ((one, first), (other, second)):
         _refuse_withheld(seen, person, words)
     found = KinshipFinder(seen).kinship(one, other)
@@ -158,7 +158,7 @@ def relation(atlas: Atlas, first: str, second: str, sight: PrivacyView) -> Relat
     return {"first": _person(seen, one), "second": _person(seen, other), "kinship": found.words, "way": way}
 
 
-def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -> ResultPage:
+def people(atlas: Atlas, words: str, view: PrivacyView, window: ResultWindow) -> ResultSlice:
     """People who have pages and whose names contain some words; those withheld are counted, not named."""
     with _open_families(atlas) as database:
         values = search_words(words)
@@ -172,10 +172,10 @@ def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -
         )
         found = [person for (person,) in rows]
         if not found:
-            return ResultPage((), int(total), window.offset)
-        seen = _visible_tree(database, found, sight, max_people=MAX_PEOPLE + len(found))
+            return ResultSlice((), int(total), window.offset)
+        seen = _visible_tree(database, found, view, max_people=MAX_PEOPLE + len(found))
     shown = tuple(_person(seen, item) for item in found if item in seen.persons)
-    return ResultPage(shown, int(total), window.offset)
+    return ResultSlice(shown, int(total), window.offset)
 
 
 def _open_families(atlas: Atlas) -> AbstractContextManager[AtlasDatabase]:
@@ -185,7 +185,7 @@ def _open_families(atlas: Atlas) -> AbstractContextManager[AtlasDatabase]:
 def _visible_tree(
     database: AtlasDatabase,
     people: Sequence[PersonId] | dict[PersonId, None],
-    sight: PrivacyView,
+    view: PrivacyView,
     max_people: int = MAX_PEOPLE,
 ) -> ShownTree:
     """The tree around some people, redacted for the mode.
@@ -193,7 +193,7 @@ def _visible_tree(
     People at its edge have fewer relatives here than in the book, so they may be taken for living, but never
     the other way round.
     """
-    return redact(family_tree(database, people_around(database, list(people), max_people)), sight.mode, sight.year)
+    return redact(family_tree(database, people_around(database, list(people), max_people)), view.mode, view.year)
 
 
 def _find_person(database: AtlasDatabase, words: str) -> PersonId:

@@ -11,7 +11,7 @@ from kiwiresearch.atlas.atlas import Atlas, Recipe
 from kiwiresearch.atlas.database import (
     AtlasDatabase,
     Condition,
-    ResultPage,
+    ResultSlice,
     ResultWindow,
     Row,
     save_query,
@@ -58,7 +58,7 @@ FROM people WHERE field IN ('birth_date', 'death_date') AND earliest = latest AN
 DAYS = Recipe("days", ("days",), ("claims",), _make, optional=("titles", "pages", "people"))
 
 
-def events_on(atlas: Atlas, month: int, day: int, this_year: int, window: ResultWindow) -> ResultPage:
+def events_on(atlas: Atlas, month: int, day: int, this_year: int, window: ResultWindow) -> ResultSlice:
     """What happened on a day of the year, the earliest year first; births only of people who cannot be living."""
     chosen: list[Condition] = [
         ("day = ?", [f"{month:02}-{day:02}"]),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SourceBook,
         Statement,
         StatementGroup,
-        Sureness,
+        SupportLevel,
         TimelineMoment,
         brief_from_record,
         brief_record,
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
     from kiwiresearch.brief.illustrations import illustrate
     from kiwiresearch.brief.importance import compared_sentence, without_article, without_weight
+    from kiwiresearch.brief.parts import worded_dates
     from kiwiresearch.brief.relevance import salience_by_place, sentence_filter_for
     from kiwiresearch.brief.report import GAP_HEADINGS, brief_document
     from kiwiresearch.brief.report_html import picture_style, report_page
     from kiwiresearch.brief.second_sources import SecondSources, opposed_in, running_text
-    from kiwiresearch.brief.sources import BriefOrigin
-    from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
-    from kiwiresearch.brief.themes import worded_dates
+    from kiwiresearch.brief.sources import BriefInput
+    from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, support_level
     from kiwiresearch.brief.timeline_picture import DEEP_YEARS, PRESENT, ago_text, year_text
     from kiwiresearch.brief.writer import rewrite
 else:

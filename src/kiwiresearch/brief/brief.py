@@ -60,7 +60,7 @@ def pictures_from_record(record: Mapping[str, Any]) -> dict[str, bytes]:
     return images
 
 
-Sureness = Literal["well supported", "supported", "one source", "hedged", "disputed"]
+SupportLevel = Literal["well supported", "supported", "one source", "hedged", "disputed"]
 PartKey = Literal["summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps"]
 
 
@@ -70,7 +70,7 @@ class Statement:
 
     text: str
     claims: tuple[ClaimId, ...]
-    sureness: Sureness
+    sureness: SupportLevel
     pages: int = 1
     """How many independent pages say it."""
     written: Literal["rule", "model"] = "rule"

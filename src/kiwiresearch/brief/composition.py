@@ -12,12 +12,7 @@ from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Stateme
 from kiwiresearch.brief.disputes import ClaimConflict, disputes, find_claim_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
-from kiwiresearch.brief.passages import UsedClaims
-from kiwiresearch.brief.relevance import STRICT_MARGIN
-from kiwiresearch.brief.second_sources import with_second_sources
-from kiwiresearch.brief.sources import BriefOrigin, sources_of, started_weakly
-from kiwiresearch.brief.support import MAX_CLAIMS, MergedClaim, merge_equivalent, same_value, sureness_of
-from kiwiresearch.brief.themes import (
+from kiwiresearch.brief.parts import (
     MAX_MOMENTS,
     MIN_SHARE,
     actors,
@@ -28,6 +23,11 @@ from kiwiresearch.brief.themes import (
     mechanisms,
     timeline,
 )
+from kiwiresearch.brief.passages import UsedClaims
+from kiwiresearch.brief.relevance import STRICT_MARGIN
+from kiwiresearch.brief.second_sources import with_second_sources
+from kiwiresearch.brief.sources import BriefInput, sources_of, started_weakly
+from kiwiresearch.brief.support import MAX_CLAIMS, MergedClaim, merge_equivalent, same_value, support_level
 from kiwiresearch.claims import Claim, ClaimId, Grammar, Measure, grammar_of, has_claim_tables
 from kiwiresearch.messages import Message
 
@@ -124,7 +124,7 @@ def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[Claim
         what=measure.what if is_plain else "",
         of=measure.of if is_plain else "",
         when=measure.when.words() if measure.when and is_plain else "",
-        statement=Statement(text, claims, sureness_of(merged_claim.best, merged_claim.pages), merged_claim.pages),
+        statement=Statement(text, claims, support_level(merged_claim.best, merged_claim.pages), merged_claim.pages),
         difference=disagreeing.get(merged_claim.best.id),
     )
 
@@ -159,7 +159,7 @@ def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, Di
     return differences
 
 
-def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
+def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
     weights = ClaimWeights(origin, claims)
     merged_claims = merge_equivalent(weights.weigh(claims))
     used = UsedClaims()
@@ -237,7 +237,7 @@ def with_needed_claims(brief: Brief) -> Brief:
     return replace(brief, claims={claim_id: brief.claims[claim_id] for claim_id in needed})
 
 
-def _notes(origin: BriefOrigin) -> Iterator[Message]:
+def _notes(origin: BriefInput) -> Iterator[Message]:
     if started_weakly(origin.state):
         text = "No page names the topic as you wrote it. These pages only share some of its words."
         yield Message(text, "note.only_words")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.brief.brief import Difference, Dispute, DisputeView
 from kiwiresearch.brief.importance import ClaimWeights, capitalized_words, without_article
+from kiwiresearch.brief.parts import MIN_SHARE
 from kiwiresearch.brief.support import MergedClaim, statement_of
-from kiwiresearch.brief.themes import MIN_SHARE
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.text import jaccard

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
-from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup, Sureness
+from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup, SupportLevel
 from kiwiresearch.brief.citations import can_follow, topic_pages_of
 from kiwiresearch.claims import Claim, SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
@@ -21,7 +21,7 @@ RejectionReason = (
     SentenceFault
     | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
-SURENESS_LEVELS: tuple[Sureness, ...] = get_args(Sureness)
+SURENESS_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
 """From the most certain to the least."""
 MIN_SOURCE_SHARE = 0.6
 """The share of a sentence's words that must come from its supporting claims."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kiwiresearch.brief.relevance import Relevance, salience_scores, sentences_on
-from kiwiresearch.brief.sources import BriefOrigin
+from kiwiresearch.brief.sources import BriefInput
 from kiwiresearch.claims import Claim
 from kiwiresearch.claims.conflicts import ComparedSentence
 from kiwiresearch.search import Score
 from kiwiresearch.text import fold, language_words, roots_of
 from kiwiresearch.zim import EntryRef
 
-CAPITALISED = re.compile(r"(?<![.!?\"“(] )(?<!^)\b[^\W\d_a-z][\w'’-]+")
+CAPITALIZED = re.compile(r"(?<![.!?\"“(] )(?<!^)\b[^\W\d_a-z][\w'’-]+")
 
 
 @lru_cache(maxsize=16_384)
@@ -36,7 +36,7 @@ def without_article(name: str) -> str:
 
 def capitalized_words(text: str) -> frozenset[str]:
     """Capitalized words, except at the start of a sentence."""
-    return frozenset(CAPITALISED.findall(text))
+    return frozenset(CAPITALIZED.findall(text))
 
 
 PAGE_POINTS, TOPIC_PAGE_POINTS, LEAD_POINTS = 1.0, 2.0, 0.5
@@ -77,7 +77,7 @@ def compared_sentence(claim: Claim, language: str) -> ComparedSentence:
 class ClaimWeights:
     """Weighs the claims of one crawl."""
 
-    def __init__(self, origin: BriefOrigin, claims: Sequence[Claim]) -> None:
+    def __init__(self, origin: BriefInput, claims: Sequence[Claim]) -> None:
         state = origin.state
         self._languages: dict[str, str] = {book.id: book.language for book in origin.books}
         importance = {ref: state.importance(step) for ref, step in state.visited.items()}

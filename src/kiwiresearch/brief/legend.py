@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiwiresearch.brief.brief import Sureness
+from kiwiresearch.brief.brief import SupportLevel
 from kiwiresearch.document import Block, LineList, Paragraph, Span, line_of
 from kiwiresearch.messages import FALLBACK, catalogue_in
 
-LABELS: tuple[Sureness, ...] = ("well supported", "supported", "one source", "hedged", "disputed")
+LABELS: tuple[SupportLevel, ...] = ("well supported", "supported", "one source", "hedged", "disputed")
 
 
 def legend() -> Iterator[Block]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
 from kiwiresearch.brief.importance import ClaimWeights, capitalized_words, compared_sentence, folded_name
 from kiwiresearch.brief.relevance import add_features, feature_weights
-from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, MergedClaim, is_same_source, statement_of, sureness_of
+from kiwiresearch.brief.support import MAX_CLAIMS, NEGATION, MergedClaim, is_same_source, statement_of, support_level
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.embed import similarity, static_embedder
@@ -111,7 +111,7 @@ class SecondSources:
         in_both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
         numbers, other_numbers = (set(NUMBER.findall(item.text)) for item in (claim, other))
         names, other_names = capitalized_words(claim.text), capitalized_words(other.text)
-        denies = bool(DENIAL.search(claim.text)) != bool(DENIAL.search(other.text))
+        denies = bool(NEGATION.search(claim.text)) != bool(NEGATION.search(other.text))
         return {
             "alike in meaning": alike,
             "words found again": found_again,
@@ -216,7 +216,7 @@ def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weight
         pages += not any(is_same_source(weighed, claim) for claim in counted)
         counted.append(weighed)
         ids.append(weighed.claim.id)
-    return replace(statement, claims=tuple(ids), pages=pages, sureness=sureness_of(counted[0].claim, pages))
+    return replace(statement, claims=tuple(ids), pages=pages, sureness=support_level(counted[0].claim, pages))
 
 
 def _new_disputes(differing: Sequence[Dispute], known: Sequence[Dispute]) -> list[Dispute]:

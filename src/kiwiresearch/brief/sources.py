@@ -18,7 +18,7 @@ Address = Callable[[EntryRef], str]
 
 
 @dataclass(frozen=True, slots=True)
-class BriefOrigin:
+class BriefInput:
     """The input of a brief."""
 
     state: CrawlState
@@ -29,7 +29,7 @@ class BriefOrigin:
     fingerprint: str
 
 
-def sources_of(origin: BriefOrigin) -> BriefSources:
+def sources_of(origin: BriefInput) -> BriefSources:
     """The pages of a crawl, its story, and its settings."""
     state = origin.state
     numbers = {ref: index for index, ref in enumerate(state.visited)}
@@ -130,7 +130,7 @@ def _beginning(start: StartStep) -> Message:
     return Message(text, "story.began", n=pages, seeds=seeds)
 
 
-def _settings(origin: BriefOrigin) -> Iterator[tuple[str, str]]:
+def _settings(origin: BriefInput) -> Iterator[tuple[str, str]]:
     settings = origin.state.settings
     yield "max_pages", str(settings.max_pages)
     yield "max_depth", str(settings.max_depth)

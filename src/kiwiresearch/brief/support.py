@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kiwiresearch.brief.brief import Statement, Sureness
+from kiwiresearch.brief.brief import Statement, SupportLevel
 from kiwiresearch.brief.importance import (
     WeightedClaim,
     best_first,
@@ -145,7 +145,7 @@ def _has_same_stance(a: Claim, b: Claim) -> bool:
         return False
     if (a.type == "disputed") != (b.type == "disputed"):
         return False
-    if bool(DENIAL.search(a.text)) != bool(DENIAL.search(b.text)):
+    if bool(NEGATION.search(a.text)) != bool(NEGATION.search(b.text)):
         return False
     return not _is_reversed(a, b)
 
@@ -157,7 +157,7 @@ def _is_reversed(a: Claim, b: Claim) -> bool:
     return without_article(a.subject) in folded_name(b.text) and without_article(b.subject) in folded_name(a.text)
 
 
-DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
+NEGATION = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
 """For claims that say the same; `denies` in `claims/firewall.py` has a longer list, for what a model wrote."""
 
 
@@ -222,10 +222,10 @@ def statement_of(merged: MergedClaim) -> Statement:
     """A statement in the words of the best claim."""
     best, pages = merged.best, merged.pages
     claims = tuple(claim.claim.id for claim in merged.claims[:MAX_CLAIMS])
-    return Statement(best.text, claims, sureness_of(best, pages), pages)
+    return Statement(best.text, claims, support_level(best, pages), pages)
 
 
-def sureness_of(claim: Claim, pages: int) -> Sureness:
+def support_level(claim: Claim, pages: int) -> SupportLevel:
     """How sure a reader may be of a claim that this many pages make.
 
     Somebody's view, which has the type 'disputed', is not disputed in itself: 'In 1910 Wegener proposed …'.

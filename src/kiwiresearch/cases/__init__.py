@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.edit_history import EditRecord
     from kiwiresearch.cases.editing import QUALIFIERS, ROLES, RelativeRole
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
-    from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
-    from kiwiresearch.cases.kept_files import import_records, keep_media
+    from kiwiresearch.cases.import_log import import_records, keep_media
+    from kiwiresearch.cases.imports import ImportResult, import_gedcom, page_record
     from kiwiresearch.cases.record_types import (
         CaseSummary,
         EventRecord,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from kiwiresearch.cases.case_location import CaseLocation, location_of
 from kiwiresearch.cases.exports import CaseFormat, export_text
-from kiwiresearch.cases.kept_files import kept_records, media_files
+from kiwiresearch.cases.import_log import kept_records, media_files
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound

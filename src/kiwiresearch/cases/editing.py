@@ -16,8 +16,8 @@ from kiwiresearch.cases.attached_files import PICTURES, checked_file
 from kiwiresearch.cases.review import DEFAULT_REASON
 from kiwiresearch.cases.statements import (
     ENTERED_RELIABILITY,
-    JUST_KNOWN,
     MAX_VALUE,
+    NO_SOURCE,
     USER_SOURCE,
     Basis,
     check_basis,
@@ -84,7 +84,7 @@ def _new_person_id(name: str) -> PersonId:
     return row_id("person", USER_SOURCE, secrets.token_hex(16), name)
 
 
-def add_person(case: Case, name: str, sex: str = "", basis: Basis = JUST_KNOWN) -> PersonId:
+def add_person(case: Case, name: str, sex: str = "", basis: Basis = NO_SOURCE) -> PersonId:
     """Add a person and return their id."""
     name, known_sex = checked_text(name, "A person needs a name."), checked_sex(sex)
     person = _new_person_id(name)
@@ -99,7 +99,7 @@ def _put_person(case: Case, person: PersonId, name: str, sex: Sex, basis: Basis)
 
 
 def add_fact(
-    case: Case, person: PersonId, field: FieldName, value: str, basis: Basis = JUST_KNOWN, *, instead_of: str = ""
+    case: Case, person: PersonId, field: FieldName, value: str, basis: Basis = NO_SOURCE, *, instead_of: str = ""
 ) -> str:
     """Enter a value for a field of a person, which is then preferred, and return the id of the fact.
 
@@ -145,21 +145,21 @@ def _reject(case: Case, fact_or_tie: str, *, is_tie: bool = False) -> None:
     case.store.decide(fact_or_tie, "rejected")
 
 
-def remove(case: Case, fact_or_tie: str, basis: Basis = JUST_KNOWN) -> None:
+def remove(case: Case, fact_or_tie: str, basis: Basis = NO_SOURCE) -> None:
     """Remove a fact or a relationship: it stays in the case, but counts for nothing."""
     item = find_statement(case, fact_or_tie)
     with _editing(case, "remove_tie" if item.is_tie else "remove_fact", item.people, basis, **item.details):
         _reject(case, item.id, is_tie=item.is_tie)
 
 
-def accept(case: Case, fact_or_tie: str, basis: Basis = JUST_KNOWN) -> None:
+def accept(case: Case, fact_or_tie: str, basis: Basis = NO_SOURCE) -> None:
     """Accept a fact or a relationship that the rules doubt, or that was removed."""
     item = find_statement(case, fact_or_tie)
     with _editing(case, "accept_fact", item.people, basis, **item.details):
         case.store.decide(item.id, "accepted")
 
 
-def prefer(case: Case, fact: str, basis: Basis = JUST_KNOWN) -> None:
+def prefer(case: Case, fact: str, basis: Basis = NO_SOURCE) -> None:
     """Prefer a value to all others of its field."""
     item = find_statement(case, fact)
     if item.is_tie:
@@ -170,7 +170,7 @@ def prefer(case: Case, fact: str, basis: Basis = JUST_KNOWN) -> None:
         case.store.choose(item.id)
 
 
-def add_name(case: Case, person: PersonId, name: str, basis: Basis = JUST_KNOWN) -> None:
+def add_name(case: Case, person: PersonId, name: str, basis: Basis = NO_SOURCE) -> None:
     """Add another name of a person."""
     name = checked_text(name, "The name is empty.")
     _present(case, person)
@@ -179,7 +179,7 @@ def add_name(case: Case, person: PersonId, name: str, basis: Basis = JUST_KNOWN)
             raise BadUsage(f"{name!r} is already a name of this person.")
 
 
-def remove_name(case: Case, person: PersonId, name: str, basis: Basis = JUST_KNOWN) -> None:
+def remove_name(case: Case, person: PersonId, name: str, basis: Basis = NO_SOURCE) -> None:
     """Remove another name of a person, which was read or entered."""
     _present(case, person)
     with _editing(case, "remove_name", [person], basis, name=name):
@@ -194,7 +194,7 @@ def relate(
     person: PersonId,
     role: RelativeRole,
     other: PersonId,
-    basis: Basis = JUST_KNOWN,
+    basis: Basis = NO_SOURCE,
     *,
     qualifier: Qualifier = "",
     since: str = "",
@@ -254,7 +254,7 @@ def _ancestors(case: Case, person: PersonId) -> set[PersonId]:
 
 
 def add_relative(
-    case: Case, person: PersonId, role: RelativeRole, name: str, basis: Basis = JUST_KNOWN, sex: str = ""
+    case: Case, person: PersonId, role: RelativeRole, name: str, basis: Basis = NO_SOURCE, sex: str = ""
 ) -> PersonId:
     """Add a person who is a relative of another, as one change, and return their id."""
     [relative_to] = _present(case, person)
@@ -267,7 +267,7 @@ def add_relative(
     return other
 
 
-def remove_person(case: Case, person: PersonId, basis: Basis = JUST_KNOWN) -> None:
+def remove_person(case: Case, person: PersonId, basis: Basis = NO_SOURCE) -> None:
     """Remove a person: nothing about them is shown any more, until the removal is undone."""
     [name] = _present(case, person)
     if case.store.canonical(person) in case.seeds():
@@ -276,7 +276,7 @@ def remove_person(case: Case, person: PersonId, basis: Basis = JUST_KNOWN) -> No
         case.store.remove_person(person)
 
 
-def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = JUST_KNOWN) -> str:
+def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = NO_SOURCE) -> str:
     """Merge two people, and return the id of the merge."""
     why = basis.note.strip() or DEFAULT_REASON
     names = _present(case, kept, other)
@@ -292,7 +292,7 @@ def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = JUST_KNOWN
         )
 
 
-def separate(case: Case, first: PersonId, second: PersonId, basis: Basis = JUST_KNOWN) -> None:
+def separate(case: Case, first: PersonId, second: PersonId, basis: Basis = NO_SOURCE) -> None:
     """Say that two people are not the same: they are never merged or suggested."""
     names = _present(case, first, second)
     if case.store.canonical(first) == case.store.canonical(second):
@@ -301,9 +301,7 @@ def separate(case: Case, first: PersonId, second: PersonId, basis: Basis = JUST_
         case.store.merges.separate(first, second, basis.note.strip() or DEFAULT_REASON, "user")
 
 
-def split(
-    case: Case, person: PersonId, name: str, facts_and_ties: Sequence[str], basis: Basis = JUST_KNOWN
-) -> PersonId:
+def split(case: Case, person: PersonId, name: str, facts_and_ties: Sequence[str], basis: Basis = NO_SOURCE) -> PersonId:
     """Make two people of one: these facts and relationships belong to a new person, whose id is returned."""
     name = checked_text(name, "The new person needs a name.")
     _present(case, person)
@@ -327,7 +325,7 @@ def attach(
     person: PersonId,
     body: bytes,
     name: str,
-    basis: Basis = JUST_KNOWN,
+    basis: Basis = NO_SOURCE,
     *,
     role: AttachmentRole = "photo",
     caption: str = "",
@@ -348,7 +346,7 @@ def attach(
         )
 
 
-def detach(case: Case, attached: str, basis: Basis = JUST_KNOWN) -> None:
+def detach(case: Case, attached: str, basis: Basis = NO_SOURCE) -> None:
     """Detach a file from its person."""
     found = next((item for item in case.store.attachments.all() if item.id == attached), None)
     if found is None:

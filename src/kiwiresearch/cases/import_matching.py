@@ -20,19 +20,19 @@ MIN_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedPeople:
     """The people of a file whom the case has from an earlier version of it, and the name of that file."""
 
     people: Mapping[PersonId, PersonId] = field(default_factory=dict)
     file: str = ""
 
 
-def match_people(store: CaseStore, tree: Tree) -> Matched:
+def match_people(store: CaseStore, tree: Tree) -> MatchedPeople:
     """Match the people of a file by identifiers, and by xref and name if an earlier file has mostly the same."""
     ids = store.external_ids()
     imported = {person for key, _, person in ids if key == FILE_KEY}
     if not imported:
-        return Matched()
+        return MatchedPeople()
     before = store.tree().persons
     matcher = _Matcher(before, imported, ids)
     for person in tree.persons.values():
@@ -41,7 +41,7 @@ def match_people(store: CaseStore, tree: Tree) -> Matched:
     if file:
         for person in tree.persons.values():
             matcher.match_by_xref(person, file)
-    return Matched(matcher.found, file)
+    return MatchedPeople(matcher.found, file)
 
 
 class _Matcher:

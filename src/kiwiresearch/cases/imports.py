@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kiwiresearch.cases.case import find_person
-from kiwiresearch.cases.import_matching import Matched, match_people
-from kiwiresearch.cases.kept_files import ImportRecord, import_entries, media_digest, note_import
+from kiwiresearch.cases.import_log import ImportRecord, import_entries, media_digest, note_import
+from kiwiresearch.cases.import_matching import MatchedPeople, match_people
 from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PersonPageRecord
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import KiwiError, NothingFound
@@ -34,7 +34,7 @@ from kiwiresearch.kin.gedcom import (
     with_ids,
 )
 from kiwiresearch.kin.loop import CheckedRecord, check_record
-from kiwiresearch.kin.sources import BookSource, Fetched
+from kiwiresearch.kin.sources import BookSource, FetchedRecord
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.search import OpenBook
 from kiwiresearch.zim import SCHEME, find_path, hidden_page_named_error
@@ -44,7 +44,7 @@ RENAMED = "The name in the latest version of the family file."
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What was imported from a file, and what could not be read."""
 
     people: int
@@ -65,7 +65,7 @@ class Imported:
     """The pictures and documents of a package."""
 
 
-def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
+def import_gedcom(store: CaseStore, file: Path, person: str = "") -> ImportResult:
     """Import a GEDCOM file into the case, completely or not at all.
 
     People whom the case has from an earlier version of the file are matched; all others are new. A case without a
@@ -75,7 +75,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
     chosen = find_person(person, read.tree) if person else read.home
     with store.step("import"):
         is_again = any(entry.source == read.file_source for entry in import_entries(store))
-        matched = Matched() if is_again else match_people(store, read.tree)
+        matched = MatchedPeople() if is_again else match_people(store, read.tree)
         read = _with_known_people(read, matched)
         tree, home = read.tree, matched.people.get(chosen, chosen)
         present = store.tree()
@@ -93,7 +93,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
             note_import(store, read.file_source, read.tree.persons, present.persons)
         if home and (new or person):
             _note_home_person(store, home, is_chosen=bool(person))
-    return Imported(
+    return ImportResult(
         len(tree.persons),
         new,
         added,
@@ -108,7 +108,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
     )
 
 
-def _with_known_people(read: ReadGedcom, matched: Matched) -> ReadGedcom:
+def _with_known_people(read: ReadGedcom, matched: MatchedPeople) -> ReadGedcom:
     """The file with the ids that the case has for the people of an earlier version of it."""
     known = matched.people
     if not known:
@@ -156,7 +156,7 @@ def _add_sources(store: CaseStore, read: ReadGedcom) -> dict[SourceId, SourceId]
     return {**sources, read.file_source: file}
 
 
-def _correct(store: CaseStore, before: Tree, read: Tree, matched: Matched) -> int:
+def _correct(store: CaseStore, before: Tree, read: Tree, matched: MatchedPeople) -> int:
     """Supersede what an earlier version of the file said and this one does not; returns how much that is."""
     known = frozenset(matched.people.values())
     start = f"{FILE_SCHEME}{matched.file}"
@@ -271,7 +271,7 @@ def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     raise _no_page(books, words)
 
 
-def find_page(books: Sequence[OpenBook], words: str) -> Fetched:
+def find_page(books: Sequence[OpenBook], words: str) -> FetchedRecord:
     """A page by its title or path, in the first book that has it, or by its address."""
     if words.startswith(SCHEME):
         return BookSource(books).fetch(words)
@@ -281,7 +281,7 @@ def find_page(books: Sequence[OpenBook], words: str) -> Fetched:
     return found[2]
 
 
-def _pages_named(books: Sequence[OpenBook], words: str) -> Iterator[tuple[OpenBook, str, Fetched]]:
+def _pages_named(books: Sequence[OpenBook], words: str) -> Iterator[tuple[OpenBook, str, FetchedRecord]]:
     source = BookSource(books)
     for book in books:
         if path := find_path(book.archive, words):

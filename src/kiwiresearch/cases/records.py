@@ -33,7 +33,7 @@ from kiwiresearch.kin import (
     DATE_FIELDS,
     FIELD_OF_KIND,
     PARENT_OF_SEX,
-    Contest,
+    ConflictPosition,
     Evidence,
     ExtractedFact,
     Fact,
@@ -227,12 +227,12 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
     )
 
 
-def _contests(tree: Tree) -> Mapping[str, Contest]:
+def _contests(tree: Tree) -> Mapping[str, ConflictPosition]:
     return contests(find_tree_conflicts(tree))
 
 
 def _tie_record(
-    tree: Tree, tie: Relationship, person: PersonId, contested: Mapping[str, Contest], notes: Mapping[str, str]
+    tree: Tree, tie: Relationship, person: PersonId, contested: Mapping[str, ConflictPosition], notes: Mapping[str, str]
 ) -> FactRecord | None:
     other = tie.second if tie.first == person else tie.first
     if other not in tree.persons:

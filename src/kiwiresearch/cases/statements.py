@@ -68,7 +68,7 @@ class Basis:
     """The version of these people that the person saw; a later change is reported and not overwritten."""
 
 
-JUST_KNOWN = Basis()
+NO_SOURCE = Basis()
 
 
 def check_basis(basis: Basis) -> None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         adds_view_holders,
         begins_with_pronoun,
         content_stems,
-        denies,
         fault_of,
+        has_negation,
         unsupported_facts,
     )
     from kiwiresearch.claims.language import Grammar, fact_language, grammar_of, has_claim_tables

@@ -229,7 +229,7 @@ def begins_with_pronoun(text: str, language: str = "eng") -> bool:
     return first[0].partition("'")[0].partition("’")[0] in wording.pronouns
 
 
-def denies(text: str, language: str = "eng") -> bool:
+def has_negation(text: str, language: str = "eng") -> bool:
     """Whether a text says that something is not so.
 
     Sentences are compared with the denials of `claims.conflicts.words`, and claims of a brief with those of
@@ -255,8 +255,8 @@ def _lowered_words(text: str) -> list[str]:
 
 def _changes_denial(text: str, sources: Sequence[str], language: str) -> bool:
     """Whether it denies what no source denies, or does not deny what every source denies."""
-    denied = [denies(source, language) for source in sources]
-    return not any(denied) if denies(text, language) else bool(denied) and all(denied)
+    denied = [has_negation(source, language) for source in sources]
+    return not any(denied) if has_negation(text, language) else bool(denied) and all(denied)
 
 
 def shared_words(text: str, sources: Sequence[str], language: str = "eng") -> float:

@@ -31,7 +31,7 @@ SUPERLATIVE = re.compile(
     r"|(?!forest|west|east|rest|interest|harvest|conquest|protest|contest|request|test|latest|priest|guest)[a-z]{2,}est)\b"
 )
 MIN_QUOTED_WORDS = 5
-TIMES = frozenset({"s"})
+DURATION_UNITS = frozenset({"s"})
 
 
 TypePoints = dict[ClaimType, float]
@@ -192,7 +192,7 @@ def _defining(features: SentenceFeatures) -> float:
 def _measuring(quantities: Sequence[Quantity]) -> float:
     points = 0.0
     for quantity in quantities:
-        if quantity.unit in TIMES or (not quantity.unit and quantity.high < SMALL_COUNT):
+        if quantity.unit in DURATION_UNITS or (not quantity.unit and quantity.high < SMALL_COUNT):
             points += 0.5
         else:
             points += 1.5
@@ -251,7 +251,7 @@ NO_FIGURES = Figures((), ())
 
 CHARS_BEFORE, CHARS_AFTER = 60, 60
 WORDS = re.compile(r"[a-z]+")
-AT_A_TIME = frozenset({"day", "month", "season", "year", "decade", "century"})
+DATE_PRECISIONS = frozenset({"day", "month", "season", "year", "decade", "century"})
 
 
 def measures_in(
@@ -294,7 +294,7 @@ BRACKET = re.compile(r"\([^()]*\)")
 
 def _when(text: str, quantity: Quantity, dates: Sequence[DateMention]) -> DateRange | None:
     """The nearest date in a number's own clause; a single date applies to all of the sentence."""
-    dated = [date for date in dates if date.when.precision in AT_A_TIME]
+    dated = [date for date in dates if date.when.precision in DATE_PRECISIONS]
     own = [date for date in dated if not CLAUSE.search(text, *_between(quantity, date))]
     if own:
         return min(own, key=lambda date: (max(quantity.start - date.end, date.start - quantity.end), date.start)).when

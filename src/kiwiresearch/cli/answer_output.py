@@ -82,7 +82,7 @@ def _lines(answer: Answer) -> None:
 
 def _marked(part: parts.QuotedSentence) -> Text:
     """The sentence, with the short answer in it emphasised."""
-    before, short, rest = map(safe, (part.before, part.short, part.behind))
+    before, short, rest = map(safe, (part.before, part.short, part.after))
     text = Text.assemble(before, _strong(short) if short else "", rest)
     text.append(f" {part.marks}", style="dim")
     return text

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from kiwiresearch.atlas import EdgeKind, ResultPage
+from kiwiresearch.atlas import EdgeKind, ResultSlice
 from kiwiresearch.cli.output import line, safe, write
 from kiwiresearch.diff import MAX_TITLES, ClaimChange, ClaimDoubt, DiffTally, PageChange, ranked_changes
 from kiwiresearch.runs import BookEdition
@@ -53,7 +53,7 @@ def year(number: int) -> str:
     return f"{-number:,} BC" if number < 0 else str(number)
 
 
-def print_contradictions(found: ResultPage) -> None:
+def print_contradictions(found: ResultSlice) -> None:
     kind = ""
     for number, row in enumerate(found.rows, found.offset + 1):
         if row["kind"] != kind:
@@ -69,7 +69,7 @@ def print_contradictions(found: ResultPage) -> None:
     _footer(found, "No contradictions found.")
 
 
-def print_ranks(found: ResultPage) -> None:
+def print_ranks(found: ResultSlice) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         line(
             f"{number:3}. {printable(row['title'])}  authority {row['rank']:.2f}, linked from {row['linked']:,}, "
@@ -78,7 +78,7 @@ def print_ranks(found: ResultPage) -> None:
     _footer(found, "No page with these words in its title.")
 
 
-def print_regions(of: EdgeKind, found: ResultPage) -> None:
+def print_regions(of: EdgeKind, found: ResultSlice) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         if of == "orphans":
             line(f"{number:3}. {printable(row['title'])}  {count_of(row['words'], 'word')}")
@@ -97,13 +97,13 @@ NONE_OF: dict[EdgeKind, str] = {
 }  # fmt: skip
 
 
-def print_timeline(found: ResultPage) -> None:
+def print_timeline(found: ResultSlice) -> None:
     for row in found.rows:
         line(f"{printable(row['when'])}: {_short(row['claim'])} ({printable(row['title'])})")
     _footer(found, "No matching claim has a date.")
 
 
-def print_families(found: ResultPage) -> None:
+def print_families(found: ResultSlice) -> None:
     for number, row in enumerate(found.rows, found.offset + 1):
         named = "; ".join(map(_called, row["named"]))
         line(f"{number:3}. {row['people']:,} people, {row['pages']:,} with pages: {named or 'names hidden'}")
@@ -118,7 +118,7 @@ def print_relatives(record: Mapping[str, Any]) -> None:
             line(f"    {_short(row['quote'])}")
     _hidden(record["hidden"], "relative")
     if record["total"] or not record["hidden"]:
-        _footer(ResultPage(tuple(record["relatives"]), record["total"], record["offset"]), "  No relatives found.")
+        _footer(ResultSlice(tuple(record["relatives"]), record["total"], record["offset"]), "  No relatives found.")
 
 
 def print_relation(record: Mapping[str, Any]) -> None:
@@ -156,7 +156,7 @@ def _called(person: Mapping[str, Any]) -> str:
     return printable(title or person["name"])
 
 
-def _footer(found: ResultPage, none: str) -> None:
+def _footer(found: ResultSlice, none: str) -> None:
     _hidden(found.hidden, "row")
     asked = len(found.rows) + found.hidden
     if not found.total:

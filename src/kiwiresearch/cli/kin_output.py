@@ -31,7 +31,7 @@ from kiwiresearch.kin.report import FIELD_LABELS, METHOD_LABELS, STANDING_LABELS
 from kiwiresearch.text import count_of, one_line
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases import Case, CaseVerification, Imported
+    from kiwiresearch.cases import Case, CaseVerification, ImportResult
     from kiwiresearch.kin.loop import StepResult
     from kiwiresearch.kin.sources import FixtureCheck
 
@@ -287,7 +287,7 @@ def print_plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
             line(f"    {problem}")
 
 
-def print_imported(done: Imported, waiting: int) -> None:
+def print_imported(done: ImportResult, waiting: int) -> None:
     read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'relationship')}"
     line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'fact')}.")
     if done.matched:

@@ -147,7 +147,7 @@ class _MarkdownWriter:
             return LINE_END
         # A space at the edge of a span belongs to the sentence; only white space inside is collapsed.
         before = " " if span.text[:1].isspace() else ""
-        behind = " " if span.text[-1:].isspace() and span.text.strip() else ""
+        after = " " if span.text[-1:].isspace() and span.text.strip() else ""
         text = self.words(span.text)
         if text and (span.emphasis or span.strong):
             mark = "*" * (span.emphasis + 2 * span.strong)
@@ -155,7 +155,7 @@ class _MarkdownWriter:
         # Markdown has no anchors for our headings, so links within the document are left out.
         if url := external_url(span.url):
             text = f"[{text}]({_address(url)})"
-        return f"{before}{text}{behind}"
+        return f"{before}{text}{after}"
 
 
 def _address(url: str) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from kiwiresearch.claims import Claim
 from kiwiresearch.export.facts import FactSheet
 from kiwiresearch.export.questions import share_roots
-from kiwiresearch.export.usable import is_clear
+from kiwiresearch.export.sentence_filter import is_clear
 from kiwiresearch.export.worksheet_patterns import pattern
 from kiwiresearch.text import words_in
 
@@ -137,12 +137,12 @@ def _event(claim: Claim) -> DatedEvent | None:
     start, end, when = claim.dates[0]
     if when.lasts or len(pattern("year").findall(text)) > 1:
         return None
-    before, behind = text[:start], text[end:]
+    before, after = text[:start], text[end:]
     if pattern("leading_date").fullmatch(before):
-        rest = behind.lstrip(" ,")
+        rest = after.lstrip(" ,")
         plain = f"{rest[:1].upper()}{rest[1:]}"
     elif (
-        behind == "."
+        after == "."
         and not pattern("clauses").search(before)
         and (pattern("tail").search(before.rstrip()) or pattern("date_word").match(text, start))
     ):

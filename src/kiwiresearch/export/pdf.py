@@ -68,6 +68,8 @@ FLAGS = (
     "--generate-pdf-document-outline",
 )
 DATES = re.compile(rb"/(CreationDate|ModDate) \(D:\d{14}")
+ELEMENT_ID = re.compile(rb"\(node(\d{8})\)")
+"""What Chromium calls an element; it counts other elements, too, and how many there are varies from run to run."""
 
 
 def find_browser(setting: str = "") -> str:
@@ -98,7 +100,13 @@ def brief_in_pdf(findings: RunFindings, browser: str = "") -> bytes:
     content = page_in_pdf(page, browser, instead="The formats 'html' and 'docx' do not need a browser.")
     day = f"D:{findings.date.replace('-', '')}000000".encode()
     # Of the same length, so that the offsets in the file stay right.
-    return DATES.sub(lambda found: b"/" + found[1] + b" (" + day, content)
+    return DATES.sub(lambda found: b"/" + found[1] + b" (" + day, _with_own_ids(content))
+
+
+def _with_own_ids(content: bytes) -> bytes:
+    """The same PDF with its elements counted from 1; in the same order, in which the file's index of them is sorted."""
+    numbers = {number: rank for rank, number in enumerate(sorted(set(ELEMENT_ID.findall(content))), start=1)}
+    return ELEMENT_ID.sub(lambda found: b"(node%08d)" % numbers[found[1]], content)
 
 
 def page_in_pdf(page: str, browser: str = "", *, instead: str = "") -> bytes:

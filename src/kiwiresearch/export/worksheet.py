@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.export.clauses import BE
+from kiwiresearch.export.blanks import date_gap, name_gap, number_gap, truth_question
 from kiwiresearch.export.exercises import Matching, Ordering, matching, ordering
 from kiwiresearch.export.facts import MIN_POINTS, FactSheet, WorksheetFact, distinct, place_of
-from kiwiresearch.export.gaps import date_gap, name_gap, number_gap, truth_question
-from kiwiresearch.export.open_questions import (
+from kiwiresearch.export.full_questions import (
     count_question,
     what_question,
     when_question,
@@ -20,8 +19,9 @@ from kiwiresearch.export.open_questions import (
     who_question,
     why_question,
 )
+from kiwiresearch.export.question_clauses import BE
 from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion
-from kiwiresearch.export.usable import names_some, names_topic
+from kiwiresearch.export.sentence_filter import names_some, names_topic
 from kiwiresearch.zim import EntryRef
 
 Rule = Callable[[WorksheetFact, FactSheet], WorksheetQuestion | None]

@@ -82,7 +82,7 @@ class RemovedList(Protocol):
         """Take something off the list; False if somebody else was first."""
 
 
-class StoredList:
+class RemovedInStore:
     """The list in a store, which all its hosts share; what it lists stays where it is."""
 
     def __init__(self, rows: RemovedRows) -> None:
@@ -100,7 +100,7 @@ class StoredList:
         return self._rows.drop(item.kind, item.id, item.state)
 
 
-class FileList:
+class RemovedInFile:
     """The list in a file of this machine."""
 
     def __init__(self, folder: Path) -> None:
@@ -188,7 +188,7 @@ class ArchiveAndTrash:
         self._cases = work.cases
         self._now = now
         self._is_stored = stored is not None
-        self._list: RemovedList = FileList(folder) if stored is None else StoredList(stored)
+        self._list: RemovedList = RemovedInFile(folder) if stored is None else RemovedInStore(stored)
 
     def items(self, state: RemovedState) -> list[RemovedItem]:
         """All that is archived, or deleted; the latest first."""

@@ -27,7 +27,7 @@ from kiwiresearch.runs import (
     JobFilesCopy,
     JobLost,
     Research,
-    RunHow,
+    RunEnding,
     RunProgress,
     WorkStopped,
     read_manifest,
@@ -55,7 +55,7 @@ class JobResult:
     """How many of the pages or answers existed before it was resumed."""
     story: str | None = field(default=None, metadata=OMIT_DEFAULT)
     """A summary in a sentence."""
-    how: RunHow | None = field(default=None, metadata=OMIT_DEFAULT)
+    how: RunEnding | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 def run_job(spec: JobSpec, on_event: EventListener, stop: threading.Event) -> JobResult:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.lineage import path_to, predecessors_from
     from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
     from kiwiresearch.kin.standing import (
-        Contest,
+        ConflictPosition,
         Standing,
         StandingStatus,
         contests,

@@ -157,8 +157,8 @@ class KinshipFinder:
             found.append(BloodRelation(up, down, half, len(nearest) >= BOTH_SIDES))
             if not found[0].are_cousins:
                 break
-            behind = {ancestor for top in nearest for ancestor in self._ancestors(top)}
-            shared = [row for row in shared if row[2] not in behind]
+            after = {ancestor for top in nearest for ancestor in self._ancestors(top)}
+            shared = [row for row in shared if row[2] not in after]
         return found
 
     def _is_half(

@@ -266,5 +266,5 @@ def _phrases(table: Mapping[str, Iterable[str]]) -> Phrases:
 
 def _phrase_pattern(phrase: str) -> str:
     before = r"(?<![\w-])" if phrase[0].isalnum() else ""
-    behind = r"(?![\w-])" if phrase[-1].isalnum() else ""
-    return before + re.escape(phrase) + behind
+    after = r"(?![\w-])" if phrase[-1].isalnum() else ""
+    return before + re.escape(phrase) + after

@@ -13,7 +13,7 @@ from kiwiresearch.kin.tree import DISCARDED, UNSETTLED, Fact, Relationship, Stat
 StandingStatus = Literal["accepted", "competing", "rejected", "entered"]
 """Competing: the sources disagree, and this is not the value that has the best evidence, or it cannot be right.
 Entered: by a person, and so not for rules to judge."""
-Sureness = Literal["high", "medium", "low"]
+ConfidenceLevel = Literal["high", "medium", "low"]
 MIN_HIGH, MIN_MEDIUM = 0.75, 0.45
 
 
@@ -22,28 +22,28 @@ class Standing(Record):
     """How a fact stands, and how sure it is."""
 
     status: StandingStatus
-    confidence: Sureness
+    confidence: ConfidenceLevel
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class ConflictPosition:
     """What a conflict says of one of its values."""
 
     is_recommended: bool
     belief: float
 
 
-def contests(conflicts: Iterable[Conflict]) -> Mapping[str, Contest]:
+def contests(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPosition]:
     """What conflicts say of each fact and relationship, by its id."""
     return {
-        fact: Contest(conflict.recommended_index == at, value.confidence)
+        fact: ConflictPosition(conflict.recommended_index == at, value.confidence)
         for conflict in conflicts
         for at, value in enumerate(conflict.competing_assertions)
         for fact in value.facts
     }
 
 
-def standing_of(stated: Fact | Relationship, contest: Contest | None = None) -> Standing:
+def standing_of(stated: Fact | Relationship, contest: ConflictPosition | None = None) -> Standing:
     """The standing of a fact or a relationship, which may be one of several that cannot all be right."""
     if stated.status not in DISCARDED and stated.is_entered:
         return Standing("entered", sureness(stated.confidence))
@@ -59,6 +59,6 @@ def plain_standing(status: Status, confidence: float) -> Standing:
     return Standing("competing" if status in UNSETTLED else "accepted", sureness(confidence))
 
 
-def sureness(share: float) -> Sureness:
+def sureness(share: float) -> ConfidenceLevel:
     """A share as a word."""
     return "high" if share >= MIN_HIGH else "medium" if share >= MIN_MEDIUM else "low"

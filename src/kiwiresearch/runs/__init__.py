@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         ProgressListener,
         Research,
         ResearchTask,
-        RunHow,
+        RunEnding,
         RunOutcome,
         RunProgress,
         crawl_settings,

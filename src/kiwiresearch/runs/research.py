@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from kiwiresearch.brief import (
     Brief,
-    BriefOrigin,
+    BriefInput,
     Images,
     brief_document,
     brief_record,
@@ -45,6 +45,7 @@ from kiwiresearch.ids import canonical_json, short_hash
 from kiwiresearch.messages import Message, message_fields
 from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
+from kiwiresearch.runs.early_brief import nothing_read_error, stop_step, unread_note, was_written_when_stopped
 from kiwiresearch.runs.folder import append_lines, remove_leftovers
 from kiwiresearch.runs.manifest import (
     BOOK_FIELDS,
@@ -58,7 +59,6 @@ from kiwiresearch.runs.manifest import (
     TIMINGS,
     sealed,
 )
-from kiwiresearch.runs.stopped import nothing_read_error, stop_step, unread_note, was_written_when_stopped
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
 from kiwiresearch.search import Score
 from kiwiresearch.text import printable
@@ -92,7 +92,7 @@ class RunProgress:
 
 
 ProgressListener = Callable[[RunProgress], None]
-RunHow = Literal["done", "resumed", "was finished"]
+RunEnding = Literal["done", "resumed", "was finished"]
 """Whether a run was carried out from the start, resumed, or had been finished already."""
 
 
@@ -103,7 +103,7 @@ class RunOutcome:
     folder: Path
     topic: str
     pages: int
-    how: RunHow
+    how: RunEnding
     resumed_pages: int = 0
     """Pages that were there before it was resumed."""
     story: str = ""
@@ -294,7 +294,7 @@ class Research:
 
     def _compose(self, state: CrawlState, collector: ClaimCollector) -> ComposedBrief:
         """The brief by rules, reworded by a model if there is one."""
-        origin = BriefOrigin(state, self.books, self._address, __version__, self.fingerprint)
+        origin = BriefInput(state, self.books, self._address, __version__, self.fingerprint)
         brief = compose(origin, collector.claims, collector.missing)
         brief = replace(brief, notes=(*self._unread(state), *brief.notes, *self._left_out()))
         model = self._finder.brief_model

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import EmbedderError
+from kiwiresearch.search.candidates import SearchCandidate, find_candidates
 from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.query import Hit, Query, Score, sorted_hits
 from kiwiresearch.search.rank import QueryScorer, TitleMatch, match_text, point_table
-from kiwiresearch.search.recall import SearchCandidate, find_candidates
 from kiwiresearch.text import fold, language_words, plain_lower, stemmer
 
 if TYPE_CHECKING:

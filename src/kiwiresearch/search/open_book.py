@@ -12,7 +12,7 @@ from typing import Any
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.page import PageDoc, bare_text, open_page
-from kiwiresearch.search.title_letters import TitleRow
+from kiwiresearch.search.alphabetical_titles import TitleRow
 from kiwiresearch.search.titles import Correction, TitleLookup
 from kiwiresearch.text import fold, plain_lower
 from kiwiresearch.zim import (

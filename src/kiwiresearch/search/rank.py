@@ -10,9 +10,9 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from kiwiresearch.codec import toml_data
+from kiwiresearch.search.candidates import SearchCandidate
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import ROMAN, Query, QueryTerm, Score
-from kiwiresearch.search.recall import SearchCandidate
 from kiwiresearch.text import fold, language_words, occurrences, roots, share_root, stemmer
 
 STEP = 500

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.llm import Model
-from kiwiresearch.search.ambiguity import PhraseCache
 from kiwiresearch.search.book_search import BookHits, BookSearch
 from kiwiresearch.search.interpretation import MAX_SENSES, Sense, corrected_query, sense_paths, senses_among
+from kiwiresearch.search.model_phrases import PhraseCache
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query, sorted_hits
 from kiwiresearch.text import fold, language_words
@@ -248,7 +248,7 @@ def _phrases_of_model(book: OpenBook, query: Query, helpers: SearchHelpers) -> t
     """Further queries from a model, if there is one and the query is ambiguous."""
     if helpers.model is None or helpers.cache is None:
         return ()
-    from kiwiresearch.search.ambiguity import is_ambiguous, phrases_for
+    from kiwiresearch.search.model_phrases import is_ambiguous, phrases_for
 
     if not is_ambiguous(query, book.book, helpers.model):
         return ()

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.errors import IndexStale
-from kiwiresearch.search.title_letters import LAST, AlphabeticalTitles, RunQuery, TitleRow
+from kiwiresearch.search.alphabetical_titles import LAST, AlphabeticalTitles, RunQuery, TitleRow
 from kiwiresearch.text import fold, without_spaces
 from kiwiresearch.zim import Book
 

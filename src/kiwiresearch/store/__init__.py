@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         readable_password,
     )
     from kiwiresearch.store.questions import AskedQuestions, QuestionRows
-    from kiwiresearch.store.removed import RemovedRow, RemovedRows
+    from kiwiresearch.store.removed_items import RemovedRow, RemovedRows
     from kiwiresearch.store.runs import NoteLines, RunFiles
     from kiwiresearch.store.schema import Schema, digest, table_names
     from kiwiresearch.store.sign_in_links import NewLink, SignInLinks

@@ -21,7 +21,7 @@ from kiwiresearch.store.engine import BACKUP_REMEDY, Address
 from kiwiresearch.store.jobs import Jobs
 from kiwiresearch.store.leases import Leases
 from kiwiresearch.store.questions import QuestionRows
-from kiwiresearch.store.removed import RemovedRows
+from kiwiresearch.store.removed_items import RemovedRows
 from kiwiresearch.store.runs import NoteLines, RunFiles, UnfinishedFiles
 from kiwiresearch.store.schema import Migration, Schema, digest, table_names
 from kiwiresearch.store.sign_in_links import SignInLinks

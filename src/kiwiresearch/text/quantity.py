@@ -179,10 +179,10 @@ class NumberCues:
             w: kind for kind, each in known["qualifiers"].items() for w in each
         }
         self._qualifier_ends = frozenset(words.split()[-1] for words in self._qualifiers)
-        self._behind: dict[str, QuantityQualifier] = {
-            w: kind for kind, each in known["qualifiers_behind"].items() for w in each
+        self._after: dict[str, QuantityQualifier] = {
+            w: kind for kind, each in known["qualifiers_after"].items() for w in each
         }
-        self._behind_words = re.compile(rf"{SPACES}?({any_of(self._behind)})(?![^\W_])")
+        self._after_words = re.compile(rf"{SPACES}?({any_of(self._after)})(?![^\W_])")
         to = any_of([*ranges["to"].split(), *ranges["or"].split()])
         self.by = re.compile(rf"{SPACES}(?:{any_of(ranges['by'].split())}){SPACES}(?=[0-9])")
         self.to = re.compile(rf"(?:[–—-]|{SPACES}[–—-]{SPACES}|{SPACES}(?:{to}){SPACES}){NUMBER_AHEAD}")
@@ -232,8 +232,8 @@ class NumberCues:
         if words and (found := self._qualifiers.get(words[-1][-1])):
             return found
         for end in ends:
-            if behind := self._behind_words.match(text, end, limit):
-                return self._behind[behind[1]]
+            if after := self._after_words.match(text, end, limit):
+                return self._after[after[1]]
         return ""
 
     def is_side(self, before: WordsBefore) -> bool:

@@ -130,8 +130,8 @@ class Units:
             return True
         if word not in self._strict:
             return False
-        behind = text[end : end + 2].strip()
-        return bool(behind) and (behind[0].isalnum() or behind[0] in "-'’")
+        after = text[end : end + 2].strip()
+        return bool(after) and (after[0].isalnum() or after[0] in "-'’")
 
 
 def _split(words: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from kiwiresearch.brief import (
     opposed_in,
     running_text,
     says_the_same,
-    sureness_of,
+    support_level,
     topic_pages_of,
     without_weight,
     worded_dates,
@@ -57,7 +57,7 @@ def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[
 def _sureness(claim: Claim, statement: Statement) -> str:
     if statement.text != claim.text:
         return "disputed"  # one side of a claim that has two
-    return sureness_of(claim, statement.pages)
+    return support_level(claim, statement.pages)
 
 
 def _confirmation_faults(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from kiwiresearch.atlas import (
     EdgeKind,
     RankOrder,
     Recipe,
-    ResultPage,
+    ResultSlice,
     ResultWindow,
     edge_pages,
     overview,
@@ -97,7 +97,7 @@ class RelativesReply(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class TiedReply(Record):
+class RelationshipReply(Record):
     """How two people are related."""
 
     first: Mapping[str, Any]
@@ -121,7 +121,7 @@ def router(context: ServerContext) -> APIRouter:
         return atlas
 
     def rows_reply(
-        atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultPage]
+        atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultSlice]
     ) -> AtlasRowsReply:
         shown = atlases.policy_filter(atlas).filter_page(atlases.cached(atlas, question, answer))
         return extend(AtlasRowsReply, shown, limit=limit)
@@ -224,12 +224,12 @@ def router(context: ServerContext) -> APIRouter:
     @routes.get("/{book}/relation")
     def get_relationship(
         request: Request, book: Book, first: Person, second: Person, privacy: Privacy = None
-    ) -> TiedReply:
+    ) -> RelationshipReply:
         """How the second person is related to the first, step by step."""
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
         found = atlases.run_limited(lambda: people.relation(atlas, first, second, view))
-        return TiedReply(**atlases.policy_filter(atlas).relation(found))
+        return RelationshipReply(**atlases.policy_filter(atlas).relation(found))
 
     return routes
 

@@ -22,7 +22,7 @@ from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim import ListedBook
 
 log = logging.getLogger("kiwiresearch.books")
-BUILDER = "kiwiresearch.search.title_build"
+BUILDER = "kiwiresearch.search.title_index_builder"
 """Builds a title index in a process of its own, so that the server stays quick."""
 
 TaskKind = Literal["index", "check", "atlas"]

@@ -95,7 +95,7 @@ class TitleIndexes:
         with contextlib.suppress(OSError):
             if lock.acquire():  # else it is being built
                 lock.release()
-                system.start_detached("kiwiresearch.search.title_build", archive.book.source, str(self._folder))
+                system.start_detached("kiwiresearch.search.title_index_builder", archive.book.source, str(self._folder))
 
 
 def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.directory import Numbers
     from kiwiresearch.zim.files import ZIM_MAGIC, OpenFileNotes
     from kiwiresearch.zim.integrity import FileChecks, FileState
+    from kiwiresearch.zim.kiwix_serve import KiwixServer
     from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
     from kiwiresearch.zim.paths import Target, find_path, near_titles, resolve_href, title_of_path
     from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive, SimpleCall, missing_from_record
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
         with_policy,
         without_policy,
     )
-    from kiwiresearch.zim.serve import KiwixServer
     from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books, unknown_book
     from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, Source, books_below, files_in, is_address, library_files
 else:

@@ -177,7 +177,7 @@ class Opener:
         return self.peer_opener(BookId(source.peer_book_id))
 
     def _open_served(self, source: Source) -> Archive:
-        from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+        from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 
         server = KiwixServer(source.location, timeout_s=self._timeout_s)
         try:
@@ -196,7 +196,7 @@ class Opener:
         )
 
     def _books_on_server(self, address: str) -> list[tuple[Book, Source]]:
-        from kiwiresearch.zim.serve import KiwixServer
+        from kiwiresearch.zim.kiwix_serve import KiwixServer
 
         address, _, wanted = address.partition("#")
         server = KiwixServer(address, timeout_s=self._timeout_s)

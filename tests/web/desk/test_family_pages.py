@@ -28,7 +28,7 @@ from kiwiresearch.kin.resolve.proposal import MergeProposal
 from kiwiresearch.kin.resolve.resolver import SIBLINGS
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.standing import Standing
-from kiwiresearch.kin.store.location import locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import locked_folder
 from kiwiresearch.kin.timeline import Age, birth_of
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.messages.message import Message

@@ -17,7 +17,7 @@ from kiwiresearch.cases.registry import stored_cases
 from kiwiresearch.errors import FolderTaken, WrongJobState
 from kiwiresearch.jobs.archive_and_trash import KEEP_DAYS
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
-from kiwiresearch.store.removed import RemovedRow
+from kiwiresearch.store.removed_items import RemovedRow
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.workspace import workspace

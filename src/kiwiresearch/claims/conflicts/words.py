@@ -59,11 +59,11 @@ class ComparisonWords:
     scopes: tuple[Mapping[str, int], ...]
     """Words for different groups or measures in each row: `urban` is 0 and `rural` is 1."""
     before_scope_places: frozenset[str]
-    """A place behind one of these narrows what a number is about: `within`."""
+    """A place after one of these narrows what a number is about: `within`."""
     unnamed_places: frozenset[str]
     """What is such a place without a name: `world`, in 'in the world'."""
     before_places: frozenset[str]
-    """A place behind one of these is what a distance is measured from: `of`, in 'north of Rome'."""
+    """A place after one of these is what a distance is measured from: `of`, in 'north of Rome'."""
     denials: frozenset[str]
     """Words that deny: `never`. `denies` in `claims/firewall.py` has its own list."""
     denying_prefixes: tuple[str, ...]

@@ -8,7 +8,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.extract.by_model import read_missing_fields
-    from kiwiresearch.kin.extract.people import judge_page
+    from kiwiresearch.kin.extract.page_verdict import judge_page
     from kiwiresearch.kin.extract.person_reader import read_person
     from kiwiresearch.kin.extract.subject import subject_of
 else:

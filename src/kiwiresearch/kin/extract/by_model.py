@@ -34,7 +34,7 @@ MAX_CONFIDENCE = 0.5
 """Lower than that of any rule on running text."""
 MAX_WORD = 40
 NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
-NAME_BEHIND = re.compile(r" [A-ZÀ-ÖØ-Þ]")
+NAME_AFTER = re.compile(r" [A-ZÀ-ÖØ-Þ]")
 
 
 class Finding(BaseModel):
@@ -137,7 +137,7 @@ def _checked_finding(
 def is_part_of_name(text: str, start: int, end: int) -> bool:
     """Whether the span is only part of a longer name: 'Carter' in 'Max Carter'."""
     before = NAME_BEFORE.search(text, max(0, start - MAX_WORD), start)
-    return bool(NAME_BEHIND.match(text, end)) or (
+    return bool(NAME_AFTER.match(text, end)) or (
         before is not None and before[1].lower() not in ENGLISH.words["sentence_openers"]
     )
 

@@ -14,9 +14,9 @@ from kiwiresearch.kin.extract.mentions import (
 )
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.pronouns import (
-    CapitalisedWords,
+    CapitalizedWords,
     Referent,
-    capitalised_words,
+    capitalized_words,
     governing_word,
     is_fronted,
     refers_to_subject,
@@ -59,7 +59,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     `state` says whom a pronoun at the start of the next sentence means. Each paragraph starts with the
     subject; a sentence about another person hands the pronoun over, unless it names only people of the other sex.
     """
-    capitals = capitalised_words(page, subject)
+    capitals = capitalized_words(page, subject)
     state: Referent = "subject"
     couple = False
     block = -1
@@ -162,7 +162,7 @@ def _is_wedding_of_relative(text: str, subject: PageSubject) -> bool:
     return not ENGLISH.married.search(text, 0, kin.start("kind"))
 
 
-def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: CapitalizedWords) -> bool:
     """'Carter had a son, and Ned never left Aue': 'he' in the next sentence may be Ned."""
     last = max((anchor.end for anchor in clause.mentions), default=clause.start)
     known, opening = name_words(), text[subject.opening.start : subject.opening.end]
@@ -176,7 +176,7 @@ def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: 
     )
 
 
-def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalizedWords) -> bool:
     """'Jane died in 1605, but Carter had left by then': the last who does something is the subject."""
     named = [
         span
@@ -220,7 +220,7 @@ def _clause(
     sentence: SentenceSpan,
     start: Referent,
     subject: PageSubject,
-    capitals: CapitalisedWords,
+    capitals: CapitalizedWords,
     *,
     couple: bool,
     early: bool,

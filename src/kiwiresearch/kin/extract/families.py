@@ -195,12 +195,12 @@ def _child(
         return  # a heading
     stop = min(span.end, found.end + 160)
     line = page.text.find("\n", found.end, stop)
-    behind = page.text[found.end : line if line > 0 else stop]
-    dates = regex.match(r"\s*\([^()]{0,80}\)", behind)
+    after = page.text[found.end : line if line > 0 else stop]
+    dates = regex.match(r"\s*\([^()]{0,80}\)", after)
     end = found.end + dates.end() if dates else found.end
-    qualifier = said or qualifier_in(behind[:80]) or qualifier_in("".join(NOTED.findall(behind)))
+    qualifier = said or qualifier_in(after[:80]) or qualifier_in("".join(NOTED.findall(after)))
     if qualifier and qualifier != said:
-        end = found.end + len(behind.rstrip())
+        end = found.end + len(after.rstrip())
     yield ExtractedFact(
         "child",
         page.text[found.start : found.end],

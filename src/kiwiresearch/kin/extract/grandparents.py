@@ -106,7 +106,7 @@ def _parents_of(page: PageDoc, side: str, named: Sequence[ExtractedFact]) -> Ite
     for parent in named:
         start = page.text.rfind(parent.value, parent.snippet.start, parent.snippet.end)
         end = next((at for at in page.sentences if at > start), len(page.text))
-        found = ENGLISH.child_of_behind.match(page.text, start + len(parent.value), end) if start >= 0 else None
+        found = ENGLISH.child_of_after.match(page.text, start + len(parent.value), end) if start >= 0 else None
         if not found or (found["kind"] == "son") != (side == "father"):
             continue
         names = couple_after(page.text, found.end(), end)

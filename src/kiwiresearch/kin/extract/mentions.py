@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.extract.pronouns import CapitalisedWords, Referent
+from kiwiresearch.kin.extract.pronouns import CapitalizedWords, Referent
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
@@ -11,7 +11,7 @@ from kiwiresearch.text import fold
 
 
 def is_mention(
-    page: PageDoc, sentence: SentenceSpan, found: Match, subject: PageSubject, capitals: CapitalisedWords
+    page: PageDoc, sentence: SentenceSpan, found: Match, subject: PageSubject, capitals: CapitalizedWords
 ) -> bool:
     """Whether a match of the subject's name is not part of another person's."""
     text, start, at = page.text, sentence.start, found.start()
@@ -23,7 +23,7 @@ def is_mention(
     return not (relative and "," not in relative[0]) and not ENGLISH.wife_named.search(text[start:at])
 
 
-def _is_complete_name(text: str, start: int, at: int, capitals: CapitalisedWords) -> bool:
+def _is_complete_name(text: str, start: int, at: int, capitals: CapitalizedWords) -> bool:
     """Whether a name is not the end of another person's: 'Hulagu Khan', 'Dafydd ap Llywelyn'."""
     before = regex.search(r"([\p{L}\p{M}'’\-]+\.?)\s+$", text[start:at])
     if not before:
@@ -58,7 +58,7 @@ def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubjec
     return before[1].lower() not in page.text[subject.opening.start : subject.opening.end].lower()
 
 
-def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals: CapitalisedWords) -> Referent:
+def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals: CapitalizedWords) -> Referent:
     """Whom the sentence is about, by its first words."""
     first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
     word = first[1].lower() if first else ""
@@ -119,7 +119,7 @@ def opening_kin(text: str, subject: PageSubject) -> Match | None:
     return ENGLISH.kin_noun.match(text, (mention.end() if mention else 0) + (owner.end() if owner else 0))
 
 
-def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
     """Whether a sentence about a relative leaves 'he' to the subject: 'Her father was a smith. She …'."""
     kin = opening_kin(text, subject)
     if not kin:
@@ -136,7 +136,7 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
     )
 
 
-def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
     """Whether a sentence on the page of a man names only women: 'he' in the next one is still that man."""
     named = ENGLISH.name.match(text)
     opposite = subject.opposite
@@ -152,7 +152,7 @@ def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedW
     )
 
 
-def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+def _is_other(name: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
     plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
     tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
     known = name_words()
@@ -178,7 +178,7 @@ def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
     )
 
 
-def _is_called_human(text: str, at: int, name: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
+def _is_called_human(text: str, at: int, name: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
     """'Andrey was a musician': a person whom the page names only here."""
     if " " in name or fold(name) in subject.name_tokens | ENGLISH.nobody | ENGLISH.places | capitals.also_lowercase:
         return False

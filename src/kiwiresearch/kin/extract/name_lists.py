@@ -156,8 +156,8 @@ def couple_after(text: str, start: int, end: int, *, described: bool = True, ver
         at = bracket.end() if bracket else at
         link = ENGLISH.and_second.match(text, at, end)
         if link:
-            behind = skip_occupation(text, link.end(), end)
-            other = name_after(text, behind, end, described=bool(link["role"]))
+            after = skip_occupation(text, link.end(), end)
+            other = name_after(text, after, end, described=bool(link["role"]))
             second = other.span if other else None
             plain = link["role"] or (not link["his"] and "by" not in link[0])
             if (
@@ -213,11 +213,11 @@ def names_after(text: str, start: int, end: int, *, many: bool = True) -> list[F
 
 def _is_by_semicolons(listed: str) -> bool:
     """'A, earl of Aue; B; and C', and not 'A and B; A became'."""
-    head, behind = listed.split(";", 1)
-    named = ENGLISH.name_in_list.match(behind)
+    head, after = listed.split(";", 1)
+    named = ENGLISH.name_in_list.match(after)
     if not named:
         return False
-    return not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(behind, named.end()))
+    return not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(after, named.end()))
 
 
 def _by_semicolons(text: str, start: int, end: int) -> list[FoundName]:

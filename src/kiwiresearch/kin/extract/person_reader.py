@@ -11,7 +11,7 @@ from kiwiresearch.kin.extract.grandparents import with_grandparents
 from kiwiresearch.kin.extract.life_dates import lead_facts, name_target, sex_facts, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
 from kiwiresearch.kin.extract.name_lists import Span
-from kiwiresearch.kin.extract.people import judge_page
+from kiwiresearch.kin.extract.page_verdict import judge_page
 from kiwiresearch.kin.extract.relations import Relation, Rule, read_born_to, read_child_of, read_role_of
 from kiwiresearch.kin.extract.relatives import (
     read_apposition,
@@ -185,7 +185,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
     if 0 <= said.start - clause.start < 80 and regex.fullmatch(r"[^;]*", page.text[clause.start : said.start]):
         said = Span(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
-    behind = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
+    after = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
     is_taken_for_granted = relation.rule in GRANTED_RULES and not ENGLISH.is_word.search(
         page.text[relation.quote.start : relation.name.start]
     )
@@ -199,7 +199,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
         "lead" if clause.early else "prose",
         LEAD_RELATIVE_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
-        qualifier=_qualifier(behind or before) or ("disputed" if claimed else ""),
+        qualifier=_qualifier(after or before) or ("disputed" if claimed else ""),
         target=name_target(page, relation.name),
         locator=next((section.heading for section in sections if section.heading_start <= clause.start), ""),
         rationale=relation.rationale,
@@ -216,11 +216,11 @@ def _qualifier(before: str) -> Qualifier:
 def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:
     """The date of a wedding, right after the name or at the start of the sentence, and the quote that has it."""
     text, said = page.text, relation.quote
-    behind = ENGLISH.married_on.match(text, relation.name.end, clause.end)
-    if behind and "(" not in text[behind.end() : behind.end() + 4]:
-        for dated in dates_in(text[behind.end() : clause.end], page.language)[:1]:
+    after = ENGLISH.married_on.match(text, relation.name.end, clause.end)
+    if after and "(" not in text[after.end() : after.end() + 4]:
+        for dated in dates_in(text[after.end() : clause.end], page.language)[:1]:
             if dated.start < 3 and not dated.when.lasts:
-                return dated.when, Span(said.start, max(said.end, behind.end() + dated.end))
+                return dated.when, Span(said.start, max(said.end, after.end() + dated.end))
     opened = ENGLISH.opened_with_date.match(text, clause.start, clause.end)
     if opened and relation.rule in DATED_RULES:
         for dated in dates_in(text[clause.start : said.start], page.language)[:1]:

@@ -25,7 +25,7 @@ def governing_word(text: str, start: int, at: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CapitalisedWords:
+class CapitalizedWords:
     """The words a page capitalises in the middle of sentences: of people and of places."""
 
     persons: frozenset[str]
@@ -35,7 +35,7 @@ class CapitalisedWords:
     """Words that follow 'in', 'at' or 'near' at least one time in three."""
 
 
-def capitalised_words(page: PageDoc, subject: PageSubject) -> CapitalisedWords:
+def capitalized_words(page: PageDoc, subject: PageSubject) -> CapitalizedWords:
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     for found in ENGLISH.mid_sentence.finditer(page.text[: page.sections[-1].end]):
@@ -44,10 +44,10 @@ def capitalised_words(page: PageDoc, subject: PageSubject) -> CapitalisedWords:
         placed[plain] += found[1] in ("in", "at", "near")
     places = frozenset(word for word, count in counts.items() if placed[word] * 3 >= count)
     small = frozenset(fold(word) for word in regex.findall(r"(?<![\p{L}\-])\p{Ll}+", page.text))
-    return CapitalisedWords(frozenset(counts) - subject.name_tokens - places, small, places - subject.name_tokens)
+    return CapitalizedWords(frozenset(counts) - subject.name_tokens - places, small, places - subject.name_tokens)
 
 
-def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Span], capitals: CapitalisedWords) -> bool:
+def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Span], capitals: CapitalizedWords) -> bool:
     """Whether 'his' is in a phrase before the main clause, and that clause begins with another person."""
     if not ENGLISH.fronted.fullmatch(text, sentence.start, owner.start) or text[owner.start].isupper():
         return False
@@ -81,7 +81,7 @@ def refers_to_subject(
     start: Referent,
     subject: PageSubject,
     named: list[Span],
-    capitals: CapitalisedWords,
+    capitals: CapitalizedWords,
 ) -> bool:
     """Whether a pronoun means the subject: no other person is named between the two."""
     if text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
@@ -177,7 +177,7 @@ def _is_month(between: str, start: int, end: int) -> bool:
     return bool(ENGLISH.day_before.search(between[:start]) or regex.match(r",?\s+\d", between[end:]))
 
 
-def _is_owned_by_another(between: str, capitals: CapitalisedWords) -> bool:
+def _is_owned_by_another(between: str, capitals: CapitalizedWords) -> bool:
     """'the king and his' consort, 'Later, Ned and his wife': the pronoun belongs to the noun just before it."""
     found = ENGLISH.noun_and.search(between)
     if found and ENGLISH.human.fullmatch(found[1]):

@@ -212,7 +212,7 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         if regex.match(family, text[clause.start : had.start()]):
             start = clause.start
         if start >= 0:
-            yield from _children_behind(text, clause, had.end(), start, subject)
+            yield from _children_after(text, clause, had.end(), start, subject)
 
 
 def _each_of_them(text: str, clause: Clause) -> Iterator[Relation]:
@@ -283,17 +283,17 @@ def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iter
     for owner in clause.possessives:
         bore = ENGLISH.bore.match(text, owner.end, clause.end)
         if bore:
-            yield from _children_behind(text, clause, bore.end(), owner.start, subject)
+            yield from _children_after(text, clause, bore.end(), owner.start, subject)
     for anchor in clause.mentions:
         if subject.sex == "male" and ENGLISH.bore_to.search(text, clause.start, anchor.start):
-            yield from _children_behind(text, clause, anchor.end, clause.start)
+            yield from _children_after(text, clause, anchor.end, clause.start)
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
     if him and (
         clause.they_are_couple
         or (clause.mentions and ENGLISH.married.search(text, clause.start, him.start()))
         or _is_only_man(text, clause, him.start(), subject)
     ):
-        yield from _children_behind(text, clause, him.end(), clause.start)
+        yield from _children_after(text, clause, him.end(), clause.start)
 
 
 def _is_only_man(text: str, clause: Clause, at: int, subject: PageSubject) -> bool:
@@ -308,10 +308,10 @@ def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives
     bore = ENGLISH.by_name.match(text, clause.start, clause.end)
     wed = clause.they_are_couple and subject.sex == "male"
     if bore and (bore["name"] in wives or (wed and sex_of_name(bore["name"]) == "female")):
-        yield from _children_behind(text, clause, bore.end(), clause.start)
+        yield from _children_after(text, clause, bore.end(), clause.start)
 
 
-def _children_behind(
+def _children_after(
     text: str, clause: Clause, at: int, start: int, subject: PageSubject | None = None
 ) -> Iterator[Relation]:
     """The names after 'two sons, …' and 'a daughter, …'."""

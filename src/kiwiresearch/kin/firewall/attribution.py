@@ -28,8 +28,8 @@ def is_denied_or_doubted(sentence: str, language: str = "eng") -> bool:
 def sentence_around(text: str, start: int, end: int) -> str:
     """The sentence, or the line, that contains a quote."""
     before = [0, *(found.end() for found in SENTENCE_BREAK.finditer(text, 0, start))]
-    behind = SENTENCE_BREAK.search(text, end)
-    return text[before[-1] : behind.start() if behind else len(text)]
+    after = SENTENCE_BREAK.search(text, end)
+    return text[before[-1] : after.start() if after else len(text)]
 
 
 STRICT_SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")

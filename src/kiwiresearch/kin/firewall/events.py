@@ -193,11 +193,11 @@ def event_statement_violation(quote: SourceQuote, start: int, end: int) -> Code 
 def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
     if cue.word not in quote.table.words["nouns"]:
         return None if cue.kind == "marriage" else holder_violation(quote, cue.start, is_verb=True)
-    behind = TOKEN.findall(quote.words[cue.end : cue.end + 40])[:2]
-    if behind[:1] == ["to"]:
+    after = TOKEN.findall(quote.words[cue.end : cue.end + 40])[:2]
+    if after[:1] == ["to"]:
         return "HF_043"
-    if behind[:1] == ["of"]:
-        return None if fold(behind[-1]) in quote.own_names else "HF_043"
+    if after[:1] == ["of"]:
+        return None if fold(after[-1]) in quote.own_names else "HF_043"
     # 'birth in 1930' is an event, 'birth announcement in 1930' is not.
     rest = quote.words[cue.end :].lstrip()
     is_event = not rest or not rest[0].isalpha() or rest.split()[0].lower() in quote.table.words["at"]
@@ -206,9 +206,9 @@ def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
 
 def _misplaced_in_row(quote: SourceQuote, start: int, end: int, event: str, kinds: frozenset[str]) -> Code | None:
     line_start, line_end = quote.line_of(start)
-    behind = quote.words[end : min(line_end, end + MAX_NOTE_GAP)]
+    after = quote.words[end : min(line_end, end + MAX_NOTE_GAP)]
     before = quote.words[max(line_start, start - MAX_NOTE_GAP) : start]
-    near = [*_bracketed(quote, before), *_bracketed(quote, behind)]
+    near = [*_bracketed(quote, before), *_bracketed(quote, after)]
     noted = {cue.kind for cue in near if cue.kind in ("birth", "baptism", "death", "burial", "marriage")}
     if noted:
         return None if event in noted else "HF_014"
@@ -232,13 +232,13 @@ def _governing(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     if before and gap.count(")") == gap.count("(") and governs(quote, gap, CLAUSE_END):
         return before[-1]
     line_start, line_end = quote.line_of(start)
-    behind = next((cue for cue in cues if cue.start >= end), None)
-    if behind is None or is_bracket_open(quote.words[line_start:line_end], start - line_start):
+    after = next((cue for cue in cues if cue.start >= end), None)
+    if after is None or is_bracket_open(quote.words[line_start:line_end], start - line_start):
         return None
-    gap = quote.words[end : behind.start]
-    if behind.word in quote.table.words["nouns"] or quoted_dates(gap) or CLAUSE_END.search(gap):
+    gap = quote.words[end : after.start]
+    if after.word in quote.table.words["nouns"] or quoted_dates(gap) or CLAUSE_END.search(gap):
         return None
-    return behind if _leads_up(quote, gap) else None
+    return after if _leads_up(quote, gap) else None
 
 
 def is_bracket_open(line: str, at: int) -> bool:
@@ -287,7 +287,7 @@ def _is_name_of(quote: SourceQuote, cell: str, start: int) -> bool:
     return bool(run) and can_name_subject(quote, run, is_first=True)
 
 
-def _follows_name(quote: SourceQuote, opened: int, behind: str) -> bool:
+def _follows_name(quote: SourceQuote, opened: int, after: str) -> bool:
     """Whether a bracket follows the subject's name, or a name that the next words say is the subject's."""
     parts = tokens_before(quote, opened)
     is_kin = (part.text in quote.table.kin.kinds for part in parts)
@@ -300,7 +300,7 @@ def _follows_name(quote: SourceQuote, opened: int, behind: str) -> bool:
         or can_name_subject(quote, leading_name(quote, parts), is_first=True)
     ):
         return True
-    tokens = [Token(match[0], match.start()) for match in TOKEN.finditer(behind)]
+    tokens = [Token(match[0], match.start()) for match in TOKEN.finditer(after)]
     named = [at for at, part in enumerate(tokens) if part.small in quote.table.words["naming"]]
     return bool(named) and any(set(part.bare.split()) & quote.own_names for part in tokens[named[0] :])
 
@@ -311,8 +311,8 @@ def _part_in(inside: str, at: int) -> str:
     if middle < 0:
         return ""
     first = inside.rfind(";", 0, middle) + 1
-    behind = inside.find(";", middle)
-    if at < first or 0 <= behind <= at:
+    after = inside.find(";", middle)
+    if at < first or 0 <= after <= at:
         return ""
     return "birth" if at < middle else "death"
 
@@ -323,11 +323,11 @@ def _middle(inside: str) -> int:
     dates = quoted_dates(inside)
     for dash in ENGLISH.check_dash.finditer(inside):
         has_before = any(quoted_date.end <= dash.start() + 1 for quoted_date in dates)
-        has_behind = any(quoted_date.start >= dash.end() - 1 for quoted_date in dates)
+        has_after = any(quoted_date.start >= dash.end() - 1 for quoted_date in dates)
         is_open = any(
             quoted_date.when.lasts and quoted_date.start < dash.start() < quoted_date.end for quoted_date in dates
         )
         is_near = has_before and (inside[dash.end() :].lstrip() or "0")[0].isdigit()
-        if (has_before and has_behind) or is_open or is_near:
+        if (has_before and has_after) or is_open or is_near:
             return dash.start()
     return -1

@@ -30,7 +30,7 @@ PRONOUNS = {"male": "he", "female": "she"}
 
 def marriage_cue(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """The words around a name that say that its bearer and the subject married; None if there are none."""
-    before, behind = quote.words[:start], quote.words[end:]
+    before, after = quote.words[:start], quote.words[end:]
     weddings = (
         (ENGLISH.wed, False, _names_one_side, "married"),
         (ENGLISH.marriage_between, True, lambda quote, found, _: _is_own(quote, found["one"]), "marriage"),
@@ -38,10 +38,10 @@ def marriage_cue(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
         (ENGLISH.became_wife, False, lambda quote, found, _: _is_own(quote, found["whose"] or found["of"]), "wife"),
     )
     for phrase, is_before, is_of_subject, word in weddings:
-        found = phrase.search(before) if is_before else phrase.match(behind)
+        found = phrase.search(before) if is_before else phrase.match(after)
         if found and is_of_subject(quote, found, before):
             return FamilyCue("spouse", found.start(), found.end(), word).moved(0 if is_before else end)
-    met, they = ENGLISH.check_met.search(before), ENGLISH.they_wed.search(behind)
+    met, they = ENGLISH.check_met.search(before), ENGLISH.they_wed.search(after)
     if met and they and holder_violation(quote, met.start(), is_verb=True) is None:
         return FamilyCue("spouse", they.start(), they.end(), "married").moved(end)
     return None
@@ -71,7 +71,7 @@ def _is_own(quote: SourceQuote, written: str) -> bool:
 INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
 """'X, father of Y' makes Y a child; the other relations are the same from both sides."""
 NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
-MAX_BEHIND = 60
+MAX_AFTER = 60
 NEAREST_TO_PROOF_LAST = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """If a quote has a name several times, the violation that comes closest to a proof is reported."""
 
@@ -102,8 +102,8 @@ def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, paren
             codes.append("HF_041")
             continue
         cue = cues[-1]
-        behind = ENGLISH.on_side.search(quote.words, end)
-        told = SIDES.get((cue["side"] or "").lower(), behind["side"] if behind and cue["of"] else "")
+        after = ENGLISH.on_side.search(quote.words, end)
+        told = SIDES.get((cue["side"] or "").lower(), after["side"] if after and cue["of"] else "")
         surname = fold(parse_name(parent).surname)
         named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
         if told != side and (told or side != "father" or surname not in named):
@@ -153,10 +153,10 @@ def _widened(kind: str) -> frozenset[str]:
 
 
 def _in_prose(quote: SourceQuote, field: FieldName, start: int, end: int) -> Code | None:
-    behind = _cue_behind(quote, start, end) or (marriage_cue(quote, start, end) if field == "spouse" else None)
-    if behind:
-        is_claimed = field in _widened(behind.kind)
-        return statement_violation(quote, behind, start, end, asserts=True) if is_claimed else "HF_042"
+    after = _cue_after(quote, start, end) or (marriage_cue(quote, start, end) if field == "spouse" else None)
+    if after:
+        is_claimed = field in _widened(after.kind)
+        return statement_violation(quote, after, start, end, asserts=True) if is_claimed else "HF_042"
     cues = _cues_before(quote, start)
     if not cues:
         return "HF_041"
@@ -176,7 +176,7 @@ def _begins_clause_of_each(quote: SourceQuote, start: int) -> bool:
     if not ENGLISH.each_of.match(quote.words):
         return False
     at = quote.start + start
-    return any(found.end() == at for found in ENGLISH.next_of_each.finditer(quote.text, quote.start, at + MAX_BEHIND))
+    return any(found.end() == at for found in ENGLISH.next_of_each.finditer(quote.text, quote.start, at + MAX_AFTER))
 
 
 def _governing(quote: SourceQuote, cues: list[FamilyCue], start: int) -> FamilyCue:
@@ -247,8 +247,8 @@ def _by_order(quote: SourceQuote, start: int, end: int, first: int) -> frozenset
     if not own and len(halves) > 1:
         other = re.sub(r"\(.*?\)|^(?:\s*[a-z-]+\b)+", " ", halves[0]).strip()
         own = OPPOSITE_SEX[_sex_of(quote, other) or sex_of_name(other)]
-    elif not own and (behind := ENGLISH.and_parent.match(quote.text, quote.start + end)):
-        own = OPPOSITE_SEX[sex_of_name(behind[1])]
+    elif not own and (after := ENGLISH.and_parent.match(quote.text, quote.start + end)):
+        own = OPPOSITE_SEX[sex_of_name(after[1])]
     if not own:
         own = "female" if len(halves) > 1 else "male"
     return _widened("father" if own == "male" else "mother")
@@ -299,10 +299,10 @@ def _is_object(quote: SourceQuote, tokens: list[Token]) -> bool:
     return is_verb and not any(token.small in ENGLISH.words["copulas"] for token in tokens[-4:-1])
 
 
-def _cue_behind(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
+def _cue_after(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """A kinship word after a name: 'Robert, his father', 'Robert (father)', 'Robert was the father of Charles'."""
     _, line_end = quote.line_of(start)
-    text = quote.words[end : min(line_end, end + MAX_BEHIND)]
+    text = quote.words[end : min(line_end, end + MAX_AFTER)]
     whom = ENGLISH.check_whom.match(text)
     if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in quote.own_names):
         return FamilyCue("spouse", end, end + whom.end(), "married")
@@ -313,7 +313,7 @@ def _cue_behind(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
         lead = text[: cue.start]
         while (words := lead.split()) and words[-1].lower() in adjectives:
             lead = lead[: lead.rstrip().rfind(words[-1])]
-        found = ENGLISH.kin_behind.fullmatch(lead)
+        found = ENGLISH.kin_after.fullmatch(lead)
         if not found or (found["named"] and fold(found["named"]) not in quote.own_names):
             return None
         if ENGLISH.kin_of.match(text, cue.end):

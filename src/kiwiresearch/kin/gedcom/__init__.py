@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.gedcom.arrangement import Child, Couple, build_couples
     from kiwiresearch.kin.gedcom.facts_reader import FILE_SCHEME
     from kiwiresearch.kin.gedcom.json_export import tree_gedcomx, tree_json
-    from kiwiresearch.kin.gedcom.kept import KeptRecord, TagCount, kept_from_json, kept_json, media_names, with_ids
+    from kiwiresearch.kin.gedcom.kept_lines import (
+        KeptRecord,
+        TagCount,
+        kept_from_json,
+        kept_json,
+        media_names,
+        with_ids,
+    )
     from kiwiresearch.kin.gedcom.kept_privacy import NOTHING_KEPT, ShownRecords, shown_records
     from kiwiresearch.kin.gedcom.package import EXPORT_AGAIN, MAX_FILE_BYTES, MediaFile, gedcom_package, media_type_of
     from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kiwiresearch.kin.gedcom.dates import MONTHS, Version, other_calendar, read_date, write_date
-from kiwiresearch.kin.gedcom.kept import WITHOUT_VALUE
+from kiwiresearch.kin.gedcom.kept_lines import WITHOUT_VALUE
 from kiwiresearch.kin.gedcom.lines import VOID
 from kiwiresearch.kin.gedcom.nodes import Node
 

@@ -24,7 +24,7 @@ from kiwiresearch.kin.gedcom.event_writer import (
     write_event,
 )
 from kiwiresearch.kin.gedcom.family_reader import parent_scope, partners_scope
-from kiwiresearch.kin.gedcom.kept import KeptRecord
+from kiwiresearch.kin.gedcom.kept_lines import KeptRecord
 from kiwiresearch.kin.gedcom.nodes import GedcomWriter, Node
 from kiwiresearch.kin.gedcom.person_writer import FamilyLinks, write_person
 from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED

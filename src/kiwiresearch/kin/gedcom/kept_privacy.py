@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.gedcom.kept import KeptRecord, references
+from kiwiresearch.kin.gedcom.kept_lines import KeptRecord, references
 from kiwiresearch.kin.gedcom.nodes import Node
 from kiwiresearch.kin.privacy import PrivacyMode, WithheldPeople, contacts_in
 from kiwiresearch.kin.tree import PersonId

@@ -10,7 +10,7 @@ from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.event_writer import write_source
 from kiwiresearch.kin.gedcom.facts_reader import GedcomFile, named_source
 from kiwiresearch.kin.gedcom.family_writer import WrittenTree, write_tree
-from kiwiresearch.kin.gedcom.kept import KeptKind, KeptRecord, TagCounts, reference, remainder
+from kiwiresearch.kin.gedcom.kept_lines import KeptKind, KeptRecord, TagCounts, reference, remainder
 from kiwiresearch.kin.gedcom.lines import VOID, GedcomLine
 from kiwiresearch.kin.gedcom.nodes import Node, NodeKind
 from kiwiresearch.kin.gedcom.tags import PROGRAM

@@ -11,7 +11,7 @@ from kiwiresearch.kin.gedcom.conversion import Converter
 from kiwiresearch.kin.gedcom.event_writer import write_source
 from kiwiresearch.kin.gedcom.facts_reader import FILE_SCHEME
 from kiwiresearch.kin.gedcom.family_writer import WrittenTree
-from kiwiresearch.kin.gedcom.kept import SEPARATOR, KeptRecord, put_back
+from kiwiresearch.kin.gedcom.kept_lines import SEPARATOR, KeptRecord, put_back
 from kiwiresearch.kin.gedcom.nodes import GedcomWriter, Node
 from kiwiresearch.kin.gedcom.tags import NAME_FORMS, plain_name
 from kiwiresearch.kin.privacy import ShownTree

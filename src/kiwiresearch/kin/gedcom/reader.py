@@ -11,7 +11,7 @@ from pathlib import Path
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.gedcom.facts_reader import GedcomFile, recorded_source
 from kiwiresearch.kin.gedcom.family_reader import RelationshipBuilder, read_family, read_siblings
-from kiwiresearch.kin.gedcom.kept import KeptRecord, TagCount, media_names
+from kiwiresearch.kin.gedcom.kept_lines import KeptRecord, TagCount, media_names
 from kiwiresearch.kin.gedcom.kept_reader import KeptReader
 from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, decode, records, version_of
 from kiwiresearch.kin.gedcom.package import (

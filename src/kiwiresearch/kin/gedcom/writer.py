@@ -9,7 +9,7 @@ from kiwiresearch.kin.gedcom.arrangement import with_stable_ids
 from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.event_writer import gedcom_day
 from kiwiresearch.kin.gedcom.family_writer import write_tree
-from kiwiresearch.kin.gedcom.kept import with_ids
+from kiwiresearch.kin.gedcom.kept_lines import with_ids
 from kiwiresearch.kin.gedcom.kept_privacy import NOTHING_KEPT, ShownRecords
 from kiwiresearch.kin.gedcom.kept_writer import put_back_records
 from kiwiresearch.kin.gedcom.nodes import GedcomWriter

@@ -8,7 +8,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.loop.case_model import CaseModel
-    from kiwiresearch.kin.loop.decisions import (
+    from kiwiresearch.kin.loop.evaluation import (
         Decisions,
         decide,
         merge_reasons,

@@ -8,7 +8,7 @@ from typing import Any
 
 from kiwiresearch.errors import KiwiError, NothingFound, SourceError
 from kiwiresearch.kin.loop.case_model import CaseModel
-from kiwiresearch.kin.loop.decisions import update_living_status
+from kiwiresearch.kin.loop.evaluation import update_living_status
 from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
 from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, clue_items, earliness_at, query_key, relative_items
@@ -33,7 +33,7 @@ from kiwiresearch.kin.loop.source_records import (
     search_sources,
 )
 from kiwiresearch.kin.source_facts import ExtractedFact
-from kiwiresearch.kin.sources import BookSource, EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.sources import BookSource, EvidenceSource, FetchedRecord, PersonQuery
 from kiwiresearch.kin.store import CaseStore, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import Person, PersonId
 from kiwiresearch.text import count_of
@@ -248,6 +248,6 @@ class ItemProcessor:
 
         return is_about(record, context, leads_back)
 
-    def _is_known(self, fetched: Fetched) -> bool:
+    def _is_known(self, fetched: FetchedRecord) -> bool:
         """Whether the case has this record in this version."""
         return self._store.source_by_url(fetched.source.url) == fetched.source.id

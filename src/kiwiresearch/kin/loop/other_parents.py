@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.firewall import OtherParentProof, check_other_parent, is_of_marriage
 from kiwiresearch.kin.language import ENGLISH
-from kiwiresearch.kin.loop.person_match import Mention, MentionedPerson, is_short_form
+from kiwiresearch.kin.loop.person_match import MentionedPerson, NamedRelative, is_short_form
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.sources import Fetched
+from kiwiresearch.kin.sources import FetchedRecord
 from kiwiresearch.kin.tree import Sex, Status
 from kiwiresearch.text.dates import DateRange
 
@@ -55,7 +55,7 @@ def _subject(record: CheckedRecord) -> tuple[str, Sex, tuple[str, ...]]:
 
 def _proofs(
     record: CheckedRecord,
-    child: Mention,
+    child: NamedRelative,
     wed: Sequence[MentionedPerson],
     born: DateRange | None,
 ) -> Iterator[tuple[MentionedPerson, OtherParentProof]]:
@@ -72,7 +72,7 @@ def _proofs(
         yield parent, OtherParentProof(child.checked.fact, _marriage(parent), born, words)
 
 
-def _naming(fetched: Fetched, child: ExtractedFact) -> tuple[str, Snippet] | None:
+def _naming(fetched: FetchedRecord, child: ExtractedFact) -> tuple[str, Snippet] | None:
     """The other parent that the words over a child or before its name give, and those words: 'By Ann Hay'."""
     before = child.snippet.words.partition(child.value)[0]
     start = fetched.text.rfind(child.locator, 0, child.snippet.start)
@@ -88,7 +88,7 @@ def _naming(fetched: Fetched, child: ExtractedFact) -> tuple[str, Snippet] | Non
     return None
 
 
-def _lead_in(fetched: Fetched, at: int) -> tuple[str, int]:
+def _lead_in(fetched: FetchedRecord, at: int) -> tuple[str, int]:
     """The sentence that introduces the list that an item is in, and where it begins."""
     page = fetched.page
     blocks = [block for block in page.blocks if block.start <= at] if page else []

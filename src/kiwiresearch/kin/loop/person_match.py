@@ -104,7 +104,7 @@ PARENT_SPELLING, WIFE_SPELLING = 0.92, 0.96
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NamedRelative:
     """A relative as one passage of a record names them."""
 
     checked: CheckedFact
@@ -122,7 +122,7 @@ class Mention:
 class MentionedPerson:
     """All mentions of one relative, the fullest first."""
 
-    mentions: tuple[Mention, ...]
+    mentions: tuple[NamedRelative, ...]
 
     @property
     def address(self) -> str:
@@ -156,10 +156,10 @@ class MentionedPeople:
 
 def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[CheckedFact], str]) -> MentionedPeople:
     """Group mentions by person; a short name that fits several people is unclear."""
-    mentions = [Mention(checked, address_of(checked), parse_name(checked.fact.value)) for checked in relations]
+    mentions = [NamedRelative(checked, address_of(checked), parse_name(checked.fact.value)) for checked in relations]
 
     # The fullest names first, so that shorter ones find the person they belong to.
-    def fullness(mention: Mention) -> tuple[bool, int, int]:
+    def fullness(mention: NamedRelative) -> tuple[bool, int, int]:
         length = len(core_words(mention.name)) + bool(mention.name.byname) + bool(mention.name.regnal)
         return not mention.address, -length, mention.checked.fact.snippet.start
 
@@ -176,7 +176,7 @@ def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[Check
     return MentionedPeople(tuple(people), tuple(unclear))
 
 
-def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
+def _is_mention_of(mention: NamedRelative, person: MentionedPerson) -> bool:
     """Whether a mention is of a person mentioned before."""
     kinds = {mention.kind, person.kind}
     # A box says 'Parents' where the text says 'son of A and B'.
@@ -189,7 +189,7 @@ def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
     return any(is_short_form(mention.name, other.name, mention.kind) for other in person.mentions)
 
 
-def _dates_exclude(one: Mention, other: Mention) -> bool:
+def _dates_exclude(one: NamedRelative, other: NamedRelative) -> bool:
     """Whether the record gives them births or deaths that differ."""
     dates = {
         checked.fact.field: checked.fact.when
@@ -203,7 +203,7 @@ def _dates_exclude(one: Mention, other: Mention) -> bool:
     )
 
 
-def _are_listed_together(one: Mention, other: Mention) -> bool:
+def _are_listed_together(one: NamedRelative, other: NamedRelative) -> bool:
     """Whether both are in one row of an infobox under different names: a list names nobody twice."""
     fact, second = one.checked.fact, other.checked.fact
     is_same_row = fact.method == second.method == "infobox" and fact.locator == second.locator

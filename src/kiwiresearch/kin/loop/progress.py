@@ -14,7 +14,7 @@ from kiwiresearch.kin.store import QUEUES, CaseStore, ClueItem, FrontierItem, It
 TARGET_CONFIDENCE = 0.9
 """The confidence that ends a case, or this share of the best its sources can reach."""
 LOW_DISCOVERY_RATE = 0.1
-MAX_QUERIES_IN_VAIN = 10
+MAX_FRUITLESS_QUERIES = 10
 RECENT_QUERIES = 20
 """The number of queries that the discovery rate is computed from."""
 
@@ -54,7 +54,7 @@ STOP_CONDITIONS: Mapping[str, Callable[[LoopState], bool]] = {
         and state.generation_depth >= state.target_generations
     ),
     "diminishing_returns": lambda state: (
-        state.recent_discovery_rate < LOW_DISCOVERY_RATE and state.queries_since_last_discovery > MAX_QUERIES_IN_VAIN
+        state.recent_discovery_rate < LOW_DISCOVERY_RATE and state.queries_since_last_discovery > MAX_FRUITLESS_QUERIES
     ),
     "frontier_empty": lambda state: state.frontier_queue == 0 and state.clue_queue == 0 and state.revisit_queue == 0,
     "max_iterations": lambda state: state.iteration_count >= state.max_iterations,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
-from kiwiresearch.kin.loop.decisions import decide
+from kiwiresearch.kin.loop.evaluation import decide
 from kiwiresearch.kin.loop.item_processor import ItemProcessor, StepResult
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model

@@ -13,7 +13,7 @@ from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
 from kiwiresearch.kin.names import INITIAL, PET_FORM, name_words, parse_name, token_similarity
 from kiwiresearch.kin.report import year_phrase
 from kiwiresearch.kin.source_facts import PersonReading
-from kiwiresearch.kin.sources import SMALL_WORDS, BookSource, Fetched
+from kiwiresearch.kin.sources import SMALL_WORDS, BookSource, FetchedRecord
 from kiwiresearch.text import fold
 
 FULL_NAME_CHARS, LEAD_CHARS = 120, 4_000
@@ -77,7 +77,7 @@ class TypedName:
 class SeedCandidate:
     """A page that may be the one meant, and how well the name fits."""
 
-    fetched: Fetched
+    fetched: FetchedRecord
     reading: PersonReading
     fit: int = NO_FIT
 
@@ -97,7 +97,7 @@ class SeedCandidate:
 LIFE_FIELDS = ("birth_date", "death_date")
 
 
-def find_seed_page(books: BookSource, name: str) -> Fetched:
+def find_seed_page(books: BookSource, name: str) -> FetchedRecord:
     """The page of the person with this name; raises if there is none, or more than one."""
     candidates = _candidates_for(books, name)
     fitting = _best_fits(candidates)
@@ -142,7 +142,7 @@ def _near_fits(name: str, candidates: Sequence[SeedCandidate]) -> list[SeedCandi
     return [candidate for candidate in candidates if candidate.reading.is_person and _is_near(typed, candidate.reading)]
 
 
-def _candidates(pages: Iterable[tuple[Fetched, str]], typed: TypedName) -> list[SeedCandidate]:
+def _candidates(pages: Iterable[tuple[FetchedRecord, str]], typed: TypedName) -> list[SeedCandidate]:
     """The pages whose opening has a word of the name; each page is read once."""
     found: dict[str, SeedCandidate] = {}
     for fetched, alias in pages:

@@ -12,7 +12,7 @@ from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.firewall import SURE, Violation, check_relative
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
-from kiwiresearch.kin.sources import BookSource, EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.sources import BookSource, EvidenceSource, FetchedRecord, PersonQuery
 from kiwiresearch.kin.tree import FieldName, Method, Person, Status
 from kiwiresearch.text import count_of
 from kiwiresearch.text.dates import DateRange
@@ -47,7 +47,7 @@ class CheckedFact:
 class CheckedRecord:
     """A record, read and checked."""
 
-    fetched: Fetched
+    fetched: FetchedRecord
     reading: PersonReading
     facts: tuple[CheckedFact, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -63,7 +63,7 @@ class CheckedRecord:
         return tuple(fact for fact in self.facts if fact.status == "rejected")
 
 
-def check_record(fetched: Fetched) -> CheckedRecord | None:
+def check_record(fetched: FetchedRecord) -> CheckedRecord | None:
     """Read a record and check all its values; None if there is nothing to read."""
     reading = fetched.reading or (read_person(fetched.page) if fetched.page else None)
     if reading is None:
@@ -74,7 +74,7 @@ def check_record(fetched: Fetched) -> CheckedRecord | None:
     return CheckedRecord(fetched, reading, facts, reading.hypotheses)
 
 
-def check_fact(fact: ExtractedFact, fetched: Fetched, reading: PersonReading) -> CheckedFact:
+def check_fact(fact: ExtractedFact, fetched: FetchedRecord, reading: PersonReading) -> CheckedFact:
     """Check a value against its quote."""
     violations = check(
         fact, fetched.text, reading.title, reading.sex, other_names=(reading.name,) if reading.name else ()
@@ -197,7 +197,7 @@ def search_sources(
     sources: Sequence[EvidenceSource],
     target: SearchTarget,
     is_about: Callable[[CheckedRecord], bool],
-    is_known: Callable[[Fetched], bool],
+    is_known: Callable[[FetchedRecord], bool],
 ) -> SearchResult:
     """The first record about the person; later sources are not asked."""
     answers: list[SourceAnswer] = []
@@ -231,7 +231,7 @@ def _ask_source(
     source: EvidenceSource,
     target: SearchTarget,
     is_about: Callable[[CheckedRecord], bool],
-    is_known: Callable[[Fetched], bool],
+    is_known: Callable[[FetchedRecord], bool],
 ) -> tuple[CheckedRecord | None, bool]:
     """A new record of a source, and whether it has one that is already in the case."""
     if target.address:
@@ -239,7 +239,7 @@ def _ask_source(
             raise SourceRefused(
                 f"The source {source.id!r} is never searched for people who may be living.", rule="privacy"
             )
-        fetched: Sequence[Fetched] = [source.fetch(target.address)]
+        fetched: Sequence[FetchedRecord] = [source.fetch(target.address)]
     else:
         fetched = source.search(target.query())
     is_old = False

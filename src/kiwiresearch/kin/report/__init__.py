@@ -8,7 +8,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.report.by_model import write_summary
-    from kiwiresearch.kin.report.family_case import MergeEntry, ReportInput, SearchEntry, Stop, shown_conflict
+    from kiwiresearch.kin.report.descendant_lists import people_in_order
     from kiwiresearch.kin.report.labels import (
         FIELD_LABELS,
         METHOD_LABELS,
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
         lifespan,
         year_phrase,
     )
-    from kiwiresearch.kin.report.lineage import people_in_order
     from kiwiresearch.kin.report.report import family_document, family_markdown, family_page
+    from kiwiresearch.kin.report.report_input import MergeEntry, ReportInput, SearchEntry, Stop, shown_conflict
     from kiwiresearch.kin.report.shapes.couples import Couples, parent_ties, tie_note
     from kiwiresearch.kin.report.shapes.hourglass import close_family_layout
     from kiwiresearch.kin.report.shapes.layout import BOX_WIDTH, Layout

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import display_name, join_names
+from kiwiresearch.kin.report.report_input import ReportInput
 from kiwiresearch.kin.report.summary import SummarySentence, summary
 from kiwiresearch.llm import Model, Prompt, item_or_none, model_label, parse_prompt, structured_reply, write_up_options
 from kiwiresearch.text import fold, printable

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.document import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
 from kiwiresearch.kin.evidence_phrases import evidence_phrase
-from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
     FIELD_LABELS,
@@ -20,6 +19,7 @@ from kiwiresearch.kin.report.labels import (
     display_name,
     value_phrase,
 )
+from kiwiresearch.kin.report.report_input import ReportInput, ShownConflict
 from kiwiresearch.kin.timeline import birth_of
 from kiwiresearch.kin.tree import (
     DISCARDED,

@@ -24,7 +24,7 @@ from kiwiresearch.document import (
     line_of,
 )
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.kin.report.family_case import ReportInput, ShownConflict, ShownValue
+from kiwiresearch.kin.report.descendant_lists import ancestors_in_words, descendants_in_words, people_in_order
 from kiwiresearch.kin.report.labels import (
     LIVING_NOTES,
     STATUS_LABELS,
@@ -34,8 +34,8 @@ from kiwiresearch.kin.report.labels import (
     lifespan,
     value_phrase,
 )
-from kiwiresearch.kin.report.lineage import ancestors_in_words, descendants_in_words, people_in_order
 from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers, source_title
+from kiwiresearch.kin.report.report_input import ReportInput, ShownConflict, ShownValue
 from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.report.shapes.shape import Shape, shape_picture
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.kinship import NOT_RELATED
-from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
+from kiwiresearch.kin.report.report_input import ReportInput
 from kiwiresearch.kin.report.shapes.couples import Couples
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
 from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, PARENT_OF_SEX, FieldName, Person, PersonId, Relationship, Tree

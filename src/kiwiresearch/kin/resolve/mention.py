@@ -13,7 +13,7 @@ LABEL_ENDS = "\t", ":\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionSpan:
     """A place of a source that names a person."""
 
     start: int
@@ -27,16 +27,16 @@ class Mention:
         return self.start < 0
 
 
-WHOLE_SOURCE = Mention(-1, -1)
+WHOLE_SOURCE = MentionSpan(-1, -1)
 
 
-def mention_in(evidence: Evidence, person: Person, source: Source | None) -> Mention:
+def mention_in(evidence: Evidence, person: Person, source: Source | None) -> MentionSpan:
     """Where a quote names a person."""
     is_own_page = source is not None and source.url == person.external.get("record")
     if is_own_page or evidence.start < 0:
         return WHOLE_SOURCE
     is_entry = any(end in evidence.snippet for end in LABEL_ENDS) or _begins_with_name(evidence.snippet, person)
-    return Mention(evidence.start, evidence.end, evidence.method if is_entry else "")
+    return MentionSpan(evidence.start, evidence.end, evidence.method if is_entry else "")
 
 
 def _begins_with_name(snippet: str, person: Person) -> bool:
@@ -44,7 +44,7 @@ def _begins_with_name(snippet: str, person: Person) -> bool:
     return any(text.startswith(f"{fold(name)} ") for name in (person.name, *person.names))
 
 
-def are_listed_together(one: Sequence[Mention], other: Sequence[Mention]) -> bool:
+def are_listed_together(one: Sequence[MentionSpan], other: Sequence[MentionSpan]) -> bool:
     """Whether the box, the lists or a sentence of a source names both people: none of them names anybody twice."""
     return any(
         first.is_everywhere

@@ -11,7 +11,7 @@ import jellyfish
 from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.names import PersonName, husband_in_title, name_words, parse_name, sex_of_name, titles_with_place
-from kiwiresearch.kin.resolve.mention import WHOLE_SOURCE, Mention, mention_in
+from kiwiresearch.kin.resolve.mention import WHOLE_SOURCE, MentionSpan, mention_in
 from kiwiresearch.kin.tree import RELATION_FIELDS, Evidence, Person, PersonId, Sex, SourceId, Tree
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, day_at
@@ -184,7 +184,7 @@ class Profile:
     """The given names of the men this person married."""
     parents: frozenset[PersonId] = frozenset()
     children: frozenset[PersonId] = frozenset()
-    mentions: Mapping[SourceId, tuple[Mention, ...]] = field(default_factory=dict)
+    mentions: Mapping[SourceId, tuple[MentionSpan, ...]] = field(default_factory=dict)
     """Where each source names the person."""
 
 
@@ -203,7 +203,7 @@ def _husbands(tree: Tree, person: PersonId) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _profile(tree: Tree, person: Person, mentions: Mapping[SourceId, tuple[Mention, ...]], era: Years) -> Profile:
+def _profile(tree: Tree, person: Person, mentions: Mapping[SourceId, tuple[MentionSpan, ...]], era: Years) -> Profile:
     names, husbands = _full_names(person), _husbands(tree, person.id)
     return Profile(
         person.id,
@@ -256,9 +256,9 @@ def _other_names(person: Person, names: tuple[NameParts, ...]) -> frozenset[Name
     return frozenset(name for name in names if name != main and not main.is_short_for(name))
 
 
-def _mentions(tree: Tree) -> dict[PersonId, dict[SourceId, tuple[Mention, ...]]]:
+def _mentions(tree: Tree) -> dict[PersonId, dict[SourceId, tuple[MentionSpan, ...]]]:
     """The sources about each person, and where they name the person."""
-    found: dict[PersonId, dict[SourceId, dict[Mention, None]]] = {person: {} for person in tree.persons}
+    found: dict[PersonId, dict[SourceId, dict[MentionSpan, None]]] = {person: {} for person in tree.persons}
 
     def add(person: PersonId, evidence: Evidence) -> None:
         known = tree.persons.get(person)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.sources.factory import open_sources
     from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, key_variable
     from kiwiresearch.kin.sources.plugin import Plugin
-    from kiwiresearch.kin.sources.politeness import Clock, PluginMemory
     from kiwiresearch.kin.sources.registry import (
         FixtureCheck,
         KnownPlugin,
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
         load_plugins,
         read_plugin,
     )
+    from kiwiresearch.kin.sources.request_limits import Clock, PluginMemory
     from kiwiresearch.kin.sources.sign_in import SignIn
     from kiwiresearch.kin.sources.site import PluginHealth
-    from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+    from kiwiresearch.kin.sources.source import EvidenceSource, FetchedRecord, PersonQuery
 else:
     __getattr__ = lazy_exports(__name__)

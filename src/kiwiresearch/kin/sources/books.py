@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
-from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
+from kiwiresearch.kin.sources.source import SUFFIXES, FetchedRecord, PersonQuery
 from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
@@ -30,7 +30,7 @@ def content_hash(text: str) -> str:
 class NameSearch:
     """Pages found for a name, each with the alias that led to it."""
 
-    pages: tuple[tuple[Fetched, str], ...]
+    pages: tuple[tuple[FetchedRecord, str], ...]
     corrected: str = ""
     """The corrected name, if no book knows a word of it."""
 
@@ -45,7 +45,7 @@ class BookSource:
         self._books = tuple(books)
         self._accessed_at = accessed_at
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         """Pages with the person's name, those first whose years fit.
 
         A page that shares only one word of the name counts if it has both years:
@@ -53,7 +53,7 @@ class BookSource:
         """
         if not query.name.strip():
             return []
-        found: dict[tuple[str, str], tuple[tuple[int, int, int], Fetched]] = {}
+        found: dict[tuple[str, str], tuple[tuple[int, int, int], FetchedRecord]] = {}
         for index, (book, path, alias) in enumerate(self._candidates(query.name)):
             if not shares_word(query.name, (book.title(path), alias)):
                 continue
@@ -78,7 +78,7 @@ class BookSource:
         pages = tuple((fetched, alias) for fetched, alias in read if fetched is not None)
         return NameSearch(pages, findings.corrected)
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         """The page at a path in the first book that has it, or at 'zim://UUID/PATH'."""
         wanted, path = "", locator
         if locator.startswith(SCHEME):
@@ -106,7 +106,7 @@ class BookSource:
         by_id = {book.id: book for book in self._books}
         return [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
 
-    def _read(self, book: OpenBook, path: str) -> Fetched | None:
+    def _read(self, book: OpenBook, path: str) -> FetchedRecord | None:
         try:
             return self._fetched(book, open_page(book.archive, path))
         except HostAway:
@@ -114,7 +114,7 @@ class BookSource:
         except KiwiError:
             return None  # an unreadable page is not a result; `fetch` says what is wrong with it
 
-    def _fetched(self, book: OpenBook, page: PageDoc) -> Fetched:
+    def _fetched(self, book: OpenBook, page: PageDoc) -> FetchedRecord:
         digest = content_hash(page.text)
         is_wiki = book.book.kind == "wikipedia"
         source = Source(
@@ -129,7 +129,7 @@ class BookSource:
             form="authored",
             user_contributed=is_wiki,
         )
-        return Fetched(source, page.text, page=page)
+        return FetchedRecord(source, page.text, page=page)
 
 
 def shares_word(name: str, others: Sequence[str]) -> bool:

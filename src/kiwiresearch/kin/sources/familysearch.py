@@ -15,10 +15,10 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import FetchedPage
+from kiwiresearch.kin.sources.request_limits import FetchedPage
 from kiwiresearch.kin.sources.sign_in import SignIn
 from kiwiresearch.kin.sources.site import PluginSource, search_params, source_record
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
+from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.transport import Request
 from kiwiresearch.kin.tree import DATE_FIELDS, PARENT_OF_SEX, FieldName, Sex
 from kiwiresearch.text.dates import DateRange, dates_in
@@ -181,7 +181,7 @@ class FamilySearchSource(PluginSource):
         self._sign_in = sign_in
         self._api = (api or plugin.base_url).rstrip("/")
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         self._gate.check_query_allowed(self.plugin, query)
         search = self.plugin.search
         params = search_params(search, query) if search else {}
@@ -199,7 +199,7 @@ class FamilySearchSource(PluginSource):
                     raise
         return found
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         """A person by id, such as 'KWZ1-2AB'; refused unless the tree says that they are dead."""
         self._gate.check_allowed(self.plugin)
         if not PERSON.fullmatch(locator):
@@ -220,7 +220,7 @@ class FamilySearchSource(PluginSource):
             )
         shown = FetchedPage(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
         source = source_record(self.plugin, shown, self._gate.accessed_at(page.fetched_at), record.person.title)
-        return Fetched(source, record.text, reading=record.person)
+        return FetchedRecord(source, record.text, reading=record.person)
 
     def _get(self, url: str, accept: str) -> FetchedPage:
         page = self._gate.get(self.plugin, Request(url, accept=accept, secret_headers=self._sign_in.header()))

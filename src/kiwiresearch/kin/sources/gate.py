@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from kiwiresearch.errors import SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import (
+from kiwiresearch.kin.sources.request_limits import (
     MAX_WAIT_S,
     Clock,
     FetchedPage,

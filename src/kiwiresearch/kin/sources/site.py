@@ -11,10 +11,10 @@ from kiwiresearch.errors import SourceError, SourceRefused, SourceUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin, SearchRule
-from kiwiresearch.kin.sources.politeness import FetchedPage, PluginMemory
+from kiwiresearch.kin.sources.request_limits import FetchedPage, PluginMemory
 from kiwiresearch.kin.sources.site_page import SitePage
 from kiwiresearch.kin.sources.site_rules import read_site_page
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery
+from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
 from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import Source, row_id
 
@@ -77,12 +77,12 @@ def _key(plugin: Plugin) -> str:
     return f"health/{plugin.plugin_id}"
 
 
-def fetch_all(locators: Iterable[str], fetch: Callable[[str], Fetched]) -> list[Fetched]:
+def fetch_all(locators: Iterable[str], fetch: Callable[[str], FetchedRecord]) -> list[FetchedRecord]:
     """All records that can be fetched; if there are none, the last problem is raised.
 
     After a refusal the source is asked for nothing more.
     """
-    found: list[Fetched] = []
+    found: list[FetchedRecord] = []
     problem: SourceError | None = None
     for locator in locators:
         try:
@@ -124,14 +124,14 @@ class SiteSource(PluginSource):
         super().__init__(plugin, gate)
         self._health = PluginHealth(gate.memory)
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         """The people that the site's search offers, without pages that are not about a person."""
         self._gate.check_query_allowed(self.plugin, query)
         self._health.check(self.plugin)
         found = fetch_all(self._results(query), self.fetch)
         return [fetched for fetched in found if fetched.reading is not None and fetched.reading.is_person]
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         self._gate.check_allowed(self.plugin)
         self._health.check(self.plugin)
         url = urljoin(f"{self.plugin.base_url}/", locator)
@@ -140,7 +140,7 @@ class SiteSource(PluginSource):
         if not page.from_cache:
             self._health.note(self.plugin, reading.missing)
         source = source_record(self.plugin, page, self._gate.accessed_at(page.fetched_at), reading.person.title)
-        return Fetched(source, reading.text, reading=reading.person)
+        return FetchedRecord(source, reading.text, reading=reading.person)
 
     def _results(self, query: PersonQuery) -> list[str]:
         search = self.plugin.search

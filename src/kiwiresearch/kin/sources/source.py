@@ -42,7 +42,7 @@ class PersonQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedRecord:
     """One version of a record: its source, its text, and what was read in it.
 
     A page of a book comes as `page`, to be read by the extractor. A source with fields of
@@ -64,10 +64,10 @@ class EvidenceSource(Protocol):
     @property
     def tier(self) -> int: ...
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         """Records that may be about the person, best first; finding none proves nothing."""
         ...
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         """The record at a locator of this source: a path, an address or an id."""
         ...

@@ -13,9 +13,9 @@ from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
 from kiwiresearch.kin.sources import wikidata_queries as queries
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import FetchedPage
+from kiwiresearch.kin.sources.request_limits import FetchedPage
 from kiwiresearch.kin.sources.site import PluginSource, fetch_all, source_record
-from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
+from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.wikidata_queries import Endpoint, Row
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Qualifier, Sex
 from kiwiresearch.text.dates import (
@@ -141,7 +141,7 @@ class WikidataSource(PluginSource):
         self._endpoint = Endpoint(plugin, gate, endpoint)
         self._language = language
 
-    def search(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[FetchedRecord]:
         """People of this name whose years do not exclude them."""
         self._gate.check_query_allowed(self.plugin, query)
         if not query.name.strip():
@@ -153,7 +153,7 @@ class WikidataSource(PluginSource):
         chosen = [item for item, years in lived.items() if item and _fits(query, years)]
         return fetch_all(sorted(chosen, key=lambda item: int(item[1:]))[: queries.MAX_PEOPLE], self.fetch)
 
-    def fetch(self, locator: str) -> Fetched:
+    def fetch(self, locator: str) -> FetchedRecord:
         self._gate.check_allowed(self.plugin)
         item = _item(locator)
         if not item:
@@ -164,7 +164,7 @@ class WikidataSource(PluginSource):
         page, notes = self._endpoint.ask(queries.qualifiers(item))
         return self._record(item, name, _statements(rows, notes), page.fetched_at)
 
-    def _record(self, item: str, name: str, statements: Sequence[_Statement], fetched_at: float) -> Fetched:
+    def _record(self, item: str, name: str, statements: Sequence[_Statement], fetched_at: float) -> FetchedRecord:
         lines: list[str] = []
         facts: list[ExtractedFact] = []
         if name:
@@ -191,7 +191,7 @@ class WikidataSource(PluginSource):
             facts=tuple(facts),
         )
         source = source_record(self.plugin, page, self._gate.accessed_at(fetched_at), name)
-        return Fetched(source, text, reading=reading)
+        return FetchedRecord(source, text, reading=reading)
 
 
 def _fits(query: PersonQuery, rows: Sequence[Row]) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from kiwiresearch.errors import SourceUnreachable
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import FetchedPage
+from kiwiresearch.kin.sources.request_limits import FetchedPage
 from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import FieldName
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.store.case import IMPORTS, CaseStore
     from kiwiresearch.kin.store.decisions import Verdict
     from kiwiresearch.kin.store.edits import Edit, EditKind
-    from kiwiresearch.kin.store.location import LOCK, WAIT_REMEDY, CaseSchemas, locked_folder
+    from kiwiresearch.kin.store.locks_and_schemas import LOCK, WAIT_REMEDY, CaseSchemas, locked_folder
     from kiwiresearch.kin.store.queues import (
         ABANDONED,
         QUEUES,

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.store.location import CASE_ERRORS, WAIT_REMEDY, create_schema, locked_folder
+from kiwiresearch.kin.store.locks_and_schemas import CASE_ERRORS, WAIT_REMEDY, create_schema, locked_folder
 from kiwiresearch.kin.store.tables import (
     ATTACHED,
     ATTACHMENT,

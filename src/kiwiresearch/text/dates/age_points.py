@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from kiwiresearch.text.dates.calendar import AGO_FROM, FIRST_YEAR, LAST_YEAR, PRESENT, WHOLE
-from kiwiresearch.text.dates.point import DatePoint, read_era, with_leading_words, words_before
+from kiwiresearch.text.dates.point import DateExpression, read_era, with_leading_words, words_before
 from kiwiresearch.text.dates.reading_words import DateWords
 
 MAX_AGE_CHARS = 15
 OLDEST = 10**11
-FIRST_OF_FIRM = 1900
-FIRM = re.compile(r"BP|B\. ?P\.?")
+FIRST_COMPANY_YEAR = 1900
+MAYBE_COMPANY = re.compile(r"BP|B\. ?P\.?")
 """Letters that may also be a company or a person's initials: 'In 2005 BP was …', 'In 1863 B. P. Hasdeu …'."""
 NAME_AFTER = re.compile(r"[ \u00a0][A-Z][a-z]")
 GAP = " \u00a0-"
@@ -21,7 +21,7 @@ MILLION = 1_000_000
 """From here on, fifty years make no difference."""
 
 
-def centuries(text: str, language: DateWords) -> Iterator[DatePoint]:
+def centuries(text: str, language: DateWords) -> Iterator[DateExpression]:
     for noun in language.groups:
         at = text.find(noun)
         while at >= 0:
@@ -31,7 +31,7 @@ def centuries(text: str, language: DateWords) -> Iterator[DatePoint]:
             at = text.find(noun, at + 1)
 
 
-def _century(text: str, at: int, noun: str, language: DateWords) -> DatePoint | None:
+def _century(text: str, at: int, noun: str, language: DateWords) -> DateExpression | None:
     """The century whose noun starts at an offset, or the two of 'the 13th and 12th centuries'."""
     end = at + len(noun)
     found = language.group_before.search(text, max(0, at - 90), at)
@@ -39,7 +39,7 @@ def _century(text: str, at: int, noun: str, language: DateWords) -> DatePoint | 
         kind = language.groups[noun]
         last = _ordinal(found["ordinal"], language)
         start = found.start("lead")
-        point = DatePoint(start, end, kind, last, part=_part(found["lead"], language))
+        point = DateExpression(start, end, kind, last, part=_part(found["lead"], language))
         joined = (found["join"] or "").strip(" -–—")
         if found["first"]:
             point.start = found.start("first_lead")
@@ -53,7 +53,7 @@ def _century(text: str, at: int, noun: str, language: DateWords) -> DatePoint | 
     return None
 
 
-def _count_back(text: str, point: DatePoint, language: DateWords) -> None:
+def _count_back(text: str, point: DateExpression, language: DateWords) -> None:
     """'The 10th millennium BP' is the time from 10,000 to 9,000 years before present."""
     found = language.before_present.match(text, point.end)
     size = 100 if point.kind == "century" else 1000
@@ -67,11 +67,11 @@ def _count_back(text: str, point: DatePoint, language: DateWords) -> None:
     point.part = point.last_part = ""
 
 
-def _is_ad(text: str, point: DatePoint, found: re.Match[str]) -> bool:
+def _is_ad(text: str, point: DateExpression, found: re.Match[str]) -> bool:
     """'In the 20th century BP drilled for oil', 'in the 12th century before the present church': both AD."""
     if found["counted"] or max(point.number, point.last) * 100 > LAST_YEAR:
         return False
-    if FIRM.fullmatch(found["sign"]):
+    if MAYBE_COMPANY.fullmatch(found["sign"]):
         return text[found.end() : found.end() + 1] in GOES_ON
     return found["in_words"] is not None and found["is_end"] is None
 
@@ -94,14 +94,14 @@ def _ordinal(word: str, language: DateWords) -> int:
     return int(figures) if figures.isdigit() else language.ordinals.get(word, 0)
 
 
-def ages_in_words(text: str, language: DateWords) -> Iterator[DatePoint]:
+def ages_in_words(text: str, language: DateWords) -> Iterator[DateExpression]:
     for found in language.ago_words.finditer(text) if any(word in text for word in language.ago_signs) else ():
         number = language.numbers.get(found["number"], 1) * language.scales[found["scale"]]
-        point = DatePoint(found.start(), found.end(), "age", number, number, counted_from=AGO_FROM)
+        point = DateExpression(found.start(), found.end(), "age", number, number, counted_from=AGO_FROM)
         yield with_leading_words(text, point, words_before(text, point.start), language)
 
 
-def age(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+def age(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
     """'66 million years ago', '12,000 BP', '65.5 Ma'."""
     found = language.ago.match(text, end)
     if not found or "±" in text[max(0, start - 2) : start]:
@@ -110,20 +110,20 @@ def age(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
     first_scale = found["first_scale"]
     first = _scaled(text[start:end], language.scales[first_scale] if first_scale else scale)
     last = _scaled(found["last"], scale) if found["last"] else first
-    if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST or _is_firm(text, start, end, found, language):
+    if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST or _is_company(text, start, end, found, language):
         return None
     counted_from = PRESENT if found["present"] and max(first, last) < MILLION else AGO_FROM
-    point = DatePoint(start, found.end(), "age", max(first, last), min(first, last), counted_from=counted_from)
+    point = DateExpression(start, found.end(), "age", max(first, last), min(first, last), counted_from=counted_from)
     return with_leading_words(text, point, words_before(text, start), language)
 
 
-def _is_firm(text: str, start: int, end: int, found: re.Match[str], language: DateWords) -> bool:
+def _is_company(text: str, start: int, end: int, found: re.Match[str], language: DateWords) -> bool:
     """'In 2005 BP was …', 'In 1863 B. P. Hasdeu …': the number is a year, and the letters a company or a name."""
     figures, letters, after = text[start:end], found["present"] or "", found.end()
-    if not FIRM.fullmatch(letters) or text[end:after].lstrip(GAP) != letters or not figures.isdigit():
+    if not MAYBE_COMPANY.fullmatch(letters) or text[end:after].lstrip(GAP) != letters or not figures.isdigit():
         return False
     is_name = "." in letters and NAME_AFTER.match(text, after) is not None
-    may_be_year = (FIRST_YEAR if is_name else FIRST_OF_FIRM) <= int(figures) <= LAST_YEAR
+    may_be_year = (FIRST_YEAR if is_name else FIRST_COMPANY_YEAR) <= int(figures) <= LAST_YEAR
     # 'in' or a month before the number suggests a year rather than an age.
     last = "".join(words_before(text, start)[-1:])
     is_in_year = last in language.evidence.in_year or last.capitalize() in language.months

@@ -8,7 +8,7 @@ from kiwiresearch.text.dates.calendar import FIRST_YEAR, LAST_YEAR
 from kiwiresearch.text.dates.point import (
     CLEAR_YEAR,
     DASHES,
-    DatePoint,
+    DateExpression,
     is_bound,
     is_counted,
     is_year,
@@ -27,7 +27,7 @@ NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-
 SPACES = " \u00a0"
 
 
-def day(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+def day(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
     """'5 June 1944', '5–9 June', 'June 5, 1944': with or without its year."""
     day = int(text[start:end])
     if not 1 <= day <= 31:
@@ -45,7 +45,7 @@ def day(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
     last_day = int(found["last"] or 0)
     if last_day and not day < last_day <= 31:
         return None
-    point = DatePoint(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
+    point = DateExpression(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
     point.either = bool(last_day) and _is_either(found["between"], language)
     _read_year(text, point, found, language)
     # 'January 1 BC' is a month.
@@ -57,7 +57,7 @@ def day(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
     return with_leading_words(text, point, words_before(text, month_start), language)
 
 
-def _read_year(text: str, point: DatePoint, found: re.Match[str], language: DateWords) -> None:
+def _read_year(text: str, point: DateExpression, found: re.Match[str], language: DateWords) -> None:
     """Add the year after a day, unless the number is a count."""
     if not found["year"]:
         other = language.other_style.match(text, found.end())
@@ -81,7 +81,7 @@ def _read_year(text: str, point: DatePoint, found: re.Match[str], language: Date
             point.end -= 1
 
 
-def _read_style(text: str, point: DatePoint, language: DateWords) -> None:
+def _read_style(text: str, point: DateExpression, language: DateWords) -> None:
     """Set the calendar by a note such as 'O.S.' after or before a date."""
     found = language.style.match(text, point.end)
     if found:
@@ -92,7 +92,7 @@ def _read_style(text: str, point: DatePoint, language: DateWords) -> None:
         point.calendar = "julian" if found["old"] else "gregorian"
 
 
-def with_month(text: str, point: DatePoint, language: DateWords) -> DatePoint:
+def with_month(text: str, point: DateExpression, language: DateWords) -> DateExpression:
     """Turn a year into a month if there is one before it: 'June 1944', 'June–July 1944', 'June of 1944'."""
     start = point.start
     if text[max(0, start - 4) : start] in (" of ", "of "):
@@ -116,7 +116,7 @@ def with_month(text: str, point: DatePoint, language: DateWords) -> DatePoint:
     return point
 
 
-def _spoken_day(text: str, point: DatePoint, language: DateWords) -> DatePoint:
+def _spoken_day(text: str, point: DateExpression, language: DateWords) -> DateExpression:
     """'the third of May 1803'."""
     found = language.ordinal_day.search(text, max(0, point.start - 40), point.start)
     if found and language.ordinals[found["ordinal"]] <= 31:
@@ -128,7 +128,7 @@ def _is_either(link: str, language: DateWords) -> bool:
     return link.strip() in language.either
 
 
-def numeric(text: str, start: int) -> DatePoint | None:
+def numeric(text: str, start: int) -> DateExpression | None:
     """'3.5.1803' and '13/05/1803'; of '3/5/1803', which is ambiguous, only the year."""
     found = NUMERIC.match(text, start)
     if not found:
@@ -136,8 +136,8 @@ def numeric(text: str, start: int) -> DatePoint | None:
     first, second, year = int(found[1]), int(found[3]), int(found["year"])
     day, month = (first, second) if found[2] == "." or second <= 12 < first else (second, first)
     if found[2] != "." and first != second and max(first, second) <= 12:
-        return DatePoint(start, found.end(), "year", year)
-    return DatePoint(start, found.end(), "day", year, month=month, day=day)
+        return DateExpression(start, found.end(), "year", year)
+    return DateExpression(start, found.end(), "day", year, month=month, day=day)
 
 
 def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]:
@@ -165,7 +165,7 @@ MAX_YEAR_CHARS = 9
 MAX_LINK_CHARS = 6
 
 
-def with_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+def with_era(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
     """'1200 BC', '10,000 BC', '79 AD'."""
     found = language.era.match(text, end)
     if not found:
@@ -175,16 +175,16 @@ def with_era(text: str, start: int, end: int, language: DateWords) -> DatePoint 
         return None
     if text[end : end + 1].isalpha() and end - start > 4:
         return None
-    point = DatePoint(start, found.end(), "year", year, era="bc" if found["bc"] else "ad")
+    point = DateExpression(start, found.end(), "year", year, era="bc" if found["bc"] else "ad")
     return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
 
 
-def before_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+def before_era(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
     """The first of '130,000–110,000 BC' or '30–19 BC', whose era comes with the second."""
     number = _plain_year(text[start:end]) if language.pair_before_era.match(text, end) else 0
     if not number:
         return None
-    point = DatePoint(start, end, "year", number, is_certain=False)
+    point = DateExpression(start, end, "year", number, is_certain=False)
     return with_leading_words(text, point, words_before(text, start), language)
 
 
@@ -196,24 +196,28 @@ def _plain_year(figures: str) -> int:
     return int("".join(groups))
 
 
-def after_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
+def after_era(text: str, start: int, end: int, language: DateWords) -> DateExpression | None:
     """'AD 79'."""
     year = _plain_year(text[start:end])
     if not year or is_counted(text, end, CLEAR_YEAR, language):
         return None
-    point = DatePoint(start_of(text, start, 1), end, "year", year, era="ad")
+    point = DateExpression(start_of(text, start, 1), end, "year", year, era="ad")
     return with_leading_words(text, with_month(text, point, language), words_before(text, point.start), language)
 
 
-def year(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
+def year(
+    text: str, start: int, end: int, language: DateWords, previous: DateExpression | None
+) -> DateExpression | None:
     """A bare number of up to four digits that is, or may be, a year; None if it cannot be one."""
     decade = language.decade.match(text, end)
     if decade:
         return _decade(text, start, decade, language, previous)
     iso = ISO.match(text, end) if end - start == 4 and text.startswith(("-", "/"), end) else None
     if iso:
-        return DatePoint(start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"]))
-    point = DatePoint(start, end, "year", int(text[start:end]), is_certain=False)
+        return DateExpression(
+            start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"])
+        )
+    point = DateExpression(start, end, "year", int(text[start:end]), is_certain=False)
     if _continues(text, point, previous, language):
         return point
     if end - start > 2:
@@ -221,7 +225,9 @@ def year(text: str, start: int, end: int, language: DateWords, previous: DatePoi
     return before_era(text, start, end, language)
 
 
-def _full_year(text: str, point: DatePoint, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
+def _full_year(
+    text: str, point: DateExpression, language: DateWords, previous: DateExpression | None
+) -> DateExpression | None:
     start, end, number = point.start, point.end, point.number
     before = words_before(text, start)
     other = language.era.match(text, end)
@@ -248,7 +254,7 @@ def _full_year(text: str, point: DatePoint, language: DateWords, previous: DateP
     )
 
 
-def _continues(text: str, point: DatePoint, previous: DatePoint | None, language: DateWords) -> bool:
+def _continues(text: str, point: DateExpression, previous: DateExpression | None, language: DateWords) -> bool:
     """'1914–18', 'AD 14–37': whether a number after a year and a dash is the end of a range of years."""
     if previous is None or previous.kind != "year" or point.start - previous.end > MAX_LINK_CHARS:
         return False
@@ -264,7 +270,7 @@ def _continues(text: str, point: DatePoint, previous: DatePoint | None, language
     return True
 
 
-def _is_listed(text: str, start: int, end: int, previous: DatePoint | None) -> bool:
+def _is_listed(text: str, start: int, end: int, previous: DateExpression | None) -> bool:
     """'in 1912, 1920 and 1924': years that follow a year."""
     if (
         previous is None
@@ -280,8 +286,8 @@ def _is_listed(text: str, start: int, end: int, previous: DatePoint | None) -> b
 
 
 def _decade(
-    text: str, start: int, suffix: re.Match[str], language: DateWords, previous: DatePoint | None
-) -> DatePoint | None:
+    text: str, start: int, suffix: re.Match[str], language: DateWords, previous: DateExpression | None
+) -> DateExpression | None:
     before = words_before(text, start)
     number, length, end = int(text[start : suffix.start()]), suffix.start() - start, suffix.end()
     if number % 10 or length < 2:
@@ -299,6 +305,6 @@ def _decade(
     if number > LAST_YEAR and not language.era.match(text, end):
         return None
     is_hundreds = number % 100 == 0 and number != 2000  # '2000s' mostly means 2000 to 2009
-    point = DatePoint(start, end, "century" if is_hundreds else "decade", number, is_hundreds=is_hundreds)
+    point = DateExpression(start, end, "century" if is_hundreds else "decade", number, is_hundreds=is_hundreds)
     read_era(text, point, language)
     return with_leading_words(text, point, before, language)

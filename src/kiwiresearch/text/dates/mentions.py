@@ -19,7 +19,7 @@ from kiwiresearch.text.dates.calendar import (
     usual_calendar,
 )
 from kiwiresearch.text.dates.day_points import SPACES, after_era, before_era, day, numeric, with_era, year
-from kiwiresearch.text.dates.point import DASHES, DatePoint, is_counted, words_before
+from kiwiresearch.text.dates.point import DASHES, DateExpression, is_counted, words_before
 from kiwiresearch.text.dates.ranges import DateQualifier, DateRange, Precision
 from kiwiresearch.text.dates.reading_words import DateWords, LeadPhrase, date_words
 
@@ -31,9 +31,9 @@ DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
 """A question mark that belongs to the date before it: '1803?–1870'."""
 
 
-def points_in(text: str, language: DateWords) -> list[DatePoint]:
+def points_in(text: str, language: DateWords) -> list[DateExpression]:
     """All dates, and all numbers that may turn out to be one, in the order of the text."""
-    points: list[DatePoint] = []
+    points: list[DateExpression] = []
     waiting = deque(_spelled_out(text, language))
     done = 0
     for figures in FIGURES.finditer(text):
@@ -61,7 +61,9 @@ def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
     return bool(words) and (words[-1] in language.evidence.circa or words[-1] in language.evidence.without_space)
 
 
-def _at_figures(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
+def _at_figures(
+    text: str, start: int, end: int, language: DateWords, previous: DateExpression | None
+) -> DateExpression | None:
     length = end - start
     following = text[end : end + 1]
     if length > MAX_AGE_CHARS:
@@ -91,13 +93,13 @@ def _follows_era(text: str, start: int, language: DateWords) -> bool:
     return bool(words) and language.leads.get(words[-1].lstrip("([").lower()) == AD
 
 
-def _spelled_out(text: str, language: DateWords) -> Sequence[DatePoint]:
+def _spelled_out(text: str, language: DateWords) -> Sequence[DateExpression]:
     """Spelled-out centuries, millennia and ages, which are found by their nouns and read backwards."""
     if not _has_any(text, language.group_signs) and not _has_any(text, language.ago_signs):
         return ()
     found = [*centuries(text, language), *ages_in_words(text, language)]
     found.sort(key=lambda point: point.start)
-    apart: list[DatePoint] = []
+    apart: list[DateExpression] = []
     for point in found:
         if not apart or point.start >= apart[-1].end:
             apart.append(point)
@@ -133,7 +135,7 @@ BEHIND: dict[str, tuple[DateQualifier, bool]] = {
 SKIPPABLE = LeadPhrase("skippable")
 
 
-def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange | None:
+def single_range(text: str, point: DateExpression, language: DateWords) -> DateRange | None:
     """The range that a single date means; None if it is not a date."""
     span = _span(point, language)
     if not point.is_certain or span is None or _counts_on(text, point, language):
@@ -149,7 +151,7 @@ def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange 
     return DateRange.of(span, precision, qualifier, point.calendar, lasts=lasts)
 
 
-def _counts_on(text: str, point: DatePoint, language: DateWords) -> bool:
+def _counts_on(text: str, point: DateExpression, language: DateWords) -> bool:
     """'from 1500 to 2000 metres': the figure at the other end of the range is a count."""
     if point.kind != "year" or point.era or point.part:
         return False
@@ -159,7 +161,7 @@ def _counts_on(text: str, point: DatePoint, language: DateWords) -> bool:
     return not found["number"].isdigit() or is_counted(text, found.end(), int(found["number"][:6]), language)
 
 
-def _is_lasting(point: DatePoint) -> bool:
+def _is_lasting(point: DateExpression) -> bool:
     """Whether a pair means all of the time: '5–9 June' does, '3 or 4 May' and '1752/3' do not."""
     if point.kind == "age":
         return point.range_word == "from" and point.last != point.number
@@ -168,7 +170,7 @@ def _is_lasting(point: DatePoint) -> bool:
     return bool(point.last_day or point.last_month or point.last)
 
 
-def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> DateRange | None:
+def joined_range(text: str, first: DateExpression, last: DateExpression, language: DateWords) -> DateRange | None:
     """The range of two dates joined by a dash, 'to' or 'between … and'; None if they are not joined."""
     if last.start - first.end > MAX_GAP_CHARS or first.range_word == "list":
         return None
@@ -200,7 +202,7 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
     return DateRange.of(span, _coarser(start, end), qualifier, start.calendar or end.calendar, lasts=lasts)
 
 
-def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
+def _ends(start: DateExpression, end: DateExpression, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
     """The days of two points; of two numbers of years ago neither has leeway: '8000 BP – 7500 BP'."""
     if start.kind == end.kind == "age" and start.counted_from == end.counted_from and start.number > end.number:
         span = calendar.ago(start.number, end.last, start.counted_from)
@@ -208,7 +210,7 @@ def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpa
     return _span(start, language), _span(end, language)
 
 
-def _is_one_event(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> bool:
+def _is_one_event(text: str, first: DateExpression, last: DateExpression, language: DateWords) -> bool:
     """'born in 1290 or 1291': nobody is born twice, so it is one date that is not known to the year."""
     if not first.kind == last.kind == "year" or not first.is_certain:
         return False
@@ -217,13 +219,13 @@ def _is_one_event(text: str, first: DatePoint, last: DatePoint, language: DateWo
     return not language.evidence.life_events.isdisjoint(words_before(text, first.start)[-3:])
 
 
-def _coarser(one: DatePoint, other: DatePoint) -> Precision:
+def _coarser(one: DateExpression, other: DateExpression) -> Precision:
     order: list[Precision] = ["day", "month", "season", "year", "decade", "century", "millennium", "age"]
     kinds: list[Precision] = ["season" if p.kind == "year" and (p.season or p.part) else p.kind for p in (one, other)]
     return max(kinds, key=order.index)
 
 
-def _completed(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]:
+def _completed(first: DateExpression, last: DateExpression) -> tuple[DateExpression, DateExpression]:
     """Copies of both, each with the year and era that only the other one has."""
     start, end = replace(first), replace(last)
     if not start.number and start.kind in ("day", "month"):
@@ -238,7 +240,7 @@ def _completed(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]
     return start, end
 
 
-def _make_range(text: str, start: DatePoint, end: DatePoint, link: str, language: DateWords) -> bool:
+def _make_range(text: str, start: DateExpression, end: DateExpression, link: str, language: DateWords) -> bool:
     """Whether two points are likely enough dates to be a range."""
     if start.kind == "age" or end.kind == "age":
         return start.kind == end.kind
@@ -257,7 +259,7 @@ def _make_range(text: str, start: DatePoint, end: DatePoint, link: str, language
     return _are_years(text, start, end, link)
 
 
-def _are_years(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
+def _are_years(text: str, start: DateExpression, end: DateExpression, link: str) -> bool:
     """Whether two bare numbers with a dash are years: they ascend, and are not round or fill a bracket."""
     if start.number >= end.number or end.number - start.number > MAX_BARE_RANGE_YEARS or link not in DASHES:
         return False
@@ -267,7 +269,7 @@ def _are_years(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
     return end.number <= LAST_YEAR and (bracketed or start.number % 100 != 0 or end.number % 100 != 0)
 
 
-def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
+def _span(point: DateExpression, language: DateWords) -> DaySpan | None:
     """The days of one point; None if the day or month does not exist, or the year is missing."""
     percent = language.parts[point.part] if point.part else WHOLE
     if point.kind == "age":
@@ -292,7 +294,7 @@ def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
     return calendar.years(year, point.last or year)
 
 
-def _days(point: DatePoint, year: int) -> DaySpan | None:
+def _days(point: DateExpression, year: int) -> DaySpan | None:
     last = point.last_day or point.day
     if not 1 <= point.month <= 12 or not 1 <= point.day <= last:
         return None
@@ -303,7 +305,7 @@ def _days(point: DatePoint, year: int) -> DaySpan | None:
     return DaySpan(day_number(year, point.month, point.day, kind), end)
 
 
-def _century_span(point: DatePoint, percent: tuple[int, int], language: DateWords) -> DaySpan:
+def _century_span(point: DateExpression, percent: tuple[int, int], language: DateWords) -> DaySpan:
     bc = point.era == "bc"
     if point.is_hundreds:
         return calendar.years(*calendar.figure_years(point.number, 100, bc=bc), percent)

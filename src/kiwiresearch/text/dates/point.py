@@ -198,7 +198,7 @@ WORD = re.compile(r"[^\s()\[\];-]+")
 
 
 @dataclass(slots=True)
-class DatePoint:
+class DateExpression:
     """One date in a text; what it lacks may be completed from a neighbouring one."""
 
     start: int
@@ -241,7 +241,7 @@ class DatePoint:
         return (has_last and self.last != self.number) or bool(self.last_month or self.last_day)
 
 
-def with_leading_words(text: str, point: DatePoint, before: Sequence[str], language: DateWords) -> DatePoint:
+def with_leading_words(text: str, point: DateExpression, before: Sequence[str], language: DateWords) -> DateExpression:
     """Apply the words before a date that change its meaning."""
     core = point.range_start = point.start
     if core and text[core - 1] in OPENERS:
@@ -264,7 +264,7 @@ def with_leading_words(text: str, point: DatePoint, before: Sequence[str], langu
     return point
 
 
-def _is_attributive(text: str, point: DatePoint, word: str, language: DateWords) -> bool:
+def _is_attributive(text: str, point: DateExpression, word: str, language: DateWords) -> bool:
     """'by the 18th century physician': the date only describes a noun."""
     if word not in language.evidence.before_attributes or point.kind not in ("century", "millennium"):
         return False
@@ -272,7 +272,7 @@ def _is_attributive(text: str, point: DatePoint, word: str, language: DateWords)
     return found is not None and found[1].lower() not in language.evidence.after
 
 
-def _apply(point: DatePoint, kind: str, value: str) -> bool:
+def _apply(point: DateExpression, kind: str, value: str) -> bool:
     """Apply a lead phrase; False if it does not fit the date."""
     if kind == "part":
         if point.part or point.kind in ("day", "age"):
@@ -306,7 +306,7 @@ def start_of(text: str, end: int, count: int) -> int:
     return start
 
 
-def read_era(text: str, point: DatePoint, language: DateWords) -> None:
+def read_era(text: str, point: DateExpression, language: DateWords) -> None:
     found = language.era.match(text, point.end)
     if found and not found["not"]:
         point.end = found.end()

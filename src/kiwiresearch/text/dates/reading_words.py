@@ -174,7 +174,7 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
     scales = any_of((*table["scales"], *table["scale_signs"]))
     scale = f"(?P<scale>{scales})"
     present, small, in_words = (table[f"before_present{form}"] for form in ("", "_small", "_words"))
-    counted, is_end = f"(?:(?:{table['years_before_present']}) )", f"(?={table['ends_behind']})"
+    counted, is_end = f"(?:(?:{table['years_before_present']}) )", f"(?={table['ends_after']})"
     any_present = f"{present}|{small}|{in_words}"
     signs = (
         f"(?P<ago>{table['ago']})|(?P<present>(?P<counted>{counted}+)(?:{any_present})|{present}"

@@ -301,7 +301,7 @@ def _lines(part: BodyPart, sources: Mapping[int, SourceView]) -> Iterator[LineVi
         return
     cited = [sources[source.number] for source in part.sources]
     marks = (Piece(f" {source.mark}", source=source) for source in cited)
-    words = (Piece(_tidy(part.before)), Piece(_tidy(part.short), is_short=True), Piece(_tidy(part.behind)))
+    words = (Piece(_tidy(part.before)), Piece(_tidy(part.short), is_short=True), Piece(_tidy(part.after)))
     yield LineView((*(piece for piece in words if piece.text), *marks), cited[0].language if cited else "eng")
 
 

@@ -18,7 +18,7 @@ from kiwiresearch.atlas import (
     EdgeKind,
     RankOrder,
     Recipe,
-    ResultPage,
+    ResultSlice,
     ResultWindow,
     edge_pages,
     overview,
@@ -101,7 +101,7 @@ class KinQuery(_ListQuery):
 
 
 BookName = Annotated[str, Path(max_length=100)]
-Found = Callable[[Atlas, ResultWindow], ResultPage]
+Found = Callable[[Atlas, ResultWindow], ResultSlice]
 TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 
@@ -123,44 +123,44 @@ def router(context: ServerContext, _: JobQueue, pages: PageRenderer) -> APIRoute
 
     @routes.get("/atlas/{book}/contradictions")
     def contradictions(request: Request, book: BookName, query: Annotated[ContradictionQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+        def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
             return against.contradictions(atlas, query.options(), window)
 
         return shown.listing(request, book, "contradictions", query, found, against.CONTRADICTIONS, kinds=against.KINDS)
 
     @routes.get("/atlas/{book}/timeline")
     def timeline(request: Request, book: BookName, query: Annotated[TimeQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+        def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
             return times.timeline(atlas, query.options(), window)
 
         return shown.listing(request, book, "timeline", query, found, years=(times.MIN_YEAR, times.MAX_YEAR))
 
     @routes.get("/atlas/{book}/ranks")
     def best(request: Request, book: BookName, query: Annotated[RankQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+        def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
             return ranked_pages(atlas, query.by, query.words, window)
 
         return shown.listing(request, book, "ranks", query, found, GRAPH, bys=RANK_ORDERS)
 
     @routes.get("/atlas/{book}/regions")
     def edges(request: Request, book: BookName, query: Annotated[EdgeQuery, Query()]) -> Response:
-        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
+        def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
             return edge_pages(atlas, query.of, window)
 
         return shown.listing(request, book, "regions", query, found, GRAPH, ofs=EDGE_KINDS)
 
     @routes.get("/atlas/{book}/kin")
     def kin(request: Request, book: BookName, query: Annotated[KinQuery, Query()]) -> Response:
-        sight = people.PrivacyView(shown.access.privacy_mode(request), this_year())
+        view = people.PrivacyView(shown.access.privacy_mode(request), this_year())
 
-        def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
-            return people.families(atlas, sight, window)
+        def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
+            return people.families(atlas, view, window)
 
         if not query.person.strip():
             return shown.listing(
                 request, book, "kin", query, found, FAMILIES, relatives=None, relation=None, problem=""
             )
-        return shown.kin(request, book, query, sight)
+        return shown.kin(request, book, query, view)
 
     return routes
 
@@ -187,7 +187,7 @@ class _AtlasPages:
         atlas = self.atlases.get(book)
         mode = self.access.privacy_mode(request)
 
-        def rows_of(query: Any) -> ResultPage:
+        def rows_of(query: Any) -> ResultSlice:
             window = ResultWindow(SIZE, (query.n - 1) * SIZE)
             return self.atlases.cached(atlas, (tab, query, mode), lambda: found(atlas, window))
 
@@ -203,7 +203,7 @@ class _AtlasPages:
         rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
-    def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
+    def kin(self, request: Request, book: str, query: KinQuery, view: people.PrivacyView) -> Response:
         """A person with their relatives, or how two people are related; the page says if one is unknown or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.policy_filter(atlas), self.atlases.run_limited
@@ -212,9 +212,9 @@ class _AtlasPages:
         try:
             self.atlases.wait_for(atlas, FAMILIES)
             if query.other.strip():
-                relation = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, sight)))
+                relation = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, view)))
             else:
-                relatives = screen.relatives(answered(lambda: people.relatives(atlas, query.person, sight)))
+                relatives = screen.relatives(answered(lambda: people.relatives(atlas, query.person, view)))
         except AtlasNotReady:
             return self._working(request, atlas, "kin")
         except PageHidden:

@@ -24,7 +24,7 @@ from kiwiresearch.atlas import (
 )
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import JobQueue
-from kiwiresearch.search import OpenBook, TitlePage
+from kiwiresearch.search import OpenBook, TitleSlice
 from kiwiresearch.web.addresses import list_address, page_address
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.book_pages import books_named
@@ -167,7 +167,7 @@ class ExplorePages:
                     request, "browse_subject.html", opened, "subjects", shown=listed, name=about, hidden=0
                 )
             index = titles_in_order(opened)
-            found = index.page(start, TITLES_PER_PAGE, group) if index else TitlePage((), None, None)
+            found = index.page(start, TITLES_PER_PAGE, group) if index else TitleSlice((), None, None)
             letters = first_letters(index) if index and not group else ()
             second = index.heads(start[:1]) if index and not group and len(start) == 1 and start.isalpha() else ()
         book_id = opened.book.id if opened else ""

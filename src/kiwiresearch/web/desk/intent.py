@@ -19,7 +19,7 @@ from kiwiresearch.search import OpenBook
 from kiwiresearch.text import fold, language_words, plain_lower, stemmer, three_letter_code
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.wishes import Wish, wish_in
+from kiwiresearch.web.desk.typed_requests import TypedRequest, wish_in
 from kiwiresearch.web.guard import current_visitor
 from kiwiresearch.zim import EntryRef
 
@@ -104,7 +104,7 @@ class Intent:
 
     kind: Kind
     pages: tuple[NamedPage, ...] = ()
-    wish: Wish | None = None
+    wish: TypedRequest | None = None
 
     @property
     def is_person(self) -> bool:
@@ -205,7 +205,7 @@ def intent_of(context: ServerContext, words: str) -> Intent:
     return Intent("name" if pages else "words", pages)
 
 
-def _wished(context: ServerContext, wish: Wish) -> Intent:
+def _wished(context: ServerContext, wish: TypedRequest) -> Intent:
     """A wish that can be met: a worksheet needs a page, and a family a person."""
     if wish.thing == "research":
         return Intent("wish" if "research" in allowed_actions() else "words", wish=wish)

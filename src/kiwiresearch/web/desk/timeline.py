@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief import DEEP_YEARS, PRESENT, Statement, TimelineMoment, ago_text, sureness_of, year_text
+from kiwiresearch.brief import DEEP_YEARS, PRESENT, Statement, TimelineMoment, ago_text, support_level, year_text
 from kiwiresearch.brief.timeline_picture import timeline_picture
 from kiwiresearch.claims import Claim
 from kiwiresearch.codec import JsonDict
@@ -260,7 +260,7 @@ def _of_claims(run: RunView) -> Iterator[DatedMoment]:
     for claim in run.claims:
         if claim.dates:
             when = claim.dates[0].when
-            statement = Statement(claim.text, (claim.id,), sureness_of(claim, 1))
+            statement = Statement(claim.text, (claim.id,), support_level(claim, 1))
             yield DatedMoment(TimelineMoment(when.words(), when.earliest, when.latest, statement), (claim,))
 
 

@@ -31,7 +31,7 @@ class TitleRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TitlePage:
+class TitleSlice:
     """Some titles in order; `before` and `after` are where the neighbouring pages start, empty if there are none."""
 
     rows: tuple[TitleRow, ...]
@@ -47,7 +47,7 @@ class AlphabeticalTitles:
     row: Callable[[tuple[Any, ...]], TitleRow]
     hides: Callable[[str, str], bool]
 
-    def page(self, start: str, size: int, within: str = "") -> TitlePage:
+    def page(self, start: str, size: int, within: str = "") -> TitleSlice:
         """The page that starts with the first title at or after `start`, among those that begin with `within`."""
         first, end = self._key(within), self._key(within) + LAST
         start = max(self._key(start), first)
@@ -56,7 +56,7 @@ class AlphabeticalTitles:
         after = str(found[size][0]) if len(found) > size and found[size][0] > start else None
         rows = (self.row(item[1:]) for item in found[:size])
         shown = tuple(row for row in rows if _begins(row.title, within) and not self.hides(row.title, row.path))
-        return TitlePage(shown, str(back[-1][0]) if back else None, after)
+        return TitleSlice(shown, str(back[-1][0]) if back else None, after)
 
     def count(self, within: str, limit: int) -> int:
         """How many titles begin with some text, at most `limit`."""

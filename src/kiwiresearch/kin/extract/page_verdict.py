@@ -67,10 +67,10 @@ def _human_noun(first: str) -> str:
     return ""
 
 
-def _is_of_thing(behind: str) -> bool:
+def _is_of_thing(after: str) -> bool:
     """Whether the noun for a person only describes a thing: 'a spy comedy film', 'man-made'."""
-    thing = ENGLISH.thing_noun.match(behind)
-    return thing is not None and not ENGLISH.human.match(behind[thing.end() :].lstrip())
+    thing = ENGLISH.thing_noun.match(after)
+    return thing is not None and not ENGLISH.human.match(after[thing.end() :].lstrip())
 
 
 def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:

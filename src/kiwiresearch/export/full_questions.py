@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from kiwiresearch.claims import Claim
-from kiwiresearch.export.clauses import BE, HAVE, clause_in, identified, told, within
 from kiwiresearch.export.facts import FactSheet, WorksheetFact, place_of, row_question_of
+from kiwiresearch.export.question_clauses import BE, HAVE, clause_in, identified, told, within
 from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion, gives_away, question_of
-from kiwiresearch.export.usable import names_some
+from kiwiresearch.export.sentence_filter import names_some
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
 from kiwiresearch.text import words_in
 from kiwiresearch.text.dates import ENGLISH_MONTHS

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from kiwiresearch.export.facts import FactSheet
-from kiwiresearch.export.usable import names_some
+from kiwiresearch.export.sentence_filter import names_some
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
 
 BE = frozenset(("is", "are", "was", "were"))

@@ -12,7 +12,7 @@ from importlib.resources import files
 from kiwiresearch.brief.brief import Gap, StatementGroup, TimelineMoment
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.passages import UsedClaims
-from kiwiresearch.brief.sources import BriefOrigin
+from kiwiresearch.brief.sources import BriefInput
 from kiwiresearch.brief.support import MergedClaim, is_hedged, statement_of
 from kiwiresearch.claims import Claim, has_claim_tables
 from kiwiresearch.messages import Message
@@ -262,7 +262,7 @@ MIN_CENTRAL_WEIGHT = 0.35
 
 
 def gaps(
-    origin: BriefOrigin,
+    origin: BriefInput,
     merged_claims: Sequence[MergedClaim],
     claims: Sequence[Claim],
     used: UsedClaims,
@@ -279,7 +279,7 @@ def gaps(
     )
 
 
-def _lead_only_gaps(origin: BriefOrigin) -> Iterator[Gap]:
+def _lead_only_gaps(origin: BriefInput) -> Iterator[Gap]:
     for book in origin.books:
         if book.lead_only:
             text = f"“{book.title}” contains only the introductions of its articles. The other sections are missing."
@@ -302,7 +302,7 @@ def _open_questions(merged_claims: Sequence[MergedClaim], used: UsedClaims, weig
         yield Gap("open", Message(merged_claim.best.text), (merged_claim.best.id,))
 
 
-def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
+def _concepts(origin: BriefInput, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
     """Central pages with hardly any claims about them."""
     visited = origin.state.visited
     linked = Counter(
@@ -351,7 +351,7 @@ def _hedged(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> Iter
         yield Gap("hedged", message, tuple(claim.id for claim in claims[:4]))
 
 
-def _missing(missing: Mapping[str, int], origin: BriefOrigin) -> Iterator[Gap]:
+def _missing(missing: Mapping[str, int], origin: BriefInput) -> Iterator[Gap]:
     rows = sorted(missing.items(), key=lambda row: (-row[1], row[0]))[:MAX_MISSING]
     if rows:
         named = tuple(f"{title} ({count})" for title, count in rows)

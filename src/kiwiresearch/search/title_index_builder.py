@@ -234,7 +234,7 @@ def _clear_errors(file: Path, book: Book) -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> None:
-    """Build in a background process: `python -m kiwiresearch.search.title_build FILE FOLDER [report]`.
+    """Build in a background process: `python -m kiwiresearch.search.title_index_builder FILE FOLDER [report]`.
 
     With `report`, lines with the amount done and the total are printed, and an error ends it with code 1.
     """

@@ -118,36 +118,36 @@ def name_gap(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
         found = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w'’-])", text)
         if found is None or len(name) < 4 or re.search(r"\d", name):
             continue
-        before, behind = text[: found.start()], text[found.end() :]
-        if _is_poor_name(name, before, behind) or share_roots([word.lower() for word in words_in(name)], shown):
+        before, after = text[: found.start()], text[found.end() :]
+        if _is_poor_name(name, before, after) or share_roots([word.lower() for word in words_in(name)], shown):
             continue
         # A part of a longer name: 'the Bank for International Settlements'.
-        if name not in linked and re.match(r" (?:of|for|in|to|from|on|with)(?: the)? [A-Z]", behind):
+        if name not in linked and re.match(r" (?:of|for|in|to|from|on|with)(?: the)? [A-Z]", after):
             continue
         return _gap("name", fact, found.start(), found.end(), "")
     return None
 
 
-def _is_poor_name(name: str, before: str, behind: str) -> bool:
+def _is_poor_name(name: str, before: str, after: str) -> bool:
     """Whether a name is guessed at once, has other right answers, or is only part of one."""
-    if pattern("part_of_name").fullmatch(name) or gives_away(name, f"{before} {behind}"):
+    if pattern("part_of_name").fullmatch(name) or gives_away(name, f"{before} {after}"):
         return True
     if pattern("common_name").search(name) if name[0].isupper() else pattern("ordinary").search(name) or len(name) < 8:
         return True
-    if re.fullmatch(r"[\w-]+ic", name) and re.match(r" [a-z]", behind):
+    if re.fullmatch(r"[\w-]+ic", name) and re.match(r" [a-z]", after):
         return True
     # Neither an article nor a bracket with another form of the name may betray it.
     if (
         re.search(r"(?:\ban?|\(|\b[A-Z][\w’'-]*) $|\($|[/-]$", before)
-        or behind.startswith((" (", ")", "/", "-", ".."))
+        or after.startswith((" (", ")", "/", "-", ".."))
         or not before
     ):
         return True
     # One of several things that are counted up, or the name of a smaller place: 'Shrewsbury, Shropshire, England'.
-    if re.search(r"(?:, | (?:and|or) (?:the )?)$", before) or re.match(r"(?:,| and| or)(?: the)? [A-Z]", behind):
+    if re.search(r"(?:, | (?:and|or) (?:the )?)$", before) or re.match(r"(?:,| and| or)(?: the)? [A-Z]", after):
         return True
-    # Nor may another name for the same stand right behind it: 'the sugar, glucose.'
-    return re.match(r", (?:[\w-]+ ?){1,3}[,.]| [A-Z]| [a-z]{3,}(?:a|um|us|is|ax|ae|i)\b|\$", behind) is not None
+    # Nor may another name for the same stand right after it: 'the sugar, glucose.'
+    return re.match(r", (?:[\w-]+ ?){1,3}[,.]| [A-Z]| [a-z]{3,}(?:a|um|us|is|ax|ae|i)\b|\$", after) is not None
 
 
 def _proper_names(text: str) -> Iterator[str]:

@@ -11,34 +11,34 @@ from kiwiresearch.codec import toml_data
 from kiwiresearch.messages import LANGUAGES
 from kiwiresearch.text import fold, language_words, three_letter_code
 
-WishedThing = Literal["worksheet", "family", "research"]
+RequestedThing = Literal["worksheet", "family", "research"]
 
-PHRASES: tuple[WishedThing, ...] = ("worksheet", "family")
+PHRASES: tuple[RequestedThing, ...] = ("worksheet", "family")
 """What phrases of the data file ask for; research is asked for by an aspect, such as causes."""
 
 AROUND = " .,:;!\"'«»“”"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TypedRequest:
     """A thing and what it is to be about."""
 
-    thing: WishedThing
+    thing: RequestedThing
     subject: str
 
 
-def wish_in(words: str) -> Wish | None:
+def wish_in(words: str) -> TypedRequest | None:
     """What some words ask for; None if they only name something."""
     parts = words.split()
     for thing in PHRASES:
         before, after = _phrases(thing)
         for subject in (*_behind(parts, before), *_in_front(parts, after)):
-            return Wish(thing, subject)
-    return Wish("research", " ".join(parts)) if _names_aspect(parts) else None
+            return TypedRequest(thing, subject)
+    return TypedRequest("research", " ".join(parts)) if _names_aspect(parts) else None
 
 
 @cache
-def _phrases(thing: WishedThing) -> tuple[frozenset[str], frozenset[str]]:
+def _phrases(thing: RequestedThing) -> tuple[frozenset[str], frozenset[str]]:
     table = toml_data("kiwiresearch.web.desk", "wishes.toml")[thing]
     return frozenset(map(fold, table["before"])), frozenset(map(fold, table["after"]))
 
