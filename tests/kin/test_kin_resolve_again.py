@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kin.cases import now
 
-from kiwiresearch.kin.loop.evaluation import decide, resolve
+from kiwiresearch.kin.loop.evaluation import evaluate, resolve
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import FieldName, Source
@@ -98,5 +98,5 @@ def test_an_impossible_relationship_is_disputed(case: CaseStore) -> None:
         case.assert_fact("b", born, source, status="verified")
         child = ExtractedFact("child", "Ermengarde Smithson", Snippet(0, 19, text[:19]), "lead", 0.9)
         tie = case.assert_tie("parent_of", "a", "b", child, source, status="verified")
-    decide(case, 2020)
+    evaluate(case, 2020)
     assert {one.id: one.status for one in case.tree().relationships} == {tie: "disputed"}

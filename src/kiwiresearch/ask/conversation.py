@@ -37,66 +37,68 @@ class ResolvedQuestion:
 
 def resolve(question: str, turns: Sequence[ConversationTurn], language: str = "eng") -> ResolvedQuestion:
     """The question with what it leaves out filled in from earlier turns; a self-contained one is left alone."""
-    talk = conversation_words(language)
-    if talk is None:
+    table = conversation_words(language)
+    if table is None:
         return ResolvedQuestion(question, "")
     state: DialogueState | None = None
     for turn in turns[-MAX_TURNS:]:
         if turn.question.strip():
-            state = _state_after(turn, state, talk, language)
-    return _resolved(question, state, talk, language)
+            state = _state_after(turn, state, table, language)
+    return _resolved(question, state, table, language)
 
 
 def _state_after(
-    turn: ConversationTurn, before: DialogueState | None, talk: ConversationWords, language: str
+    turn: ConversationTurn, before: DialogueState | None, table: ConversationWords, language: str
 ) -> DialogueState:
     """The state of the conversation after a turn."""
-    resolved = _resolved(turn.question[:MAX_CHARS], before, talk, language)
-    last = Utterance.of(" ".join(resolved.text.split()), talk)
+    resolved = _resolved(turn.question[:MAX_CHARS], before, table, language)
+    last = Utterance.of(" ".join(resolved.text.split()), table)
     subject = " ".join(turn.subject.split()) or resolved.subject or (before.subject if before else "")
-    subject = subject or first_name(turn.answer, last, talk)
+    subject = subject or first_name(turn.answer, last, table)
     relation, kind = relation_in(last)
-    person = person_asked_for(last, subject, turn.answer, talk) or ("" if turn.subject else last.person_name())
+    person = person_asked_for(last, subject, turn.answer, table) or ("" if turn.subject else last.person_name())
     if before is not None and before.subject == subject:
         relation, kind = (relation, kind) if relation else (before.relation, before.relation_kind)
         person = person or before.person
-    place = next((name.text for name in last.names if name.preposition in talk.words["place_prepositions"]), "")
+    place = next((name.text for name in last.names if name.preposition in table.words["place_prepositions"]), "")
     return DialogueState(last, subject, relation, kind, person, place)
 
 
-def _resolved(question: str, state: DialogueState | None, talk: ConversationWords, language: str) -> ResolvedQuestion:
-    asked = Utterance.of(question[:MAX_CHARS], talk)
+def _resolved(question: str, state: DialogueState | None, table: ConversationWords, language: str) -> ResolvedQuestion:
+    asked = Utterance.of(question[:MAX_CHARS], table)
     if state is None or not state.subject or not asked.tokens or len(question) > MAX_CHARS:
         return ResolvedQuestion(question, subject_of(asked, language))
-    opening = talk.phrases["connective"].match(plain_lower(question))
+    opening = table.phrases["connective"].match(plain_lower(question))
     rest = question[opening.end() :].lstrip(" ,") if opening else question.strip()
     lowered = plain_lower(rest)
-    if talk.phrases["more"].search(lowered) or not any(char.isalnum() for char in rest):
-        text = talk.templates["about"].format(_as_mentioned(state.subject, state))
+    if table.phrases["more"].search(lowered) or not any(char.isalnum() for char in rest):
+        text = table.templates["about"].format(_as_mentioned(state.subject, state))
         return ResolvedQuestion(text, state.subject, f"It asks for more about {state.subject!r}.")
-    if talk.phrases["bare"].search(lowered):
-        text = with_question_word(state.last_question, _bare_word(rest, talk))
+    if table.phrases["bare"].search(lowered):
+        text = with_question_word(state.last_question, _bare_word(rest, table))
         return ResolvedQuestion(text, state.subject, f"It continues {state.last_question.text!r}.")
-    fragment = talk.phrases["fragment"].match(lowered)
-    if fragment and Utterance.of(rest[fragment.end() :], talk).is_fragment():
+    fragment = table.phrases["fragment"].match(lowered)
+    if fragment and Utterance.of(rest[fragment.end() :], table).is_fragment():
         return _resolve_fragment(rest[fragment.end() :].strip(), state, question, language)
-    part = Utterance.of(rest, talk)
+    part = Utterance.of(rest, table)
     if opening and part.is_fragment():
         return _resolve_fragment(rest, state, question, language)
     return _resolve_question(part, state, question, language, tied=opening is not None)
 
 
-def _bare_word(rest: str, talk: ConversationWords) -> str:
+def _bare_word(rest: str, table: ConversationWords) -> str:
     """'Why is that?' asks why, 'Since when?' since when."""
     first = rest.split()[0]
-    return first if END.sub("", plain_lower(first)) in talk.words["adverbs"] | talk.words["who"] else END.sub("", rest)
+    return (
+        first if END.sub("", plain_lower(first)) in table.words["adverbs"] | table.words["who"] else END.sub("", rest)
+    )
 
 
 def _resolve_question(
     asked: Utterance, state: DialogueState, question: str, language: str, *, tied: bool
 ) -> ResolvedQuestion:
     """Resolve a complete question: its pronoun is replaced, or what it leaves out is added."""
-    talk = asked.vocabulary
+    table = asked.vocabulary
     pointing = asked.unresolved_pronoun()
     if pointing:
         meant = state.referent_of(pointing)
@@ -106,7 +108,7 @@ def _resolve_question(
             return _resolve_fragment(asked.text, state, question, language)
         if not asked.is_complete() and asked.names:
             return ResolvedQuestion(question, subject_of(asked, language))
-        text = _replaced(asked.text, pointing, _as_mentioned(meant, state), talk)
+        text = _replaced(asked.text, pointing, _as_mentioned(meant, state), table)
         subject = state.subject if meant == state.relation else meant
         return ResolvedQuestion(text, subject, f"{pointing.word!r} means {meant!r}.")
     if asked.names:
@@ -117,36 +119,36 @@ def _resolve_question(
     before = [token.low for token in asked.tokens[:-1]][-2:]
     if (
         content
-        and set(content) <= talk.aspects
+        and set(content) <= table.aspects
         and asked.tokens[-1].low in content
-        and (tied or talk.words["definite"] & set(before))
+        and (tied or table.words["definite"] & set(before))
     ):
-        text = talk.templates["part"].format(bare, _as_mentioned(state.subject, state)) + "?"
+        text = table.templates["part"].format(bare, _as_mentioned(state.subject, state)) + "?"
         return ResolvedQuestion(text, state.subject, why)
     if (
         not asked.is_complete()
         and len(asked.tokens) == 1
-        and _is_aspect(content, talk)
+        and _is_aspect(content, table)
         and question.rstrip().endswith("?")
     ):
         return _resolve_fragment(asked.text, state, question, language)
-    is_short = set(content) <= talk.words["groups"] and asked.tokens[-1].low in talk.words["ending_verbs"]
+    is_short = set(content) <= table.words["groups"] and asked.tokens[-1].low in table.words["ending_verbs"]
     if asked.is_complete() and (is_short or (tied and not content)):
         return ResolvedQuestion(
-            talk.templates["beside"].format(bare, _as_mentioned(state.subject, state)) + "?", state.subject, why
+            table.templates["beside"].format(bare, _as_mentioned(state.subject, state)) + "?", state.subject, why
         )
     return ResolvedQuestion(question, subject_of(asked, language))
 
 
-def _is_aspect(content: Sequence[str], talk: ConversationWords) -> bool:
-    relations = frozenset().union(*talk.relations.values())
-    return len(content) == 1 and (content[0] in talk.aspects or content[0] in relations)
+def _is_aspect(content: Sequence[str], table: ConversationWords) -> bool:
+    relations = frozenset().union(*table.relations.values())
+    return len(content) == 1 and (content[0] in table.aspects or content[0] in relations)
 
 
 def _resolve_fragment(rest: str, state: DialogueState, question: str, language: str) -> ResolvedQuestion:
     """Resolve a part of a question, such as 'his wife', 'Germany' or 'in 1900', by the last question."""
     part = Utterance.of(END.sub("", rest), state.last_question.vocabulary)
-    talk = part.vocabulary
+    table = part.vocabulary
     if not part.tokens:
         return ResolvedQuestion(question, state.subject)
     pointing = part.unresolved_pronoun()
@@ -155,15 +157,15 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
     if pointing:
         return _resolve_pronoun_fragment(part, pointing, state)
     why = f"It asks {state.last_question.text!r} again, for {part.text!r}."
-    if talk.phrases["year"].search(plain_lower(part.text)):
+    if table.phrases["year"].search(plain_lower(part.text)):
         return ResolvedQuestion(with_other_year(state.last_question, part.text), state.subject, why)
     content = [token.low for token in part.content()]
-    is_aspect = not part.names and _is_aspect(content, talk) and part.tokens[-1].low == content[0]
-    is_aspect = is_aspect and part.tokens[0].low not in talk.words["prepositions"]
-    if is_aspect and (content[0] not in talk.words["groups"] or state.last_question.names):
-        phrase = talk.templates["part"].format(_with_article(part), _as_mentioned(state.subject, state))
+    is_aspect = not part.names and _is_aspect(content, table) and part.tokens[-1].low == content[0]
+    is_aspect = is_aspect and part.tokens[0].low not in table.words["prepositions"]
+    if is_aspect and (content[0] not in table.words["groups"] or state.last_question.names):
+        phrase = table.templates["part"].format(_with_article(part), _as_mentioned(state.subject, state))
         return ResolvedQuestion(
-            _question_about(phrase, content[0], talk), state.subject, f"It asks about {state.subject!r}."
+            _question_about(phrase, content[0], table), state.subject, f"It asks about {state.subject!r}."
         )
     text = with_other_name(state.last_question, part.text, state.subject)
     if not text:
@@ -172,29 +174,29 @@ def _resolve_fragment(rest: str, state: DialogueState, question: str, language: 
 
 
 def _resolve_pronoun_fragment(part: Utterance, pointing: UnresolvedPronoun, state: DialogueState) -> ResolvedQuestion:
-    talk = part.vocabulary
+    table = part.vocabulary
     meant = state.referent_of(pointing)
-    phrase = _replaced(part.text, pointing, _as_mentioned(meant, state), talk)
+    phrase = _replaced(part.text, pointing, _as_mentioned(meant, state), table)
     why = f"{pointing.word!r} means {meant!r}."
     if not pointing.is_possessive or pointing.start > 0:
         same = with_other_name(state.last_question, phrase, state.subject) if meant != state.subject else ""
-        return ResolvedQuestion(same or talk.templates["about"].format(phrase), meant, why)
-    return ResolvedQuestion(_question_about(phrase, part.tokens[-1].low, talk), state.subject, why)
+        return ResolvedQuestion(same or table.templates["about"].format(phrase), meant, why)
+    return ResolvedQuestion(_question_about(phrase, part.tokens[-1].low, table), state.subject, why)
 
 
-def _question_about(phrase: str, noun: str, talk: ConversationWords) -> str:
+def _question_about(phrase: str, noun: str, table: ConversationWords) -> str:
     """'Who was Charles Darwin's wife?', 'What is the population of France?'."""
-    if noun in talk.relations["several"]:
-        return talk.templates["who_several"].format(phrase)
-    is_person = any(noun in words for words in talk.relations.values())
-    what = "what_several" if talk.phrases["several"].fullmatch(noun) else "what"
-    return talk.templates["who" if is_person else what].format(phrase)
+    if noun in table.relations["several"]:
+        return table.templates["who_several"].format(phrase)
+    is_person = any(noun in words for words in table.relations.values())
+    what = "what_several" if table.phrases["several"].fullmatch(noun) else "what"
+    return table.templates["who" if is_person else what].format(phrase)
 
 
-def _replaced(text: str, pointing: UnresolvedPronoun, meant: str, talk: ConversationWords) -> str:
+def _replaced(text: str, pointing: UnresolvedPronoun, meant: str, table: ConversationWords) -> str:
     form = "owner" if pointing.is_possessive else pointing.kind
     form = "year" if form == "time" and meant[0].isdigit() else form
-    words = talk.templates[form].format(meant) if form in talk.templates else meant
+    words = table.templates[form].format(meant) if form in table.templates else meant
     if pointing.start == 0:
         words = words[0].upper() + words[1:]
     return text[: pointing.start] + words + text[pointing.end :]

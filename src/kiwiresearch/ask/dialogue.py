@@ -158,31 +158,31 @@ class DialogueState:
         return self.last_question.text[tokens[first].start : tokens[described].end]
 
 
-def person_asked_for(last: Utterance, subject: str, answer: str, talk: ConversationWords) -> str:
+def person_asked_for(last: Utterance, subject: str, answer: str, table: ConversationWords) -> str:
     """Who is meant after 'Who wrote Hamlet?': the name in the answer, or the words of the question."""
-    asks = bool(last.tokens) and last.tokens[0].low in talk.words["who"]
+    asks = bool(last.tokens) and last.tokens[0].low in table.words["who"]
     if not asks or (subject and fold(subject) not in fold(last.text)):
         return ""
     rest = END.sub("", last.text[last.tokens[1].start :]) if len(last.tokens) > 1 else ""
-    is_named = last.tokens[0].low in talk.words["being"] or (
-        len(last.tokens) > 1 and last.tokens[1].low in talk.words["being"]
+    is_named = last.tokens[0].low in table.words["being"] or (
+        len(last.tokens) > 1 and last.tokens[1].low in table.words["being"]
     )
     described = last.text[last.tokens[2].start :] if is_named and len(last.tokens) > 2 else ""
     is_name = any(name.first == 2 and name.last == len(last.tokens) for name in last.names)
     if is_named and (not described or is_name or not last.content()):
         return ""
-    if last.tokens[1:2] and not is_named and last.tokens[1].low in talk.words["auxiliaries"]:
+    if last.tokens[1:2] and not is_named and last.tokens[1].low in table.words["auxiliaries"]:
         return ""
     if is_named and relation_in(last)[1] in ("male", "female"):
         return ""
-    found = first_name(answer, last, talk)
-    return found or (END.sub("", described) if is_named else talk.templates["person"].format(rest))
+    found = first_name(answer, last, table)
+    return found or (END.sub("", described) if is_named else table.templates["person"].format(rest))
 
 
-def first_name(answer: str, last: Utterance, talk: ConversationWords) -> str:
+def first_name(answer: str, last: Utterance, table: ConversationWords) -> str:
     """The first name in an answer that is not in the question."""
     asked = set(fold(last.text).split())
-    names = Utterance.of(answer[:MAX_CHARS], talk).names
+    names = Utterance.of(answer[:MAX_CHARS], table).names
     return next((name.text for name in names if not asked & set(fold(name.text).split())), "")
 
 

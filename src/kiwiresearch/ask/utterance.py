@@ -179,10 +179,10 @@ class Utterance:
     vocabulary: ConversationWords
 
     @classmethod
-    def of(cls, text: str, talk: ConversationWords) -> Utterance:
+    def of(cls, text: str, table: ConversationWords) -> Utterance:
         tokens = question_tokens(text)
-        empty = tuple(match.span() for match in talk.phrases["empty"].finditer(plain_lower(text)))
-        return cls(text, tokens, tuple(talk.names(text, tokens)), empty, talk)
+        empty = tuple(match.span() for match in table.phrases["empty"].finditer(plain_lower(text)))
+        return cls(text, tokens, tuple(table.names(text, tokens)), empty, table)
 
     def unresolved_pronoun(self) -> UnresolvedPronoun | None:
         """The first pronoun that nothing in the question explains."""

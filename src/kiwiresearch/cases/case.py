@@ -24,7 +24,7 @@ from kiwiresearch.kin.loop import (
     Decisions,
     Researcher,
     StepResult,
-    decide,
+    evaluate,
     query_label,
     update_living_status,
 )
@@ -222,7 +222,7 @@ class Case:
     def reevaluate(self) -> Decisions:
         """Evaluate all known facts again, for example after the user changed something."""
         with self.store.step("resolver"):
-            decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
+            decided = evaluate(self.store, self.year, years_after_death=self.settings.years_after_death)
             self.store.set_state("proposals", [proposal.record() for proposal in decided.proposals])
         return decided
 

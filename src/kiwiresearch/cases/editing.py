@@ -49,7 +49,7 @@ from kiwiresearch.text.dates import DateRange
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
 
-SEVERAL: tuple[FieldName, ...] = ("occupation", "title", "marriage_date", "marriage_place")
+MULTI_VALUE_FIELDS: tuple[FieldName, ...] = ("occupation", "title", "marriage_date", "marriage_place")
 """Fields of which a person may have several values that do not compete."""
 RelativeRole = Literal["father", "mother", "parent", "child", "spouse", "partner", "sibling"]
 ROLES: tuple[RelativeRole, ...] = get_args(RelativeRole)
@@ -71,7 +71,7 @@ def _editing(case: Case, kind: EditKind, people: Sequence[PersonId], basis: Basi
         case.apply_change()
 
 
-def _present(case: Case, *people: PersonId) -> list[str]:
+def _require_people(case: Case, *people: PersonId) -> list[str]:
     """The names of people; refused if one of them is not in the case, or was removed."""
     for person in people:
         if not case.store.is_in_case(person):
@@ -113,7 +113,7 @@ def add_fact(
         if not value:
             raise BadUsage("The sex is not given.", remedy="To correct one that is wrong, remove it.")
     when = checked_date(value) if field in DATE_FIELDS else None
-    _present(case, person)
+    _require_people(case, person)
     if instead_of:
         instead_of = statement_of(case, instead_of, person, is_tie=False)
     kind: EditKind = "change_fact" if instead_of else "add_fact"
@@ -123,7 +123,7 @@ def add_fact(
         case.store.decide(entered, "accepted")
         if instead_of and instead_of != entered:
             _reject(case, instead_of)
-        if instead_of or field not in SEVERAL:
+        if instead_of or field not in MULTI_VALUE_FIELDS:
             case.store.choose(entered)
     return entered
 
@@ -173,7 +173,7 @@ def prefer(case: Case, fact: str, basis: Basis = NO_SOURCE) -> None:
 def add_name(case: Case, person: PersonId, name: str, basis: Basis = NO_SOURCE) -> None:
     """Add another name of a person."""
     name = checked_text(name, "The name is empty.")
-    _present(case, person)
+    _require_people(case, person)
     with _editing(case, "add_name", [person], basis, name=name):
         if not case.store.add_name_form(person, name, "entered"):
             raise BadUsage(f"{name!r} is already a name of this person.")
@@ -181,7 +181,7 @@ def add_name(case: Case, person: PersonId, name: str, basis: Basis = NO_SOURCE) 
 
 def remove_name(case: Case, person: PersonId, name: str, basis: Basis = NO_SOURCE) -> None:
     """Remove another name of a person, which was read or entered."""
-    _present(case, person)
+    _require_people(case, person)
     with _editing(case, "remove_name", [person], basis, name=name):
         if not case.store.remove_name_form(person, name):
             raise BadUsage(
@@ -204,7 +204,7 @@ def relate(
     if qualifier not in QUALIFIERS:
         raise BadUsage(f"{qualifier!r} is not a kind of relationship.", remedy=f"Choose one of: {_listed(QUALIFIERS)}.")
     begun, ended = (checked_date(day) if day else None for day in (since, until))
-    [_, name] = _present(case, person, other)
+    [_, name] = _require_people(case, person, other)
     with _editing(case, "add_tie", [person, other], basis, role=role, name=name, since=since, until=until):
         return _put_tie(case, person, role, other, basis, _Bond(qualifier, begun, ended))
 
@@ -257,7 +257,7 @@ def add_relative(
     case: Case, person: PersonId, role: RelativeRole, name: str, basis: Basis = NO_SOURCE, sex: str = ""
 ) -> PersonId:
     """Add a person who is a relative of another, as one change, and return their id."""
-    [relative_to] = _present(case, person)
+    [relative_to] = _require_people(case, person)
     name = checked_text(name, "A person needs a name.")
     known_sex = checked_sex(sex) or SEX_OF_PARENT.get(role, "")
     other = _new_person_id(name)
@@ -269,7 +269,7 @@ def add_relative(
 
 def remove_person(case: Case, person: PersonId, basis: Basis = NO_SOURCE) -> None:
     """Remove a person: nothing about them is shown any more, until the removal is undone."""
-    [name] = _present(case, person)
+    [name] = _require_people(case, person)
     if case.store.canonical(person) in case.seeds():
         raise BadUsage("This is the person the family was started with.", remedy="Remove other people instead.")
     with _editing(case, "remove_person", [person], basis, name=name):
@@ -279,7 +279,7 @@ def remove_person(case: Case, person: PersonId, basis: Basis = NO_SOURCE) -> Non
 def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = NO_SOURCE) -> str:
     """Merge two people, and return the id of the merge."""
     why = basis.note.strip() or DEFAULT_REASON
-    names = _present(case, kept, other)
+    names = _require_people(case, kept, other)
     with _editing(case, "merge", [kept, other], basis, names=names):
         return case.store.merges.merge(
             kept,
@@ -294,7 +294,7 @@ def merge(case: Case, kept: PersonId, other: PersonId, basis: Basis = NO_SOURCE)
 
 def separate(case: Case, first: PersonId, second: PersonId, basis: Basis = NO_SOURCE) -> None:
     """Say that two people are not the same: they are never merged or suggested."""
-    names = _present(case, first, second)
+    names = _require_people(case, first, second)
     if case.store.canonical(first) == case.store.canonical(second):
         raise BadUsage("These are merged into one person.", remedy="Undo the merge instead.")
     with _editing(case, "separate", [first, second], basis, names=names):
@@ -304,7 +304,7 @@ def separate(case: Case, first: PersonId, second: PersonId, basis: Basis = NO_SO
 def split(case: Case, person: PersonId, name: str, facts_and_ties: Sequence[str], basis: Basis = NO_SOURCE) -> PersonId:
     """Make two people of one: these facts and relationships belong to a new person, whose id is returned."""
     name = checked_text(name, "The new person needs a name.")
-    _present(case, person)
+    _require_people(case, person)
     if not facts_and_ties:
         raise BadUsage("No fact or relationship was chosen.", remedy="Choose what belongs to the new person.")
     chosen = [statement_of(case, item, person) for item in dict.fromkeys(facts_and_ties)]
@@ -338,7 +338,7 @@ def attach(
         raise BadUsage(f"{name!r} is not a picture.", remedy="Attach it as a scan or a transcript.")
     if source and source not in case.store.tree(with_discarded=True).sources:
         raise NothingFound(f"The case has no source {source!r}.", remedy="Attach the file to the person only.")
-    _present(case, person)
+    _require_people(case, person)
     caption = " ".join(caption.split())[:MAX_VALUE]
     with _editing(case, "attach", [person], basis, file=name, role=role, caption=caption):
         return case.store.attachments.add(

@@ -44,7 +44,7 @@ from kiwiresearch.kin import (
     Snippet,
     Tree,
     children_by_birth,
-    contests,
+    conflict_positions,
     evidence_phrase,
     find_tree_conflicts,
     plain_standing,
@@ -228,7 +228,7 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
 
 
 def _contests(tree: Tree) -> Mapping[str, ConflictPosition]:
-    return contests(find_tree_conflicts(tree))
+    return conflict_positions(find_tree_conflicts(tree))
 
 
 def _tie_record(

@@ -10,7 +10,14 @@ import re
 
 from kiwiresearch.claims import Claim
 from kiwiresearch.export.facts import FactSheet, WorksheetFact, place_of, row_question_of
-from kiwiresearch.export.question_clauses import BE, HAVE, clause_in, identified, told, within
+from kiwiresearch.export.question_clauses import (
+    BE,
+    HAVE,
+    as_spelled_inside,
+    clause_in,
+    split_after_subject,
+    subject_in_question,
+)
 from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion, gives_away, question_of
 from kiwiresearch.export.sentence_filter import names_some
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
@@ -60,8 +67,8 @@ def _called(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     found = pattern("called").fullmatch(fact.plain)
     if found is None or len(found["subject"].split()) > MAX_CALLED_WORDS or gives_away(found["name"], found["subject"]):
         return None
-    subject = identified(found["subject"], sheet) or (
-        within(found["subject"], sheet) if "of " in found["subject"] else None
+    subject = subject_in_question(found["subject"], sheet) or (
+        as_spelled_inside(found["subject"], sheet) if "of " in found["subject"] else None
     )
     return (
         subject and question_of("what", f"What {found['be']} {subject} {found['verb']}?", found["name"], fact)
@@ -79,7 +86,7 @@ def _definition(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> Wo
         is_short = len(opening["what"].split()) < MIN_MEANING_WORDS and not is_person
         if is_short or pattern("vague_opening").match(opening["what"]) or kind != ("who" if is_person else "what"):
             return None
-        term = title if is_person else within(opening["term"], sheet)
+        term = title if is_person else as_spelled_inside(opening["term"], sheet)
         return question_of(kind, f"{kind.capitalize()} {opening['be']} {term}?", opening["what"], fact)
     found = pattern("definition").fullmatch(fact.text)
     if kind == "who" or found is None or claim.type != "definition" or ", but " in found["what"]:
@@ -117,7 +124,7 @@ def _common_term(term: str, sheet: FactSheet) -> str | None:
 def _superlative(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """'What is the largest city of Kenya?': only one thing can be the answer."""
     if found := pattern("the_most").fullmatch(fact.plain):
-        rest, answer = within(found["subject"], sheet), re.split(r" with an? ", found["what"])[0]
+        rest, answer = as_spelled_inside(found["subject"], sheet), re.split(r" with an? ", found["what"])[0]
     elif found := pattern("is_the_most").fullmatch(fact.plain):
         rest, answer = found["rest"], found["what"]
         noun = re.split(r" (?:of|in|to|for|that|acknowledged|from|at|by|with)\b", rest)[0]
@@ -152,7 +159,7 @@ def _relation(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> Work
         r"(?:often |usually |mostly )?(?:used|associated|needed|valued|viewed|considered|regarded|liked)\b", done
     ):
         return None
-    subject, agent = identified(found["subject"], sheet), found["agent"]
+    subject, agent = subject_in_question(found["subject"], sheet), found["agent"]
     if subject is None or gives_away(" ".join(word for word in agent.split() if len(word) > 4), found["subject"]):
         return None
     if done == "fought between" and len(agent) <= MAX_AGENT_CHARS:
@@ -180,7 +187,7 @@ def _object(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
 
 def _cause(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """'What allows the plates to move?', of a sentence whose subject is not the topic itself."""
-    parts = told(LATER_CLAUSE.split(fact.plain)[0])
+    parts = split_after_subject(LATER_CLAUSE.split(fact.plain)[0])
     if parts is None or not fact.is_main or not pattern("thing").fullmatch(parts[0]):
         return None
     subject, rest = parts
@@ -193,7 +200,7 @@ def _cause(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
 
 def _peoples(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """'Who wanted to export the Revolution?'"""
-    parts = told(LATER_CLAUSE.split(fact.plain)[0])
+    parts = split_after_subject(LATER_CLAUSE.split(fact.plain)[0])
     if parts is None or not fact.is_main or not pattern("several_people").fullmatch(parts[0]):
         return None
     who, rest = parts
@@ -262,7 +269,7 @@ def _is_dated(words: str) -> bool:
 def where_question(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """'Where was Marie Curie born?'"""
     found = pattern("where").fullmatch(fact.plain) or pattern("died").fullmatch(fact.plain)
-    subject = found and identified(found["subject"], sheet)
+    subject = found and subject_in_question(found["subject"], sheet)
     if found is None or subject is None or gives_away(found["place"], found["subject"]):
         return None
     if pattern("run_on").search(found["place"]):
@@ -371,7 +378,7 @@ def _row_question(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> 
         if claim.measures
         else (0, 0)
     )
-    name = within(TITLE_BRACKET.sub("", claim.page_title), sheet)
+    name = as_spelled_inside(TITLE_BRACKET.sub("", claim.page_title), sheet)
     answer = claim.text[start:end]
     return question_of(kind, row.asks.format(name=name), answer, fact) if WHOLE_VALUE.search(answer) else None
 

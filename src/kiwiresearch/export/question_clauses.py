@@ -45,7 +45,7 @@ def clause_in(text: str, sheet: FactSheet) -> Clause | None:
     for at, word in enumerate(words[1:], start=1):
         split = _split(words, at, word)
         if split:
-            subject = identified(" ".join(_without_adverbs(words[:at])), sheet)
+            subject = subject_in_question(" ".join(_without_adverbs(words[:at])), sheet)
             auxiliary, verb = split
             kept = [adverb for adverb in words[max(at - 1, 1) : at] if adverb in verbs().kept_adverbs]
             following = words[at + 1 :]
@@ -63,7 +63,7 @@ def clause_in(text: str, sheet: FactSheet) -> Clause | None:
     return None
 
 
-def told(text: str) -> tuple[str, str] | None:
+def split_after_subject(text: str) -> tuple[str, str] | None:
     """The subject of a sentence, and its verb with what follows, in the form that a question for the subject has."""
     words = text.removesuffix(".").split()
     known = verbs()
@@ -114,7 +114,7 @@ def _without_adverbs(words: list[str]) -> list[str]:
     return words
 
 
-def identified(words: str, sheet: FactSheet) -> str | None:
+def subject_in_question(words: str, sheet: FactSheet) -> str | None:
     """The subject as it is written within a question; None unless it names the topic or something else.
 
     'The younger one' would need the sentence before.
@@ -131,10 +131,10 @@ def identified(words: str, sheet: FactSheet) -> str | None:
     )
     if not names_some(words, sheet.named) and not has_name:
         return None
-    return within(words, sheet)
+    return as_spelled_inside(words, sheet)
 
 
-def within(words: str, sheet: FactSheet) -> str:
+def as_spelled_inside(words: str, sheet: FactSheet) -> str:
     """Words of the beginning of a sentence as they are spelled further on; names keep their capitals."""
     first = words.partition(" ")[0]
     if words.startswith(sheet.named) and pattern("article").match(sheet.named):

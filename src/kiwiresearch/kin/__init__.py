@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         ConflictPosition,
         Standing,
         StandingStatus,
-        contests,
+        conflict_positions,
         plain_standing,
         standing_of,
         sureness,

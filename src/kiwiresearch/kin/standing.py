@@ -1,4 +1,4 @@
-"""How a fact stands in a family, in one word, and how sure it is, in another; whatever shows facts says these."""
+"""The status and the confidence that every view of a family shows beside a fact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIN_HIGH, MIN_MEDIUM = 0.75, 0.45
 
 @dataclass(frozen=True, slots=True)
 class Standing(Record):
-    """How a fact stands, and how sure it is."""
+    """The status and confidence of a fact or relationship."""
 
     status: StandingStatus
     confidence: ConfidenceLevel
@@ -33,7 +33,7 @@ class ConflictPosition:
     belief: float
 
 
-def contests(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPosition]:
+def conflict_positions(conflicts: Iterable[Conflict]) -> Mapping[str, ConflictPosition]:
     """What conflicts say of each fact and relationship, by its id."""
     return {
         fact: ConflictPosition(conflict.recommended_index == at, value.confidence)

@@ -37,35 +37,35 @@ class ComparisonWords:
     event_phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
     """The same for cues of several words, by their first: `set`, with `up` and `founding`."""
     event_nouns: frozenset[str]
-    """Nouns that tell of an event: `siege`."""
+    """Nouns for events: `siege`."""
     forms_of_be: frozenset[str]
     """`is`, `were`: with one of them before it, a verb is passive."""
     relative_pronouns: frozenset[str]
     """Pronouns that stand for the name before them: `who`."""
     event_orders: frozenset[tuple[str, str]]
-    """Events of which the first cannot come after the second: `birth` and `death`."""
+    """Pairs of events that have an order: a `birth` cannot come after a `death`."""
     place_cues: Mapping[str, str]
-    """Words before a place of which there is one: `interred` is `burial`."""
+    """Words before a place that a person has only one of: `interred` for the place of `burial`."""
     agent_verbs: frozenset[str]
     """What is done by one person, or by a few who are named together: `composed`."""
     single_values: Mapping[str, tuple[str, ...]]
     """Relations with one value, and the words before it: `origin`, by `named after`."""
     single_roles: frozenset[str]
-    """Roles that one has: `capital`, in 'The capital of Peru is Lima'."""
+    """Roles that only one thing holds at a time: `capital`, in 'The capital of Peru is Lima'."""
     regions: frozenset[str]
-    """Names of what is larger than a town: `bavaria`. It does not contradict a town in it."""
+    """Names of regions: `bavaria`. A region does not contradict a town in it."""
     kinds: Mapping[str, str]
-    """Words of one kind, of which a thing has one: `crimson` is `colour`."""
+    """Words of a kind that a thing has only one of: `crimson` is a `colour`."""
     scopes: tuple[Mapping[str, int], ...]
     """Words for different groups or measures in each row: `urban` is 0 and `rural` is 1."""
     before_scope_places: frozenset[str]
     """A place after one of these narrows what a number is about: `within`."""
     unnamed_places: frozenset[str]
-    """What is such a place without a name: `world`, in 'in the world'."""
+    """Places that are not names: `world`, in 'the highest in the world'."""
     before_places: frozenset[str]
     """A place after one of these is what a distance is measured from: `of`, in 'north of Rome'."""
     denials: frozenset[str]
-    """Words that deny: `never`. `denies` in `claims/firewall.py` has its own list."""
+    """Negations: `never`. `has_negation` in `claims/firewall.py` has a longer list."""
     denying_prefixes: tuple[str, ...]
     """What turns a word into its opposite: `un`."""
     auxiliaries: frozenset[str]

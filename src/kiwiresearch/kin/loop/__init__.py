@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.loop.case_model import CaseModel
     from kiwiresearch.kin.loop.evaluation import (
         Decisions,
-        decide,
+        evaluate,
         merge_reasons,
         separated_ids,
         survivor_first,

@@ -18,7 +18,7 @@ from kiwiresearch.messages import MessageRecord, message_record
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What was decided, for the log."""
+    """What an evaluation concluded, for the log."""
 
     merged: tuple[str, ...] = ()
     proposals: tuple[MergeProposal, ...] = ()
@@ -27,7 +27,7 @@ class Decisions:
     """Why a model did not help."""
 
 
-def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
+def evaluate(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
     """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the previous one.
 
     A model is asked between the transactions, so the case is not locked while it answers.

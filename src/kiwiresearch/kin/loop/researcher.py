@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
-from kiwiresearch.kin.loop.evaluation import decide
+from kiwiresearch.kin.loop.evaluation import evaluate
 from kiwiresearch.kin.loop.item_processor import ItemProcessor, StepResult
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
@@ -175,7 +175,7 @@ class Researcher:
     def _decide(self) -> None:
         """Merge people, rank competing values, queue revisits, then plan."""
         model = self._case_model.model()
-        decided = decide(self._store, self._year, years_after_death=self.settings.years_after_death, model=model)
+        decided = evaluate(self._store, self._year, years_after_death=self.settings.years_after_death, model=model)
         tree, failed = self._store.tree(), failed_searches(self._store)
         self._queue_revisits(tree, failed, {})
         given = planner_input(self._store, tree, self.state(), failed, decided.proposals)

@@ -21,7 +21,7 @@ from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, has_words, list
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
-TWO = 2
+PAIR = 2
 MAX_COMPARED = 60
 """Claims about one subject that are compared with a claim whose number differs from another one."""
 
@@ -119,7 +119,7 @@ def disagreements(run: RunView) -> list[NumberDisagreement]:
     found: dict[frozenset[str], NumberDisagreement] = {}
     for dispute in brief.disputes:
         sides = [brief.claims[view.statement.claims[0]] for view in dispute.views]
-        if dispute.difference and len(sides) == TWO:
+        if dispute.difference and len(sides) == PAIR:
             found.setdefault(
                 frozenset(side.id for side in sides), _disagreement(run, sides[0], sides[1], dispute.difference)
             )
