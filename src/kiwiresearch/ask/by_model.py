@@ -36,6 +36,7 @@ from kiwiresearch.llm import (
     Schema,
     Tool,
     ToolCall,
+    context_size,
     estimate_prompt,
     estimate_tokens,
     fenced,
@@ -46,9 +47,6 @@ from kiwiresearch.text import printable
 
 if TYPE_CHECKING:
     from kiwiresearch.reader import Reader
-
-DEFAULT_CONTEXT_TOKENS = 4_096
-"""The context of a model that does not report its own."""
 
 PER_FENCE = 32
 """Tokens of the fence around a passage, and of its key in the list of keys."""
@@ -69,7 +67,7 @@ def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve:
 
     `reserve` is how many tokens are left free for tools.
     """
-    context = model.context_tokens() or DEFAULT_CONTEXT_TOKENS
+    context = context_size(model)
     max_tokens = max(min(settings.max_new_tokens, context // 3), 1)
     around = estimate_prompt(message.text for message in _messages(found, ()))
     room = context - max_tokens - around - reserve

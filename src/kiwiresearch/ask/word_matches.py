@@ -14,10 +14,10 @@ from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.search import ROMAN, OpenBook
 from kiwiresearch.text import fold, occurrences, stemmer
 
-RELATED_WORTH = 0.6
+RELATED_WEIGHT = 0.6
 """The weight of a word that is only related to a word of the question."""
 
-ASKING_WORTH = 0.4
+ASKING_WEIGHT = 0.4
 """The weight of a word that only says what kind of answer is wanted."""
 
 ADJACENT_WEIGHT, AROUND_WEIGHT, HEADING_WEIGHT = 0.6, 0.45, 0.6
@@ -45,7 +45,7 @@ class WeightedWord(NamedTuple):
 def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]:
     """The words of a question; the rarer a word is in the book, the higher its weight."""
     raw = [
-        (asked, book.rarity(asked.term.word) * (ASKING_WORTH if asked.is_asking else 1.0)) for asked in question.terms
+        (asked, book.rarity(asked.term.word) * (ASKING_WEIGHT if asked.is_asking else 1.0)) for asked in question.terms
     ]
     total = sum(weight for _, weight in raw) or 1.0
     is_indexed = book.book.indexes.full_text
@@ -116,7 +116,7 @@ class WordMatches:
             related = [at for other in word.others for at in occurrences(segmented.lowered, other, stem_of)]
             if life >= 0 and (word.stem in ends["first"] or word.stem in ends["last"]):
                 related.append(life)  # '(1815 – 1871)' says when a person was born and died
-            for places_of, worth in ((related, word.weight * RELATED_WORTH), (places, word.weight)):
+            for places_of, worth in ((related, word.weight * RELATED_WEIGHT), (places, word.weight)):
                 for at in places_of:
                     unit = bisect_right(starts, at) - 1
                     if unit >= 0 and at < segmented.units[unit].end:
@@ -129,7 +129,7 @@ class WordMatches:
                 headings[index] = tuple(
                     word.weight
                     if word.stem in stems
-                    else word.weight * RELATED_WORTH * any(stem_of(other) in stems for other in word.others)
+                    else word.weight * RELATED_WEIGHT * any(stem_of(other) in stems for other in word.others)
                     for word in weights
                 )
         return cls(

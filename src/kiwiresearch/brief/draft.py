@@ -12,7 +12,7 @@ from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, Stateme
 from kiwiresearch.brief.citations import can_follow, topic_pages_of
 from kiwiresearch.claims import Claim, SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm import Model, estimate_tokens
+from kiwiresearch.llm import Model, context_size, estimate_tokens
 from kiwiresearch.search import points_text
 from kiwiresearch.text import hedges_in, printable
 from kiwiresearch.zim import EntryRef
@@ -21,7 +21,7 @@ RejectionReason = (
     SentenceFault
     | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
-SURENESS_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
+SUPPORT_LEVELS: tuple[SupportLevel, ...] = get_args(SupportLevel)
 """From the most certain to the least."""
 MIN_SOURCE_SHARE = 0.6
 """The share of a sentence's words that must come from its supporting claims."""
@@ -148,9 +148,9 @@ def _hashed(*parts: str) -> str:
 def _joined(text: str, statements: Sequence[Statement]) -> Statement:
     """A statement written by the model, only as certain as the least certain statement it is based on."""
     claims = tuple(dict.fromkeys(claim for statement in statements for claim in statement.claims))
-    doubt = max(SURENESS_LEVELS.index(statement.sureness) for statement in statements)
+    doubt = max(SUPPORT_LEVELS.index(statement.sureness) for statement in statements)
     pages = min(statement.pages for statement in statements)
-    return Statement(text, claims, SURENESS_LEVELS[doubt], pages, written="model")
+    return Statement(text, claims, SUPPORT_LEVELS[doubt], pages, written="model")
 
 
 def without_repeats(lines: Iterable[DraftLine]) -> tuple[DraftLine, ...]:
@@ -235,8 +235,6 @@ def _reworded(dispute: Dispute, by_rule: Mapping[Statement, Statement]) -> Dispu
 
 REPLY_TOKENS = 900
 SCHEMA_TOKENS = 150
-DEFAULT_CONTEXT_TOKENS = 4_096
-"""Used if a model does not report its context size."""
 MIN_ROOM_TOKENS = 150
 
 
@@ -256,14 +254,12 @@ def statements_for(brief: Brief, part: PartKey) -> list[Statement]:
 
 
 def reply_tokens(model: Model) -> int:
-    return max(min(REPLY_TOKENS, (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) // 4), 1)
+    return max(min(REPLY_TOKENS, context_size(model) // 4), 1)
 
 
 def tokens_left(model: Model, used: int) -> int:
     """The tokens left for statements; a model without room still gets a few, and then reports the error itself."""
-    return max(
-        (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) - reply_tokens(model) - SCHEMA_TOKENS - used, MIN_ROOM_TOKENS
-    )
+    return max(context_size(model) - reply_tokens(model) - SCHEMA_TOKENS - used, MIN_ROOM_TOKENS)
 
 
 def statement_lines(statement_keys: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:

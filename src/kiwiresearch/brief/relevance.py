@@ -21,7 +21,7 @@ from kiwiresearch.zim import EntryRef
 
 NEIGHBOURS = 2
 """How many sentences before and after one show what it is about."""
-RELATED_CUE_WORTH = 0.5
+RELATED_CUE_WEIGHT = 0.5
 LIKELY, LIKELY_ELSEWHERE = -0.5, 0.5
 """The log-odds from which a sentence counts as being about the aspect: on the topic's own page, and on others.
 Among the labelled sentences, 83 % and 72 % of those above the threshold were right."""
@@ -175,7 +175,7 @@ class Relevance:
         stems = [stems_in(claim.text, language) for claim in claims]
         naming = [words.naming_score(stem) for stem in stems]
         mentions = [words.mention_count(stem) for stem in stems]
-        cues = [item + RELATED_CUE_WORTH * other for item, other in zip(naming, mentions, strict=True)]
+        cues = [item + RELATED_CUE_WEIGHT * other for item, other in zip(naming, mentions, strict=True)]
         paths = [" ".join(claims[index].headings) or claims[index].page_title for index in indexes]
         texts = [claims[index].text for index in indexes]
         vectors = static_embedder().embed([self.aspect, self.topic, *paths, *texts])

@@ -114,12 +114,14 @@ def _with_known_people(read: ReadGedcom, matched: MatchedPeople) -> ReadGedcom:
     if not known:
         return read
 
-    def now(person: PersonId) -> PersonId:
+    def current_id(person: PersonId) -> PersonId:
         return known.get(person, person)
 
-    persons = {now(item): replace(person, id=now(item)) for item, person in read.tree.persons.items()}
-    ties = tuple(replace(tie, first=now(tie.first), second=now(tie.second)) for tie in read.tree.relationships)
-    facts = tuple(replace(fact, person=now(fact.person)) for fact in read.tree.facts)
+    persons = {current_id(item): replace(person, id=current_id(item)) for item, person in read.tree.persons.items()}
+    ties = tuple(
+        replace(tie, first=current_id(tie.first), second=current_id(tie.second)) for tie in read.tree.relationships
+    )
+    facts = tuple(replace(fact, person=current_id(fact.person)) for fact in read.tree.facts)
     group = f"{FILE_SCHEME}{matched.file}"
     # Versions of one file are one origin: that both say the same proves nothing.
     sources = {
@@ -129,8 +131,8 @@ def _with_known_people(read: ReadGedcom, matched: MatchedPeople) -> ReadGedcom:
     return replace(
         read,
         tree=Tree(persons, ties, facts, sources),
-        kept=with_ids(read.kept, now),
-        restricted=tuple(map(now, read.restricted)),
+        kept=with_ids(read.kept, current_id),
+        restricted=tuple(map(current_id, read.restricted)),
     )
 
 

@@ -12,12 +12,20 @@ from kiwiresearch.claims.mentions import numbers_in
 from kiwiresearch.claims.proposals import Chunk, RejectedClaim, check_proposal, chunks_of, reply_shape
 from kiwiresearch.errors import ModelError, ModelUnreachable
 from kiwiresearch.evidence import Quote
-from kiwiresearch.llm import Model, estimate_prompt, extraction_options, model_label, prompt, structured_reply
+from kiwiresearch.llm import (
+    Model,
+    context_size,
+    estimate_prompt,
+    extraction_options,
+    model_label,
+    prompt,
+    structured_reply,
+)
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text import printable
 from kiwiresearch.zim import EntryRef
 
-Say = Callable[[str], None]
+LogLine = Callable[[str], None]
 
 MIN_CLAIMS, MAX_CLAIMS = 2, 6
 """How many claims one request asks for: one per sentence, within these limits."""
@@ -29,8 +37,6 @@ MAX_CHUNK_TOKENS = 800
 REPLY_TOKENS = 1_000
 SCHEMA_TOKENS = 250
 """Reserved for servers that need the schema spelled out in the prompt."""
-DEFAULT_CONTEXT_TOKENS = 4_096
-"""Used if a model does not report its context size."""
 MIN_ROOM_TOKENS = 80
 MAX_FAILURES = 3
 """After this many chunks in a row without a reply, the model is given up."""
@@ -54,7 +60,7 @@ class Extraction:
 class ClaimReader:
     """Asks one model about the pages of a run, until it fails too often."""
 
-    def __init__(self, model: Model, *, temperature: float = 0.1, log: Say | None = None) -> None:
+    def __init__(self, model: Model, *, temperature: float = 0.1, log: LogLine | None = None) -> None:
         self._model = model
         self._options = extraction_options(temperature, max_tokens=REPLY_TOKENS)
         self._log = log or (lambda _: None)
@@ -87,7 +93,7 @@ class ClaimReader:
         """How many tokens of the page fit along with the prompt and the reply."""
         around = prompt("claims").fill(title=page.title, section="", text="", most=MAX_CLAIMS)
         try:
-            context = self._model.context_tokens() or DEFAULT_CONTEXT_TOKENS
+            context = context_size(self._model)
         except ModelError as problem:
             self._give_up(printable(problem.message))
             return MIN_ROOM_TOKENS

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Schema,
         Tool,
         ToolCall,
+        context_size,
         estimate_prompt,
         estimate_tokens,
         extraction_options,

@@ -183,6 +183,14 @@ class Model(Protocol):
         """Answer and thinking as they arrive, then the complete reply, as `chat` returns it."""
 
 
+DEFAULT_CONTEXT_TOKENS = 4_096
+
+
+def context_size(model: Model) -> int:
+    """How many tokens a model reads at once, or a small number if it does not say."""
+    return model.context_tokens() or DEFAULT_CONTEXT_TOKENS
+
+
 def short_model_name(name: str) -> str:
     """The display name of a model: servers often give the path of its file."""
     return re.split(r"[/\\]", name)[-1].removesuffix(".gguf")

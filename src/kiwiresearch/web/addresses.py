@@ -10,21 +10,21 @@ from kiwiresearch.zim import EntryRef
 
 def page_address(ref: EntryRef, *, run: str = "", mark: str = "") -> str:
     """The address at which a page of a book is read, as a source of a run, and at the words that are marked in it."""
-    query = "&".join(filter(None, (run and f"run={quoted(run)}", mark and f"mark={mark}")))
-    address = f"/page/{quoted(ref.book)}/{quote(ref.path, errors='replace')}"
+    query = "&".join(filter(None, (run and f"run={url_part(run)}", mark and f"mark={mark}")))
+    address = f"/page/{url_part(ref.book)}/{quote(ref.path, errors='replace')}"
     return f"{address}?{query}{'#mark' if mark else ''}" if query else address
 
 
 def run_address(run_id: str, tab: str = "brief") -> str:
-    return f"/runs/{quoted(run_id)}" + ("" if tab == "brief" else f"/{tab}")
+    return f"/runs/{url_part(run_id)}" + ("" if tab == "brief" else f"/{tab}")
 
 
 def job_address(job_id: str) -> str:
-    return f"/research/{quoted(job_id)}"
+    return f"/research/{url_part(job_id)}"
 
 
 def case_address(case: str) -> str:
-    return f"/family/{quoted(case)}"
+    return f"/family/{url_part(case)}"
 
 
 def list_address(path: str, filters: Mapping[str, object]) -> str:
@@ -45,6 +45,6 @@ def safe_return_address(address: str) -> str:
     return address if is_ours else "/"
 
 
-def quoted(text: str) -> str:
+def url_part(text: str) -> str:
     """A text as one part of a path or as a query value; lone surrogates, which cannot be sent, become '?'."""
     return quote(text, safe="", errors="replace")

@@ -354,21 +354,21 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
     def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: models.PluginBody) -> models.PluginsReply:
         """Turn a source on or off for a case. All sources except the books start turned off. Only the owner can."""
         families.access.require_owner(request)
-        there = load_plugins(families.cases.plugins)
+        plugins = load_plugins(families.cases.plugins)
         with families.cases.changing(case) as found:
-            require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in there.known])
-            chosen = there.named(plugin)
+            require_known(plugin, [known_plugin.plugin.plugin_id for known_plugin in plugins.known])
+            chosen = plugins.named(plugin)
             options = {"contact": body.contact, "endpoint": body.endpoint}
             set_plugin(found.store, chosen, on=body.on, terms=body.terms_ok, **options)
-            return _plugins(there, found.store)
+            return _plugins(plugins, found.store)
 
 
-def _plugins(there: Plugins, store: CaseStore) -> models.PluginsReply:
-    problems = tuple(without_paths(str(bad_settings)) for bad_settings in there.problems)
-    return models.PluginsReply(tuple(source_records(there, store)), problems)
+def _plugins(plugins: Plugins, store: CaseStore) -> models.PluginsReply:
+    problems = tuple(without_paths(str(bad_settings)) for bad_settings in plugins.problems)
+    return models.PluginsReply(tuple(source_records(plugins, store)), problems)
 
 
-def require_known(wanted: str, there: list[str]) -> None:
+def require_known(wanted: str, known: list[str]) -> None:
     """Refuse an id that is not among these."""
-    if wanted not in there:
+    if wanted not in known:
         raise NothingFound(f"The ID {wanted!r} was not found.", remedy="Use the full ID from the list.")

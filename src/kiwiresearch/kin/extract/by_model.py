@@ -29,7 +29,7 @@ MODEL_FIELDS: tuple[FieldName, ...] = (
 )  # fmt: skip
 MAX_FINDINGS = 12
 MAX_SENTENCES = 40
-REPLY = 1_000
+REPLY_TOKENS = 1_000
 MAX_CONFIDENCE = 0.5
 """Lower than that of any rule on running text."""
 MAX_WORD = 40
@@ -88,7 +88,7 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
         name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MAX_FINDINGS
     )
     try:
-        found = structured_reply(model, messages, Findings, extraction_options(max_tokens=REPLY)).findings
+        found = structured_reply(model, messages, Findings, extraction_options(max_tokens=REPLY_TOKENS)).findings
     except ModelError as problem:
         return ModelReading(note=printable(problem.message))
     facts: list[ExtractedFact] = []

@@ -22,19 +22,19 @@ class MentionSpan:
     """The box, or the lists and tables, of which it is an entry; empty in running text."""
 
     @property
-    def is_everywhere(self) -> bool:
+    def is_unlocated(self) -> bool:
         """Whether the place is not known, or the whole source is about the person."""
         return self.start < 0
 
 
-WHOLE_SOURCE = MentionSpan(-1, -1)
+NO_POSITION = MentionSpan(-1, -1)
 
 
 def mention_in(evidence: Evidence, person: Person, source: Source | None) -> MentionSpan:
     """Where a quote names a person."""
     is_own_page = source is not None and source.url == person.external.get("record")
     if is_own_page or evidence.start < 0:
-        return WHOLE_SOURCE
+        return NO_POSITION
     is_entry = any(end in evidence.snippet for end in LABEL_ENDS) or _begins_with_name(evidence.snippet, person)
     return MentionSpan(evidence.start, evidence.end, evidence.method if is_entry else "")
 
@@ -47,8 +47,8 @@ def _begins_with_name(snippet: str, person: Person) -> bool:
 def are_listed_together(one: Sequence[MentionSpan], other: Sequence[MentionSpan]) -> bool:
     """Whether the box, the lists or a sentence of a source names both people: none of them names anybody twice."""
     return any(
-        first.is_everywhere
-        or second.is_everywhere
+        first.is_unlocated
+        or second.is_unlocated
         or (first.start < second.end and second.start < first.end)
         or bool(first.entry_of and first.entry_of == second.entry_of)
         for first in one

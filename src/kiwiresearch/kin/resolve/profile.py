@@ -11,7 +11,7 @@ import jellyfish
 from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.names import PersonName, husband_in_title, name_words, parse_name, sex_of_name, titles_with_place
-from kiwiresearch.kin.resolve.mention import WHOLE_SOURCE, MentionSpan, mention_in
+from kiwiresearch.kin.resolve.mention import NO_POSITION, MentionSpan, mention_in
 from kiwiresearch.kin.tree import RELATION_FIELDS, Evidence, Person, PersonId, Sex, SourceId, Tree
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, day_at
@@ -277,7 +277,7 @@ def _mentions(tree: Tree) -> dict[PersonId, dict[SourceId, tuple[MentionSpan, ..
     for person in tree.persons.values():
         file = person.external.get("gedcom", "").partition("#")[0]
         if file:
-            found[person.id][f"{FILE_PREFIX}{file}"] = {WHOLE_SOURCE: None}
+            found[person.id][f"{FILE_PREFIX}{file}"] = {NO_POSITION: None}
     return {person: {source: tuple(places) for source, places in sources.items()} for person, sources in found.items()}
 
 

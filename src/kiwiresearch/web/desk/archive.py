@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from kiwiresearch.jobs import KEEP_DAYS, JobQueue, RemovedItem, WorkKind
-from kiwiresearch.web.addresses import quoted
+from kiwiresearch.web.addresses import url_part
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
@@ -69,7 +69,7 @@ class ArchivePages:
                 self._removed.purge([item])
                 return redirect("/archive?purged=1")
             self._removed.restore(kind, work_id)
-            return redirect(f"{LISTS[kind]}?restored={kind}.{quoted(work_id)}#set-aside")
+            return redirect(f"{LISTS[kind]}?restored={kind}.{url_part(work_id)}#set-aside")
         if kind == "run" and self._has_users and not self._access.may_manage(request):
             job = self._jobs.get(work_id)
             self._require(request, kind, job.user, job.asked_at)
@@ -80,7 +80,7 @@ class ArchivePages:
         else:
             self._removed.delete(kind, work_id)
         state = "archived" if action == "archive" else "deleted"
-        return redirect(f"{LISTS[kind]}?{state}={kind}.{quoted(work_id)}#set-aside")
+        return redirect(f"{LISTS[kind]}?{state}={kind}.{url_part(work_id)}#set-aside")
 
     @allow("owner", "remove")
     def empty(self, request: Request) -> Response:

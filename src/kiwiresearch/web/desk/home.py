@@ -36,7 +36,7 @@ from kiwiresearch.zim import EntryRef
 
 MAX_RUNS = 6
 MAX_BOOKS = 6
-MAX_DRAWS = 20
+MAX_RANDOM_TRIES = 20
 """Neighbours that are tried if a random title leads nowhere."""
 
 Choice = Literal["auto", "ask", "research", "find", "family"]
@@ -189,7 +189,7 @@ def _random_address(context: ServerContext, name: str) -> str:
             # Books of other servers cannot list their titles, and a policy may hide the page that was drawn.
             with contextlib.suppress(KiwiError):
                 start = secrets.randbelow(max(book.book.articles, 1))
-                for entry in islice(book.archive.titles(start), MAX_DRAWS):
+                for entry in islice(book.archive.titles(start), MAX_RANDOM_TRIES):
                     if (path := book.archive.resolve(entry.path)) is not None:
                         return page_address(book.ref(path))
     return "/"

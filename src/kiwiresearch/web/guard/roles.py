@@ -30,10 +30,10 @@ class RoleRule:
     """Who may use a route, and under which name the audit records it; without a name it is not recorded."""
 
     role: RequiredRole
-    action: RouteAction | Literal["", "unplaced"] = ""
+    action: RouteAction | Literal["", "undeclared"] = ""
 
 
-OWNER_ONLY = RoleRule("owner", "unplaced")
+OWNER_ONLY = RoleRule("owner", "undeclared")
 """A route that declares no role is for owners only, so that a forgotten declaration opens nothing."""
 
 MCP_RULE = RoleRule("reader")
