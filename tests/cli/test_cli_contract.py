@@ -185,6 +185,7 @@ def test_exit_codes(kiwi: RunCommand, book: Path, command: str, code: int) -> No
     [
         (["pag", "Sea"], "'pag' is not a command. Did you mean 'page'? To research this topic anyway"),
         (["book", "list"], "'book' is not a command. Did you mean 'books'?"),
+        (["verfy"], "'verfy' is not a command. Did you mean 'verify'? To research this topic anyway: kiwiresearch res"),
         (["page", ""], "The title is empty."),
         (["page", " \t\n"], "The title is empty."),
         (["page", "Sea", "--colour"], "No such option: --colour"),

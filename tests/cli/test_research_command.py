@@ -141,9 +141,18 @@ def test_a_slip_in_a_command_is_explained(kiwi: RunCommand, road: Path) -> None:
     assert (code, out) == (2, "")
     assert err == (
         "kiwiresearch: 'serach' is not a command. Did you mean 'search'? "
-        "To research this topic anyway: kiwiresearch 'serach Rome'\n"
+        "To research this topic anyway: kiwiresearch research 'serach Rome'\n"
     )
     assert list(Path().iterdir()) == []
+
+
+def test_help_is_not_a_topic(kiwi: RunCommand, road: Path) -> None:
+    """'help' shows the help of the program or of a command, and a mistyped command alone starts no research."""
+    assert kiwi("help") == kiwi("--help")
+    assert kiwi("help", "ask") == kiwi("ask", "--help")
+    assert kiwi("verfy")[0] == 2
+    assert kiwi("help", "Rome", "-b", str(road))[0] != 2  # a topic
+    assert kiwi("Atlas", "-b", str(road))[0] != 2
 
 
 def test_critic_has_nothing_to_do_without_a_model(kiwi: RunCommand, road: Path) -> None:

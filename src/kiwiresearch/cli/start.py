@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -59,7 +60,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        words = list(arguments)
+        words = _without_help_command(arguments)
         if words and words[0] not in COMMANDS and words[0] not in PROGRAM_OPTIONS:
             _check_for_typo(words)
             words = ["research", *words]  # words that do not start with a command are a topic
@@ -113,17 +114,26 @@ def _wrong_number(problem: Exception) -> str:
     return f"{max(options, key=len)} must be {kind}, not {fault['input']!r}." if kind and options else ""
 
 
+def _without_help_command(arguments: Sequence[str]) -> list[str]:
+    """'help' and 'help ask' as '--help' and 'ask --help'; 'help desk' is a topic."""
+    if len(arguments) == 1 and arguments[0] == "help":
+        return ["--help"]
+    if len(arguments) == 2 and arguments[0] == "help" and arguments[1] in COMMANDS:  # noqa: PLR2004
+        return [arguments[1], "--help"]
+    return list(arguments)
+
+
 def _check_for_typo(words: Sequence[str]) -> None:
-    """Refuse 'serach Rome', which was meant as a command; such a topic can be given in quotation marks."""
+    """Refuse 'serach Rome' and 'verfy', which were meant as commands; the error says how to research such a topic."""
     import difflib
 
     # Many topics begin with 'king', which is not a typo of 'kin'.
     near = difflib.get_close_matches(words[0], COMMANDS - {"kin"}, n=1, cutoff=0.75)
-    if near and len(words) > 1 and not words[1].startswith("-"):
-        topic = " ".join(word for word in words if not word.startswith("-"))
+    topic = list(itertools.takewhile(lambda word: not word.startswith("-"), words))
+    if near and (len(topic) > 1 or words[0].islower()):  # 'Atlas' alone is a topic
         raise BadUsage(
             f"{words[0]!r} is not a command.",
-            remedy=f"Did you mean {near[0]!r}? To research this topic anyway: kiwiresearch {topic!r}",
+            remedy=f"Did you mean {near[0]!r}? To research this topic anyway: kiwiresearch research {' '.join(topic)!r}",
         )
 
 
