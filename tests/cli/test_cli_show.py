@@ -15,7 +15,7 @@ from kiwiresearch.zim.book_writer import NewPage, write_book
 
 RunCommand = Callable[..., tuple[int, str, str]]
 
-CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 EVIL = "\x1b[31mred\x1b[0m\x1b]0;owned\x07\x9b2J\x08\x7f"
 MARKUP = "[red]x[/red] [link=http://a.example]y[/link] :smile: [/]"
 
@@ -116,7 +116,7 @@ def test_a_pipe_gets_whole_paragraphs(kiwi: RunCommand) -> None:
 
 @given(st.text())
 def test_safe_text_has_no_codes_and_loses_nothing_else(text: str) -> None:
-    """What is taken away are control characters only; tabs, line ends and all scripts stay."""
+    """Only control characters and marks that change the writing direction go; tabs, line ends and all scripts stay."""
     assert not CODES.search(safe(text))
     assert safe(text) == "".join(letter for letter in text if not CODES.match(letter))
     assert safe(safe(text)) == safe(text)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace import Finder
 
 MAX_WIDTH = 92
-# All control characters except tab and line feed.
-CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# All control characters except tab and line feed, and marks that change the writing direction.
+CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def line(text: str) -> None:
@@ -43,7 +43,7 @@ def unbroken_line(text: str) -> None:
 
 
 def safe(text: str) -> str:
-    """Without characters that could move the cursor or change the terminal."""
+    """Without characters that could move the cursor, change the terminal or reorder what is on the line."""
     return CONTROL_CODES.sub("", text)
 
 

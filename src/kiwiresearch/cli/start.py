@@ -118,7 +118,7 @@ def _without_help_command(arguments: Sequence[str]) -> list[str]:
     """'help' and 'help ask' as '--help' and 'ask --help'; 'help desk' is a topic."""
     if len(arguments) == 1 and arguments[0] == "help":
         return ["--help"]
-    if len(arguments) == 2 and arguments[0] == "help" and arguments[1] in COMMANDS:  # noqa: PLR2004
+    if len(arguments) == 2 and arguments[0] == "help" and arguments[1] in COMMANDS:
         return [arguments[1], "--help"]
     return list(arguments)
 
@@ -129,11 +129,11 @@ def _check_for_typo(words: Sequence[str]) -> None:
 
     # Many topics begin with 'king', which is not a typo of 'kin'.
     near = difflib.get_close_matches(words[0], COMMANDS - {"kin"}, n=1, cutoff=0.75)
-    topic = list(itertools.takewhile(lambda word: not word.startswith("-"), words))
-    if near and (len(topic) > 1 or words[0].islower()):  # 'Atlas' alone is a topic
+    topic = " ".join(itertools.takewhile(lambda word: not word.startswith("-"), words))
+    if near and (topic != words[0] or topic.islower()):  # 'Atlas' alone is a topic
         raise BadUsage(
             f"{words[0]!r} is not a command.",
-            remedy=f"Did you mean {near[0]!r}? To research this topic anyway: kiwiresearch research {' '.join(topic)!r}",
+            remedy=f"Did you mean {near[0]!r}? To research this topic anyway: kiwiresearch research {topic!r}",
         )
 
 

@@ -66,7 +66,11 @@ def count_of(number: int, one: str, many: str = "") -> str:
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 """The start of a text that a spreadsheet would compute; some also accept the full-width signs of Asian keyboards."""
 
+UNSEEN_CODES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tabs and line ends, and marks that change the writing direction."""
+
 
 def inert_cell(text: str) -> str:
-    """The text with an apostrophe in front if a spreadsheet would compute it instead of showing it."""
+    """The text without unseen codes, and with an apostrophe in front if a spreadsheet would compute it."""
+    text = UNSEEN_CODES.sub("", text)
     return f"'{text}" if FORMULA.match(text) else text
