@@ -87,6 +87,11 @@ def write_atomically(path: Path, content: str | bytes, permissions: int | None =
     write_pieces_atomically(path, pieces, permissions)
 
 
+def make_private_folder(folder: Path) -> None:
+    """Create a folder, if it is missing, that only its user can open."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def write_pieces_atomically(path: Path, pieces: Iterable[bytes], permissions: int | None = None) -> None:
     """Write a file in pieces, then rename it into place; if the pieces raise an error, nothing is renamed.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import threading
 import time
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
 from kiwiresearch.messages import Message
 from kiwiresearch.page import PageDoc, Section, open_page
+from kiwiresearch.system import make_private_folder
 from kiwiresearch.workspace import settings as settings_module
 from kiwiresearch.workspace.settings import Folders, Settings
 from kiwiresearch.zim import (
@@ -112,6 +114,9 @@ def open_workspace(
     """Open the workspace of a user; notices for the user are passed to `say`."""
     where = settings_module.folders(environment)
     settings = settings_module.load(where, environment)
+    # Families, questions and research of users are there. Without permission, whatever writes there says so.
+    with contextlib.suppress(OSError):
+        make_private_folder(where.state)
     for report in OpenFileNotes(where.state / "open").crash_reports():
         if say:
             say(str(report))
@@ -233,7 +238,7 @@ def close_stores() -> None:
 def _file(workspace: Workspace) -> str:
     folder = workspace.folders.state
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as problem:
         remedy = "Check its permissions, or set KIWIRESEARCH_HOME to another folder."
         raise CannotWrite.to(folder, problem, remedy=remedy) from problem

@@ -38,6 +38,7 @@ from kiwiresearch.kin.store.tables import (
 )
 from kiwiresearch.kin.tree import row_id
 from kiwiresearch.store import START, Address, Database, Schema, table_names
+from kiwiresearch.system import make_private_folder
 
 WRITER = "writer"
 """The lock that gives a case on a server one writer, as a file has."""
@@ -374,6 +375,7 @@ def _temporary_address(address: Address) -> Iterator[Address]:
     part = address.path.with_name(f".{address.path.name}.{secrets.token_hex(4)}")
     try:
         _make_folder(address.path.parent)
+        part.touch(mode=0o600, exist_ok=False)  # nobody else may read about the living
         unfinished = Address.of_file(part)
         yield Address(address.name, unfinished.path, unfinished.url)
         if not _move_if_absent(part, address.path):
@@ -397,7 +399,7 @@ def _taken_error(address: Address) -> FolderTaken:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
     except FileExistsError as problem:
         raise NotADirectoryError(problem.errno, "a file is where its folder should be") from problem
 
