@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 from collections.abc import Iterator
 
 import pytest
 from tests.web.guarded_server import exchange, guarded, request, status_of
 
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.server import MAX_CONNECTIONS
 from kiwiresearch.workspace.settings import ServeSettings
 
 JSON = "Content-Type: application/json"
@@ -47,6 +50,27 @@ def port(room: ServerContext) -> Iterator[int]:
 def test_only_names_of_the_server_reach_it(port: int, host: str, status: int) -> None:
     """A name that is neither loopback nor in the settings is refused, as a site could make it lead here."""
     assert status_of(exchange(port, request("GET", "/api/health", host=host))) == status
+
+
+def test_a_request_with_two_lengths_is_refused(port: int) -> None:
+    """A proxy that believes the other of them would take the rest for a second request."""
+    sent = (
+        request("POST", "/api/ask", JSON, "Content-Length: 4", "Transfer-Encoding: chunked") + b"4\r\n1234\r\n0\r\n\r\n"
+    )
+    assert status_of(exchange(port, sent)) == 400
+
+
+def test_one_address_cannot_take_all_connections(room: ServerContext) -> None:
+    """Of connections that send nothing, those an address opened first are closed, so that others are still served."""
+    with guarded(room) as port, contextlib.ExitStack() as opened:
+        silent = [
+            opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            for _ in range(MAX_CONNECTIONS + 20)
+        ]
+        assert status_of(exchange(port, request("GET", "/api/health"))) == 200
+        assert silent[0].recv(1) == b"", "the oldest is closed"
+        silent[-1].sendall(request("GET", "/api/health"))
+        assert silent[-1].recv(12) == b"HTTP/1.1 200"
 
 
 def test_two_hosts_are_none(port: int) -> None:

@@ -38,6 +38,8 @@ HEAD_TIMEOUT_S = 20.0
 """How long a client may take for the head of a request."""
 
 MAX_CONNECTIONS = 512
+MAX_IDLE_OF_ADDRESS = 128
+"""Connections of one address that wait for a request; a class behind one address needs fewer than all there are."""
 MAX_HEAD_BYTES = 32 * 1024
 
 NOT_HTTP = Problem(400, "Not HTTP", "The request could not be understood.", SEE_API)
@@ -48,9 +50,12 @@ class HttpProtocol(H11Protocol):
 
     timeout_s = HEAD_TIMEOUT_S
     _timer: asyncio.TimerHandle | None = None
+    _since = 0.0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._since = self.loop.time()
+        self._make_room()
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
             return
@@ -74,6 +79,18 @@ class HttpProtocol(H11Protocol):
         for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event))
         self.transport.close()
+
+    def _make_room(self) -> None:
+        """Close the idle connection that its address opened first, so that no address takes those of all others."""
+        address = self.client and self.client[0]
+        others: list[HttpProtocol] = [
+            other
+            for other in self.connections
+            if isinstance(other, HttpProtocol) and other is not self and other.client and other.client[0] == address
+        ]
+        idle = [other for other in others if other._is_idle and not other.transport.is_closing()]
+        if len(idle) >= MAX_IDLE_OF_ADDRESS:
+            min(idle, key=lambda other: other._since).transport.abort()
 
     @property
     def _is_idle(self) -> bool:

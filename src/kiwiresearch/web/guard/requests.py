@@ -250,6 +250,13 @@ NOT_JSON = Problem(
 NOT_A_FORM = Problem(
     415, "Not a form", "This address accepts only the form on its own page.", "Programs must send JSON to /api."
 )
+TWO_LENGTHS = Problem(
+    400,
+    "Two lengths",
+    "The request says in two ways how long it is, so a proxy could see another request than this server.",
+    "Send either Content-Length or Transfer-Encoding.",
+    (("Connection", "close"),),
+)
 TOO_SLOW = Problem(408, "Too slow", "The request did not arrive in time.", "Send it again.", (("Connection", "close"),))
 
 
@@ -308,6 +315,8 @@ class BodyCheck(HttpLayer):
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and "content-length" in headers:
+            return TWO_LENGTHS
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if is_upload(scope):
             return _upload_problem(kind, is_form=is_for_people(scope))
