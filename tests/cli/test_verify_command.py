@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.verify.verified_runs import a_finished_run, changed
+from tests.verify.verified_runs import METADATA, a_finished_run, changed
 
 from kiwiresearch.cli.start import run as start
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 RunCommand = Callable[..., tuple[int, str, str]]
 
@@ -41,6 +42,18 @@ def test_the_shelf_has_the_book(kiwi: RunCommand, run: Path) -> None:
     """Without --book the run's books are found on the shelf, by their UUIDs."""
     kiwi("books", "add", run.parent / "road.zim")
     assert kiwi("verify", run)[0] == 0
+
+
+def test_a_book_that_was_given_once_is_found_again(kiwi: RunCommand, home: Path, run: Path, tmp_path: Path) -> None:
+    """A run of a book that was never added is verified without naming the book, as long as it is where it was."""
+    book, later = tmp_path / "mine.zim", tmp_path / "later"
+    shutil.copyfile(run.parent / "road.zim", book)
+    assert kiwi("research", "salt road", "-b", str(book), "-o", str(later))[0] == 0
+    assert kiwi("verify", later)[0] == 0
+    write_book(book, [NewPage("a", "Another", b"<p>Another book.</p>")], metadata=METADATA)
+    code, out, _ = kiwi("verify", later)
+    assert code == 1
+    assert "was not found. Add it with" in out
 
 
 def test_each_failure_is_a_line(kiwi: RunCommand, run: Path) -> None:

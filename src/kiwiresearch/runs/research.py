@@ -216,6 +216,7 @@ class Research:
                 return RunOutcome(folder, topic, _count_lines(folder / CORPUS), "was finished")
             if not is_unfinished(folder):
                 raise nothing_read_error(topic)
+        self._finder.note_books_read()
         with RunWriter.open(folder, self.fingerprint, topic) as writer:
             if writer.state == "finished":
                 return RunOutcome(folder, topic, _count_lines(folder / CORPUS), "was finished")

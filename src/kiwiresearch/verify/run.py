@@ -246,7 +246,9 @@ def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> N
 
 
 def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) -> Shelf:
-    """The shelf for a run: books that the user named, the user's shelf, and the sample book if the run has it."""
+    """The shelf for a run: books that the user named, the user's shelf, books that research read from elsewhere on
+    this machine, and the sample book if the run has it.
+    """
     from kiwiresearch.zim import METADATA
 
     named = shelf_of(workspace, wanted).books if wanted else ()
@@ -259,6 +261,7 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     except RunError:  # its faults are reported by the verification
         of_run = ()
     known = {book.id for book in books}
+    books += workspace.books_read_before({book.id for book in of_run} - known)
     if any(book.name == METADATA["Name"] and book.id not in known for book in of_run):
         books.append(workspace.sample())
     return Shelf(list(dict.fromkeys(books)), workspace.opener)

@@ -79,6 +79,11 @@ class Finder:
         archives = self._shelf.archives()
         return [before.get(archive) or OpenBook(archive, indexes.open(archive)) for archive in archives]
 
+    def note_books_read(self) -> None:
+        """Note where these books are, for a later verification."""
+        if not self._shelf.is_sample:
+            self._workspace.note_books_read(self._shelf.books)
+
     def refresh(self) -> None:
         """Reopen the books if the shelf has changed, as shelves that hosts share do."""
         self._is_stale = self._shelf.refresh() or self._is_stale

@@ -7,7 +7,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -94,6 +94,27 @@ class Workspace:
                 raise unknown_book(name, books)
             found += matching
         return list(dict.fromkeys(found))
+
+    def note_books_read(self, books: Sequence[ListedBook]) -> None:
+        """Note where books that are not on the shelf were read, so that a run can be verified against them later."""
+        with contextlib.suppress(KiwiError):  # the note is optional
+            known = {book.id for book in self.shelf_file.books()}
+            self._books_read.add([book for book in books if book.source.is_local and book.id not in known])
+
+    def books_read_before(self, ids: Collection[str]) -> list[ListedBook]:
+        """Those of the books that were read elsewhere than on the shelf, and are still there with the same UUID."""
+        found: list[ListedBook] = []
+        with contextlib.suppress(KiwiError):
+            for noted in reversed(self._books_read.books()):
+                if noted.id in ids and noted.id not in {book.id for book in found}:
+                    with contextlib.suppress(KiwiError):
+                        there = [listed_book(*each) for each in self.opener.look_up(noted.source.location)]
+                        found += [book for book in there if book.id == noted.id]
+        return found
+
+    @property
+    def _books_read(self) -> ShelfFile:
+        return ShelfFile(self.folders.state / "books-read.json")
 
     def look_up_each(self, text: str, problems: list[KiwiError]) -> list[tuple[Book, Source]]:
         """The books that a path or address refers to; unusable files are added to `problems`."""
