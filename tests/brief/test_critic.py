@@ -65,7 +65,10 @@ def summary(result: RewrittenBrief) -> list[str]:
 
 
 def test_the_writer_revises_what_the_critic_finds() -> None:
-    """One model writes, a second one criticises, and the revision takes the place of the sentence (R135-R137)."""
+    """One model writes, a second one criticises, and the revision takes the place of the sentence.
+
+    (R135-R137, R158)
+    """
     brief = bronze_age()
     result, first, second = looked_at(problems(problem()), mended(CAREFUL, key(brief, RULE)))
     assert CAREFUL in summary(result)

@@ -122,7 +122,7 @@ def test_two_sided_disputes_come_first() -> None:
 
 
 def test_values_that_contradict_are_side_by_side() -> None:
-    """Two pages with another number for the same thing in the same year contradict each other (R69, R139)."""
+    """Two pages with another number for the same thing in the same year contradict each other (R69, R139, R158)."""
     brief = varn("Varn had 12,000 inhabitants in 1430.", "Varn had 15,000 inhabitants in 1430.")
     (dispute,) = [one for one in brief.disputes if one.difference]
     assert str(dispute.difference).startswith("contradiction: ")

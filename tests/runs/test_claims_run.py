@@ -66,8 +66,14 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_run_writes_its_claims(done: Path) -> None:
-    """claims.jsonl has claims of every page and of several types, each once, and the manifest counts them (R155)."""
+    """claims.jsonl has claims of every page and of several types, each once, and the manifest counts them.
+
+    Each has its text, its type, its page and section, what makes it less certain, and quotes (R4, R26, R155).
+    """
     rows = lines(done / "claims.jsonl")
+    fields = {"claim", "claim_type", "page_title", "headings", "hedging", "confidence", "support_snippets"}
+    assert all(fields <= row.keys() for row in rows)
+    assert any(row["hedging"] for row in rows)
     assert json.loads((done / "manifest.json").read_text(encoding="utf-8"))["claims"] == len(rows)
     assert len({row["claim_id"] for row in rows}) == len(rows)
     assert {row["page_title"] for row in rows} == {page["title"] for page in lines(done / "corpus.jsonl")}

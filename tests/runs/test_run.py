@@ -194,7 +194,10 @@ def test_the_log_ends_with_a_search_statement(done: Path) -> None:
 
 
 def test_the_brief_lists_all_pages_and_the_settings(done: Path) -> None:
-    """report.md has the run's story, all visited pages, the cited ones first, and the snapshot it was made of (R24)."""
+    """report.md has the run's story, all visited pages, the cited ones first, and the snapshot it was made of.
+
+    Its parts are the consensus, disputes, numbers, timeline, open questions and a bibliography (R6, R24).
+    """
     text = (done / "report.md").read_text(encoding="utf-8")
     assert text.startswith(f"# Research Brief: {TOPIC}\n")
     brief = json.loads((done / "brief.json").read_text(encoding="utf-8"))
