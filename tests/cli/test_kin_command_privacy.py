@@ -121,7 +121,7 @@ def test_a_case_about_somebody_who_lives(
     _research(tmp_path / "n", "Nora Wendover")
     kiwi("kin", "plugins")  # what the run printed is of no interest
     monkeypatch.chdir(tmp_path / "n")
-    shutil.copytree(tmp_path / "n" / "home", home, ignore=shutil.ignore_patterns("state"))
+    shutil.copytree(tmp_path / "n" / "home", home, ignore=shutil.ignore_patterns("state"), dirs_exist_ok=True)
     for name, content in [
         *((form, kiwi("kin", "export", "--to", form, "--json")[1].encode()) for form in FILE_NAMES),
         *((file.name, file.read_bytes()) for file in (tmp_path / "n/cases/nora-wendover").glob("family*")),
