@@ -30,6 +30,8 @@ def prepared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "library.xml").write_text("<library><book path=")
     (folder / "entities.xml").write_text('<!DOCTYPE x [<!ENTITY a "b">]><library>&a;</library>')
+    (folder / "encoding.xml").write_text('<?xml version="1.0" encoding="none"?><library/>')
+    (folder / "wide.xml").write_text('<!DOCTYPE x [<!ENTITY a "b">]><library>&a;</library>', encoding="utf-16")
     (folder / "nothing.xml").write_text("<library></library>")
     (folder / "folder").mkdir()
     (folder / "folder" / "readme.txt").write_text("nothing to read here")
@@ -61,6 +63,8 @@ FILES = [
     ("folder", "No .zim files in the folder {path!r}. Choose another folder."),
     ("library.xml", "{path!r} is not a Kiwix library: "),
     ("entities.xml", "{path!r} is not a Kiwix library: it contains a DOCTYPE or ENTITY declaration."),
+    ("encoding.xml", "{path!r} is not a Kiwix library: unknown encoding: "),
+    ("wide.xml", "{path!r} is not a Kiwix library: it is not in UTF-8."),
     ("nothing.xml", "The library {path!r} lists no files."),
     ("missing.xml", "Could not read the library {path!r}: No such file or directory."),
 ]

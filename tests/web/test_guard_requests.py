@@ -357,6 +357,7 @@ HOSTILE = [
     request("POST", "/api/ask", JSON, body=b'{"question": "x", "question": "\\u0000"}'),
     request("POST", "/api/ask", JSON, "Content-Encoding: gzip", body=b"\x1f\x8b\x08\x00"),
     request("POST", "/api/ask", JSON, "Transfer-Encoding: chunked") + b"ZZ\r\nnonsense",
+    b"POST /find HTTP/1.1\r\nHost: elsewhere\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nnonsense",
     request("POST", "/v1/chat/completions", JSON, body=b'{"model": null, "messages": {}}'),
     request("POST", "/v1/chat/completions", JSON, body=b'{"model": "kiwiresearch", "messages": []}'),
     request("POST", "/owui/search", JSON, body=b'{"query": "\\u0000", "count": 1e309}'),

@@ -164,16 +164,21 @@ def parse_xml(content: bytes) -> ElementTree.Element:
     kiwix-serve 3.3 writes a bare '&' into the addresses of its catalogue, which is repaired.
     """
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise ValueError("XML with a document type")
+        raise ValueError("it contains a DOCTYPE or ENTITY declaration")
+    if b"\0" in content:  # a declaration in UTF-16 would not have been seen
+        raise ValueError("it is not in UTF-8")
     try:
         return ElementTree.fromstring(BARE_AMPERSAND.sub(b"&amp;", content))  # noqa: S314
     except (ElementTree.ParseError, LookupError) as problem:  # an encoding may be unknown
         raise ValueError(str(problem)) from problem
 
 
+MAX_DIGITS = 18
+
+
 def parse_count(text: str | None) -> int:
     """The number in a text; word counts come as '1,146'."""
-    digits = re.sub(r"\D", "", text or "")
+    digits = re.sub(r"\D", "", text or "")[:MAX_DIGITS]
     return int(digits) if digits else 0
 
 
@@ -275,11 +280,9 @@ def library_files(path: Path) -> list[Path]:
         content = path.read_bytes()
     except OSError as problem:
         raise BookNotFound(f"Could not read the library {str(path)!r}: {problem.strerror}.") from problem
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        raise NotABook(f"{str(path)!r} is not a Kiwix library: it contains a DOCTYPE or ENTITY declaration.")
     try:
-        root = ElementTree.fromstring(content)  # noqa: S314
-    except ElementTree.ParseError as problem:
+        root = parse_xml(content)
+    except ValueError as problem:
         raise NotABook(
             f"{str(path)!r} is not a Kiwix library: {problem}.",
             remedy="Create one with 'kiwix-manage'.",
