@@ -162,7 +162,7 @@ def request_reader() -> Iterator[Read]:
         with (
             file.open("wb") as written,
             file.open("rb") as log,
-            subprocess.Popen(command, env=environment, stdout=written, stderr=written) as server,  # noqa: S603
+            subprocess.Popen(command, env=environment, stdout=written, stderr=written) as server,
         ):
 
             def read(content: bytes) -> None:

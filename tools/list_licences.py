@@ -67,15 +67,16 @@ def packages(requirements: Iterable[str]) -> list[Package]:
 
 def licence_of(installed: Distribution) -> str:
     """The licence that a package names, in the shortest form its metadata have."""
-    metadata = installed.metadata
-    free_text = (metadata.get("License") or "").strip()
+    facts = installed.metadata.json
+    free_text = str(facts.get("license", "")).strip()
     classifiers = [
         line.rpartition("::")[2].strip()
-        for line in metadata.get_all("Classifier") or ()
+        for line in facts.get("classifier", ())
         if line.startswith("License ::") and not line.endswith("OSI Approved")
     ]
     is_short = 0 < len(free_text) <= 40 and "\n" not in free_text
-    return metadata.get("License-Expression") or (free_text if is_short else "") or ", ".join(classifiers) or "UNKNOWN"
+    expression = str(facts.get("license_expression", ""))
+    return expression or (free_text if is_short else "") or ", ".join(classifiers) or "UNKNOWN"
 
 
 def page(root: Path = ROOT) -> str:

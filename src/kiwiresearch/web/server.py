@@ -73,8 +73,9 @@ class HttpProtocol(H11Protocol):
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()  # a response has already started
             return
-        if self.cycle:  # the head was understood, so an answer to it is on its way: it is dropped
-            self.cycle.disconnected = True
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None:  # the head was understood, so an answer to it is on its way: it is dropped
+            cycle.disconnected = True
         answer = NOT_HTTP.response()
         headers = [*answer.raw_headers, *((name.encode(), value.encode()) for name, value in DEFAULT_HEADERS.items())]
         head = h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")], reason=b"Bad Request")
