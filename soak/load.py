@@ -1,0 +1,134 @@
+"""What users do to a server at once: ask, search, read, research, cancel, and keep families."""
+
+from __future__ import annotations
+
+import contextlib
+import random  # noqa: TID251 (what users do is by chance, from a fixed seed)
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+TOPICS = ("Bronze Age collapse", "Sunset", "Rayleigh scattering", "Ugarit", "Alexander Hamilton", "Abigail Adams")
+QUESTIONS = (
+    "Why is the sky blue?",
+    "When was Ugarit destroyed?",
+    "Who was Ramesses III?",
+    "What is the capital of Mars?",
+)
+PEOPLE = ("Alexander Hamilton", "Abigail Adams", "John Adams")
+MAX_WAITING = 6
+"""Research jobs that may wait; more are not requested."""
+PAUSE_S = 2.0
+TIMEOUT_S = 120.0
+REFUSED = (409, 429, 503)
+"""What a busy server may answer."""
+
+
+@dataclass(slots=True)
+class Load:
+    """Threads that use a server, and what they got."""
+
+    address: str
+    seed: int = 0
+    done: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    away: threading.Event = field(default_factory=threading.Event)
+    """Set while the server restarts."""
+    _end: threading.Event = field(default_factory=threading.Event)
+    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Start two threads of each kind of user."""
+        kinds: tuple[Callable[[httpx2.Client, random.Random], None], ...] = (ask, read, research, keep_family)
+        for number, use in enumerate(kinds * 2):
+            thread = threading.Thread(target=self._repeat, args=(use, random.Random(self.seed + number)), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> None:
+        """Let every thread finish what it does."""
+        self._end.set()
+        for thread in self._threads:
+            thread.join(TIMEOUT_S)
+
+    def _repeat(self, use: Callable[[httpx2.Client, random.Random], None], chance: random.Random) -> None:
+        with httpx2.Client(base_url=self.address, trust_env=False, timeout=TIMEOUT_S) as client:
+            while not self._end.is_set():
+                was_away = self.away.is_set()
+                try:
+                    use(client, chance)
+                    self.done[use.__name__] += 1
+                except httpx2.TransportError as problem:
+                    # A restart breaks connections; nothing else may.
+                    if not (was_away or self.away.is_set()):
+                        self.faults.append(f"{use.__name__}: {type(problem).__name__}: {problem}")
+                except Fault as fault:
+                    if not (was_away or self.away.is_set()):
+                        self.faults.append(f"{use.__name__}: {fault}")
+                self._end.wait(chance.uniform(0, PAUSE_S))
+
+
+class Fault(Exception):
+    """The server gave an answer that it must not give."""
+
+
+def ask(client: httpx2.Client, chance: random.Random) -> None:
+    """A question has citations first and an answer, or an honest refusal."""
+    answer = _json(client.post("/api/ask", json={"question": chance.choice(QUESTIONS)}))
+    if answer and "answer" not in answer:
+        raise Fault(f"an answer without its field: {sorted(answer)}")
+
+
+def read(client: httpx2.Client, chance: random.Random) -> None:
+    """Search, open the page that is found, and look at its claims."""
+    found = _json(client.get("/api/search", params={"q": chance.choice(TOPICS)}))
+    for result in (found or {}).get("results", [])[:1]:
+        _json(client.get("/api/claims", params={"title": result["title"]}))
+    for path in ("/", "/books", "/research", "/family"):
+        _check(client.get(path))
+
+
+def research(client: httpx2.Client, chance: random.Random) -> None:
+    """Request research; one job in four is cancelled, and half of these are continued."""
+    jobs = _json(client.get("/api/jobs"))
+    if jobs is None or sum(job["state"] in ("queued", "running") for job in jobs["jobs"]) >= MAX_WAITING:
+        return
+    job = _json(client.post("/api/research", json={"topic": chance.choice(TOPICS), "max_pages": chance.randint(3, 12)}))
+    if job and chance.random() < 1 / 4:
+        time.sleep(chance.uniform(0, PAUSE_S))
+        _check(client.post(f"{job['url']}/cancel"))
+        if chance.random() < 1 / 2:
+            _check(client.post(f"{job['url']}/resume"))
+
+
+def keep_family(client: httpx2.Client, chance: random.Random) -> None:
+    """Start a family, or look at one and export it."""
+    cases = _json(client.get("/api/family"))
+    if cases is None:
+        return
+    if len(cases["cases"]) < len(PEOPLE) and chance.random() < 1 / 4:
+        _json(client.post("/api/family", json={"names": [chance.choice(PEOPLE)], "max_steps": 3}))
+    for case in cases["cases"][:1]:
+        for part in ("tree", "timeline", "export/gedcom"):
+            _check(client.get(f"{case['url']}/{part}"))
+
+
+def _check(response: httpx2.Response) -> bool:
+    """Whether the server did what was requested; it may be busy, but must not fail."""
+    if response.status_code >= 500 and response.status_code not in REFUSED:
+        raise Fault(f"{response.request.url} answered {response.status_code}: {response.text[:200]}")
+    return response.is_success
+
+
+def _json(response: httpx2.Response) -> dict[str, Any] | None:
+    """The reply, or None if the server refused."""
+    with contextlib.suppress(ValueError):
+        if _check(response):
+            found: dict[str, Any] = response.json()
+            return found
+    return None
