@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import LargeBinary, Row, Table, delete, func, insert, or_, select, true, update
+from sqlalchemy import LargeBinary, Row, Table, and_, delete, func, insert, or_, select, true, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, Change, StorePart
+from kiwiresearch.kin.store.merges import next_merge_seq
 from kiwiresearch.kin.store.records import follow_merges
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
@@ -286,15 +287,26 @@ def _changed_since(db: CaseDatabase) -> BadUsage:
     )
 
 
+OTHER_END = {"person1_id": "person2_id", "person2_id": "person1_id"}
+
+
 def _set(db: CaseDatabase, table: Table, row: str, column: str, before: Any, after: Any) -> None:
     as_left = table.c[column] == before if before is not None else table.c[column].is_(None)
+    if column == "merged_into_id" and after is not None and _is_merged(db, after):
+        raise _changed_since(db)
     if column == "living_basis":
         as_left = true()  # JSON cannot be compared on every engine, and this only explains `is_living`
+    if column in OTHER_END:  # a later merge may have made it the other end: nobody is tied to themselves
+        as_left = and_(as_left, table.c[OTHER_END[column]] != after)
     if db.run(update(table).where(table.c.id == row, as_left).values({column: after})).rowcount != 1:
         if column in DERIVED:
             return
         raise _changed_since(db)
     _note_touched(db, table, row, before, after)
+
+
+def _is_merged(db: CaseDatabase, person: PersonId) -> bool:
+    return db.run(select(PERSON.c.merged_into_id).where(PERSON.c.id == person)).scalar() is not None
 
 
 def _note_touched(db: CaseDatabase, table: Table, row: str, *values: Any) -> None:
@@ -313,6 +325,8 @@ SHARED = frozenset({ASSERTION, EVIDENCE_CLAIM, RELATIONSHIP, SOURCE_RECORD})
 
 
 def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
+    if table is MERGE_CLUSTER:
+        row = row | {"seq": next_merge_seq(db)}  # a merge that was made since may have its number
     same = [table.c[column.name] == row[column.name] for column in table.primary_key]
     if db.run(select(*table.primary_key).where(*same)).one_or_none() is None:
         db.run(insert(table).values(row))
