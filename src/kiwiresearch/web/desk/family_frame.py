@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
-from kiwiresearch.codec import extend, plain
+from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
@@ -186,9 +186,9 @@ class FamilyPages:
 
     def show(self, request: Request, template: str, case: str, part: str, **values: Any) -> Response:
         """A page of a case, with its tabs."""
-        known = plain(self.families.record(request, case))
+        state = self.state_of(request, case)
         tab = next(item for item in TABS if part in dict(item.parts))
-        shared = {"case": known, "tab": tab, "part": part, "tabs": TABS, "owner": known["owner"]}
+        shared = {**state, "tab": tab, "part": part, "tabs": TABS, "owner": state["case"]["owner"]}
         shared["notice"] = {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 
@@ -197,10 +197,11 @@ class FamilyPages:
         """Whether research can ask a language model."""
         return bool(self.context.workspace.settings.model_url)
 
-    def found_people(self, request: Request, case: str) -> FoundPeople:
-        """The people of a case as found so far, as far as this visitor may see them."""
-        with self.families.open_case(request, case, None) as (found, mode):
-            return found_people(found, mode)
+    def state_of(self, request: Request, case: str) -> JsonDict:
+        """How far the research on a case is: its record, the job that goes on, and the last one if none does."""
+        job, jobs = self.job_of(case), self.jobs_of(case)
+        known = plain(self.families.record(request, case))
+        return {"case": known, "job": job, "last": jobs[0] if jobs and not job else None}
 
     def job_of(self, case: str) -> Job | None:
         """The queued or running job of a case."""

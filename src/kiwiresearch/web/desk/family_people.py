@@ -16,6 +16,7 @@ from kiwiresearch.kin.report import FIELD_LABELS, lifespan
 from kiwiresearch.kin.store import ATTACHMENT_ROLES
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.context import catalogue_for
+from kiwiresearch.web.desk.family_drawing import close_family
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
     LinkedEvidence,
@@ -26,7 +27,6 @@ from kiwiresearch.web.desk.family_frame import (
     sexes_in,
     sources_of,
 )
-from kiwiresearch.web.desk.family_tree import close_family
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.desk.place_map import PlaceMap, place_map
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
