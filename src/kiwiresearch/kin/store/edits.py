@@ -143,14 +143,24 @@ class Edits(StorePart):
 
     def latest_for(self, people: Sequence[PersonId]) -> int:
         """The version of the last edit of any of these people that was made, undone or redone: 0 if there is none."""
+        return max((version for version, _ in self._versions(people)), default=0)
+
+    def since(self, version: int, people: Sequence[PersonId]) -> tuple[Edit, ...]:
+        """The edits of any of these people that were made, undone or redone after that version."""
+        newer = {edit for made, edit in self._versions(people) if made > version}
+        return tuple(edit for edit in self.all() if edit.id in newer)
+
+    def _versions(self, people: Sequence[PersonId]) -> list[tuple[int, str]]:
+        """The versions and ids of the edits of any of these people."""
         db = self._db
         with db.reading():
             wanted = {follow_merges(db, person) for person in people}
-            rows = db.rows(select(EDIT.c.version, EDIT.c.people))
-            return max(
-                (row.version for row in rows if not wanted.isdisjoint(follow_merges(db, each) for each in row.people)),
-                default=0,
-            )
+            rows = db.rows(select(EDIT.c.version, EDIT.c.id, EDIT.c.people))
+            return [
+                (row.version, row.id)
+                for row in rows
+                if not wanted.isdisjoint(follow_merges(db, each) for each in row.people)
+            ]
 
     def undo(self, edit: str, *, cascade: bool = False) -> tuple[str, ...]:
         """Undo an edit, and return what was undone, the latest first.
