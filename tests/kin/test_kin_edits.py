@@ -48,8 +48,8 @@ def random_edit(store: CaseStore, chance: Chance, number: int) -> None:
 
     kinds: dict[str, Callable[[], object]] = {
         "add_person": lambda: store.add_person(f"new{number}", f"New {number}", "female"),
-        "add_fact": lambda: store.choose(entered(store, first, chance.choice(FIELDS), f"note {number}")),
-        "prefer_fact": lambda: store.choose(one_of(store.tree().facts).id),
+        "add_fact": lambda: store.decide_preferred(entered(store, first, chance.choice(FIELDS), f"note {number}")),
+        "prefer_fact": lambda: store.decide_preferred(one_of(store.tree().facts).id),
         "remove_fact": lambda: store.decide(one_of(store.tree().facts).id, "rejected"),
         "accept_fact": lambda: store.decide(one_of(store.tree().facts).id, "accepted"),
         "remove_tie": lambda: store.decide(one_of(store.tree().relationships).id, "rejected"),
