@@ -14,8 +14,8 @@ from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, YEAR, a_case, named, open_family, researcher, write_family
 from tests.kin.privacy_scan import find_leaks
 
+from kiwiresearch.cases import attached_files, edit_history, editing
 from kiwiresearch.cases import case as case_module
-from kiwiresearch.cases import edit_history, editing
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import FolderLocation
 from kiwiresearch.cases.exports import FILE_NAMES
@@ -316,6 +316,15 @@ def test_bad_input_changes_nothing(case: Case, problem: str) -> None:
         BAD[problem](case)
     assert dump(case.store) == before
     assert case.store.edits.all() == ()
+
+
+def test_the_files_of_a_family_have_a_limit(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that does not fit beside the others is refused with the limit, and nothing is attached."""
+    monkeypatch.setattr(attached_files, "MAX_ALL_ATTACHMENTS_BYTES", 2**20)
+    editing.attach(case, who(case, ALDOUS), b"a letter " * 100_000, "letter.txt", role="transcript")
+    with pytest.raises(BadUsage, match="take up more than 1 MB"):
+        editing.attach(case, who(case, EDWIN), b"a will " * 50_000, "will.txt", role="transcript")
+    assert [one.name for one in case.store.attachments.all()] == ["letter.txt"]
 
 
 def test_a_removed_person_cannot_be_changed(case: Case) -> None:

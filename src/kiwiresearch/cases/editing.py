@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from kiwiresearch.cases.attached_files import PICTURES, checked_file
+from kiwiresearch.cases.attached_files import PICTURES, checked_file, require_room
 from kiwiresearch.cases.review import DEFAULT_REASON
 from kiwiresearch.cases.statements import (
     ENTERED_RELIABILITY,
@@ -333,6 +333,7 @@ def attach(
 ) -> str:
     """Attach a picture to a person, or the scan or transcript of a source, and return the id of the file."""
     file = checked_file(body)
+    require_room(case.store.attachments.stored_bytes(), len(file.body))
     name = " ".join(name.split())[:MAX_VALUE] or "file"
     if role == "photo" and file.media_type not in PICTURES:
         raise BadUsage(f"{name!r} is not a picture.", remedy="Attach it as a scan or a transcript.")
