@@ -82,7 +82,7 @@ def test_facts_are_preferred_corrected_and_removed(owner: httpx2.Client, base: s
     page = send(owner, form_with(page_of(owner, place), "#new-value"), field="birth_date", value="1 May 1850")
     chosen = first_of(page, ".side.chosen").text()
     assert "1 May 1850" in chosen
-    assert "entered by you" in chosen
+    assert "entered by hand" in chosen
     other = next(side for side in page.css(".side") if "12 May 1850" in side.text())
     page = send(owner, form_with(LexborHTMLParser(str(other.html)), 'button[value="prefer"]'), "prefer")
     assert "12 May 1850" in first_of(page, "dl.facts").text()
