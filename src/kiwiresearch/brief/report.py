@@ -358,8 +358,8 @@ def _origin(brief: Brief) -> str:
     cited = brief.cited_pages
     if len(cited) != 1:
         return _made_from(brief)
-    [book] = [book for book in brief.sources.books if book.id == cited[0].ref.book] or [None]
-    named = f" of “{book.title or book.name}”" + (f" ({book.date})" if book.date else "") if book else ""
+    book = next((book for book in brief.sources.books if book.id == cited[0].ref.book), None)
+    named = "" if book is None else f" of “{book.title or book.name}”" + (f" ({book.date})" if book.date else "")
     return f"Based on one article: “{cited[0].title}”{named}."
 
 

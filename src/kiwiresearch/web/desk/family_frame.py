@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
-from kiwiresearch.codec import JsonDict, extend, plain
+from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
@@ -197,7 +197,7 @@ class FamilyPages:
         """Whether research can ask a language model."""
         return bool(self.context.workspace.settings.model_url)
 
-    def state_of(self, request: Request, case: str) -> JsonDict:
+    def state_of(self, request: Request, case: str) -> dict[str, Any]:
         """How far the research on a case is: its record, the job that goes on, and the last one if none does."""
         job, jobs = self.job_of(case), self.jobs_of(case)
         known = plain(self.families.record(request, case))
