@@ -370,7 +370,9 @@ def about_document(brief: Brief) -> str:
     """What somebody needs who wants to make the same brief: a line for the end of a document."""
     known = dict(brief.sources.settings)
     version, fingerprint = known.get("kiwiresearch", ""), known.get("fingerprint", "").rpartition(":")[2]
-    made = f"Made with kiwiresearch{f' {version}' if version else ''} on {count_of(len(brief.sources.pages), 'page')}."
+    made = (
+        f"Made with kiwiresearch{f' {version}' if version else ''} from {count_of(len(brief.sources.pages), 'page')}."
+    )
     return made + (f" Fingerprint of the research: {fingerprint[:SHORT_FINGERPRINT]}." if fingerprint else "")
 
 

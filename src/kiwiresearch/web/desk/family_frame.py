@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
-from kiwiresearch.codec import extend, plain
+from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
@@ -176,6 +176,22 @@ def sources_of(facts: Iterable[LinkedFact]) -> list[SourceOfFacts]:
     return [SourceOfFacts(name, book, tuple(classes)) for (name, book), classes in found.items()]
 
 
+@dataclass(frozen=True, slots=True)
+class FamilyState:
+    """How far the research on a family is."""
+
+    case: JsonDict
+    """The record of the family."""
+    job: Job | None
+    """The job that goes on."""
+    last: Job | None
+    """The last one, if none goes on."""
+
+    def values(self) -> JsonDict:
+        """What the template that shows it needs."""
+        return {"case": self.case, "job": self.job, "last": self.last}
+
+
 class FamilyPages:
     """The family pages of one server; they show the same redacted data as the API."""
 
@@ -188,7 +204,13 @@ class FamilyPages:
         """A page of a case, with its tabs."""
         state = self.state_of(request, case)
         tab = next(item for item in TABS if part in dict(item.parts))
-        shared = {**state, "tab": tab, "part": part, "tabs": TABS, "owner": state["case"]["owner"]}
+        shared: dict[str, Any] = {
+            "tab": tab,
+            "part": part,
+            "tabs": TABS,
+            "owner": state.case["owner"],
+            **state.values(),
+        }
         shared["notice"] = {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 
@@ -197,11 +219,9 @@ class FamilyPages:
         """Whether research can ask a language model."""
         return bool(self.context.workspace.settings.model_url)
 
-    def state_of(self, request: Request, case: str) -> dict[str, Any]:
-        """How far the research on a case is: its record, the job that goes on, and the last one if none does."""
+    def state_of(self, request: Request, case: str) -> FamilyState:
         job, jobs = self.job_of(case), self.jobs_of(case)
-        known = plain(self.families.record(request, case))
-        return {"case": known, "job": job, "last": jobs[0] if jobs and not job else None}
+        return FamilyState(plain(self.families.record(request, case)), job, jobs[0] if jobs and not job else None)
 
     def job_of(self, case: str) -> Job | None:
         """The queued or running job of a case."""

@@ -144,7 +144,7 @@ def _add_live(routes: APIRouter, pages: FamilyPages) -> None:
         job = pages.job_of(case)  # before the tree, so that nothing found at the end is missed
         with pages.families.open_case(request, case, None) as (found, mode):
             view = tree_view(pages, request, found, mode, shown_id(found, mode, root), of, generations)
-        state = pages.pages.render(request, "family_state.html", **pages.state_of(request, case))
+        state = pages.pages.render(request, "family_state.html", **pages.state_of(request, case).values())
         news = {"is_open": job is not None, "drawing": view.svg if view else "", "state": state}
         return Json(news, headers={"Cache-Control": "no-store"})
 
