@@ -204,13 +204,8 @@ class FamilyPages:
         """A page of a case, with its tabs."""
         state = self.state_of(request, case)
         tab = next(item for item in TABS if part in dict(item.parts))
-        shared: dict[str, Any] = {
-            "tab": tab,
-            "part": part,
-            "tabs": TABS,
-            "owner": state.case["owner"],
-            **state.values(),
-        }
+        shared: dict[str, Any] = {**state.values(), "owner": state.case["owner"]}
+        shared |= {"tab": tab, "part": part, "tabs": TABS}
         shared["notice"] = {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 

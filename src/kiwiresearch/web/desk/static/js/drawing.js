@@ -222,6 +222,7 @@ function follow(frame, drawing) {
       shown = news.drawing;
     }
     document.querySelector("[data-live-state]").innerHTML = news.state;
+    if (!news.is_open && !drawing?.hasMoved) location.reload(); // the rest of the page has changed, too
     return news.is_open;
   };
   const again = async () => {
