@@ -403,6 +403,28 @@ def test_an_empty_part_says_so(heading: str, sentence: str) -> None:
     assert part(nothing(), heading).strip() == sentence
 
 
+def test_what_is_passed_on_has_no_empty_parts_and_a_line_about_itself() -> None:
+    """An export leaves out parts without content, scores and settings; its last part is one line."""
+    text = markdown(brief_document(nothing(), is_passed_on=True))
+    assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == ["Executive Summary", "About this document"]
+    text = markdown(brief_document(bronze_age(), is_passed_on=True))
+    assert "Run Metadata" not in text
+    assert re.search(r"depth \d", text.partition("## Bibliography")[2].partition("## How")[0]) is None
+    last = text.rpartition("## About this document")[2].strip()
+    assert last.startswith("Made with kiwiresearch")
+    assert len(last.splitlines()) == 1
+
+
+def test_an_export_names_the_only_article_it_is_based_on() -> None:
+    """A brief whose claims are all from one page says so in its first line, and names the page."""
+    brief = bronze_age()
+    only = brief.cited_pages[0]
+    kept = {name: claim for name, claim in brief.claims.items() if claim.ref == only.ref}
+    alone = replace(nothing(), claims=kept, sources=brief.sources)
+    [first, *_] = markdown(brief_document(alone, is_passed_on=True)).partition("\n")[2].strip().splitlines()
+    assert first.startswith(f"Based on one article: “{only.title}”")
+
+
 def test_parts_that_need_not_be_are_left_out() -> None:
     """An empty brief has no findings, no timeline, no actors, no legend, no story and no settings."""
     assert headings(nothing()) == [

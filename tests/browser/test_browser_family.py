@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import OpenWindow, Served
+from tests.jobs.job_tools import job_row, put_row
 from tests.web.family_server import SEED, Families
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.jobs.job import FamilyRequest, Job
+from kiwiresearch.workspace.workspace import store_of
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -142,3 +147,50 @@ def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow
     page.locator("form[action$='/run'] button").click()
     page.wait_for_url("**/research/*")
     assert page.locator("a[href*='/family/']").count() >= 1
+
+
+@pytest.fixture
+def growing(family_room: Families) -> Iterator[Callable[[], None]]:
+    """A job for the finished family that only ends when the fixture is called."""
+    desk = family_room.room.workspace
+    store = store_of(replace(desk, settings=replace(desk.settings, serve=family_room.settings())))
+    job = Job("growing-1", FamilyRequest(family_room.done), state="running", turn=1)
+    # As if another host worked on it: the server's own worker would take a job that waits.
+    put_row(store, replace(job_row(job), worker="elsewhere", attempt=1), lease_until=1e11)
+
+    def end() -> None:
+        if store.jobs.all(states=["running"]):
+            store.jobs.end("elsewhere", job.id, "done", {})
+
+    yield end
+    end()
+
+
+def test_a_tree_grows_while_research_goes_on(
+    owned_family: Served, family_room: Families, open_window: OpenWindow, growing: Callable[[], None]
+) -> None:
+    """A family opens on its tree; people that are found appear in it, and a zoom is kept; the end is said."""
+    base = f"/family/{family_room.done}"
+    people = {one["name"]: one["id"] for one in owned_family.client.get(f"/api{base}/people").json()["people"]}
+    plain = open_window(owned_family.address, script=False).go(base)
+    assert "Reload the page" in plain.inner_text("[data-live-state]")
+    page = open_window(owned_family.address).go(base)
+    tree = page.locator(".drawing svg.family")
+    expect(tree.locator("a.person.root")).to_contain_text(SEED)
+    for _ in range(4):
+        page.locator("[data-zoom=in]").click()
+    level = page.locator(".drawing output").inner_text()
+    place = tree.locator("a.person.root").bounding_box()
+    body = {"kind": "add_relative", "person": people[SEED], "role": "child", "name": "Newly Found", "seen": None}
+    made = owned_family.client.post(f"/api{base}/edits", json={key: one for key, one in body.items() if one})
+    assert made.status_code < 300, made.text
+    expect(tree.get_by_text("Newly Found").first).to_be_attached()
+    assert page.locator(".drawing output").inner_text() == level
+    moved = tree.locator("a.person.root").bounding_box()
+    assert place is not None
+    assert moved is not None
+    assert [round(place[side] - moved[side]) for side in ("x", "y")] == [0, 0]
+    growing()
+    expect(page.locator("[data-live-state]")).not_to_contain_text("Research is running")
+    edit = made.json()["edit"]["id"]
+    assert owned_family.client.post(f"/api{base}/edits/{edit}/undo").status_code < 300

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import JobSpec
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.kin.gedcom import MediaFile, gedcom_package
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.store import case as case_module
 from kiwiresearch.kin.store.case import CaseStore
@@ -245,6 +247,27 @@ def test_an_incomplete_case_is_not_in_the_store(store_url: str, book: Path, tmp_
         assert cases.ids() == ()
         cases.start_empty("Ann Pell")
         assert list(cases.root.iterdir()) == []
+
+
+def test_the_media_of_an_import_move_with_the_case(kiwi: RunCommand, here: Path, store_url: str) -> None:
+    """Pictures of an imported package are exported from the store and from the folder it is moved out to."""
+    lines = GEDCOM.replace("1 SEX M\n", "1 SEX M\n1 OBJE\n2 FILE portrait.png\n2 FORM png\n", 1)
+    package = here / "family.gdz"
+    package.write_bytes(gedcom_package(lines, [MediaFile("portrait.png", "image/png", b"\x89PNG picture")]))
+    assert kiwi("kin", "import", package, "--case", "cases/wendover")[0] == 0
+
+    def media(case: str) -> list[str]:
+        assert kiwi("kin", "export", "--to", "gdz", "--out", "out.gdz", "--case", case, "--privacy", "owner")[0] == 0
+        with zipfile.ZipFile(here / "out.gdz") as file:
+            return [name for name in file.namelist() if name.endswith(".png")]
+
+    assert media("cases/wendover") == ["portrait.png"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KIWIRESEARCH_STORE", store_url)
+        assert kiwi("kin", "move", "cases/wendover")[0] == 0
+        assert media("wendover") == ["portrait.png"]
+        assert kiwi("kin", "move", "wendover", "--to", "back")[0] == 0
+    assert media("back") == ["portrait.png"]
 
 
 def test_a_case_moves_and_stays_the_same(kiwi: RunCommand, here: Path, store_url: str, book: Path) -> None:

@@ -13,6 +13,7 @@ from tests.cli.kin_book import copied, family_book
 
 from kiwiresearch.cases.case import now
 from kiwiresearch.cli.start import run as start
+from kiwiresearch.export import has_browser
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.locks_and_schemas import locked_folder
@@ -157,6 +158,38 @@ def test_the_tree_goes_up_and_down(kiwi: RunCommand, here: Path) -> None:
         "    Ralph Wendover (1925–2001)",
         "      Nora Wendover (b. 1962) ⚭ Peter Lowbridge",
     ]
+
+
+@pytest.mark.parametrize("shape", ["hourglass", "ancestors", "descendants", "fan"])
+def test_the_tree_is_drawn_into_a_file(kiwi: RunCommand, here: Path, shape: str) -> None:
+    """`kin tree --shape` writes each shape as a picture or as sheets, without anybody who may be living."""
+    for name in ("tree.svg", "tree.html"):
+        code, out, _ = kiwi("kin", "tree", "--shape", shape, "--out", name, "--generations", "0")
+        text = (here / name).read_text(encoding="utf-8")
+        assert (code, out.strip()) == (0, f"Saved: {name}")
+        assert "Edmund Wendover" in text
+        assert ("Josiah Wendover" in text) == (shape != "descendants")
+        assert "Nora Wendover" not in text
+
+
+@pytest.mark.skipif(not has_browser(), reason="no browser that prints is installed")
+def test_the_tree_is_printed(kiwi: RunCommand, here: Path) -> None:
+    """A file that ends in .pdf has the sheets; the file says what it is and which program made it."""
+    assert kiwi("kin", "tree", "Hugh Wendover", "--out", "tree.pdf", "--paper", "a3")[0] == 0
+    content = (here / "tree.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+
+
+def test_a_drawing_that_is_not_known_is_refused(kiwi: RunCommand, here: Path) -> None:
+    """Shape, paper and the ending of the file are checked before anything is written."""
+    for options, problem in (
+        (("--shape", "star"), "'star' is not a shape"),
+        (("--shape", "fan", "--paper", "a5"), "'a5' is not a paper size"),
+        (("--shape", "fan", "--out", "tree.png"), "does not say what to write"),
+    ):
+        code, _, said = kiwi("kin", "tree", *options)
+        assert (code, problem in said) == (2, True), said
+    assert list(here.glob("tree.*")) == []
 
 
 def test_every_value_has_its_quote(kiwi: RunCommand, here: Path) -> None:

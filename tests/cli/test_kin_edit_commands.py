@@ -47,7 +47,7 @@ def test_a_family_is_changed_by_commands(folder: Path, capsys: pytest.CaptureFix
     )
     run("add", "fact", "Ida Marlow", "Born", "4 March 1801", "--source", "Register", "--page", "7", "--date", "1801")
     shown = run("evidence", "Ida Marlow", "Born")
-    assert "Born: 4 March 1801 ← preferred\n  entered by you, high confidence; ID " in shown
+    assert "Born: 4 March 1801 ← preferred\n  entered by hand, high confidence; ID " in shown
     assert "3 March 1801\n  competing" in shown
     entered, book = ids("Ida Marlow", "birth_date")
     run("prefer", book[:8])

@@ -48,6 +48,12 @@ def test_a_brief_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert set(re.findall(rb"/(?:CreationDate|ModDate) \(D:(\d{14})", content)) == {b"20260101000000"}
     assert set(re.findall(rb"/MediaBox \[0 0 (\d+)[.\d]* (\d+)", content)) <= {(b"594", b"841"), (b"595", b"842")}
     assert b"/Outlines" in content
+    assert re.search(rb"/Title \(.+\)\n/Author \(kiwiresearch\)\n/Creator \(kiwiresearch ", content)
+    assert b"/Lang (en)" in content
+    at = int(content.rpartition(b"startxref\n")[2].split()[0])
+    assert content[at:].startswith(b"xref\n"), "a reader finds the update by its place in the file"
+    place = int(content[at:].split()[3])
+    assert content[place:].split(b" obj")[0].endswith(b" 0")
     assert make_files(run, "pdf")[0].content == content
     assert not [one for one in rest.iterdir() if one.name.startswith("kiwiresearch-")]
 

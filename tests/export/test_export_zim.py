@@ -66,7 +66,7 @@ def test_its_checksum_is_right_and_it_can_be_read_again(made: Path, tmp_path: Pa
 def test_an_empty_brief_is_a_book_too(tmp_path: Path) -> None:
     """The brief says that it is empty."""
     archive = LibzimArchive(export(a_read_run(tmp_path, nothing()), "zim")[0])
-    assert b"No pages were read." in archive.read("brief.html").content
+    assert b"No sentence on the pages read" in archive.read("brief.html").content
 
 
 def test_a_book_that_cannot_be_written_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

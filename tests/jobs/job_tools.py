@@ -137,10 +137,10 @@ def in_store(jobs: JobQueue, job_id: str) -> JobRow:
     return row
 
 
-def put_row(store: Store, row: JobRow) -> None:
+def put_row(store: Store, row: JobRow, **columns: object) -> None:
     """Write a job into the store as it is, as somebody else might."""
     with store.jobs._db.writing(QUEUE_LOCK) as connection:
-        connection.execute(insert(JOB).values({**job_columns(row), **NEW_JOB}))
+        connection.execute(insert(JOB).values({**job_columns(row), **NEW_JOB, **columns}))
 
 
 def job_row(job: Job) -> JobRow:

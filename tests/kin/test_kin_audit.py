@@ -158,7 +158,7 @@ def test_nothing_of_a_living_person_is_in_the_log(case: CaseStore, case_url: str
     fact = case.assert_fact("ann", said("birth_date", "12 May 1850"), source)
     case.assert_fact("ann", said("birth_place", "Leeds"), source)
     case.assert_tie("parent_of", "tom", "ann", said("father", "Tom Smith"), source)
-    case.prefer(fact, "Ann Smith was born in Leeds")
+    case.set_preferred(fact, "Ann Smith was born in Leeds")
     case.set_status(fact, "disputed", "Ann Smith was born in Leeds")
     case.merges.undo(
         case.merges.merge("ann", "tom", rationale="Ann", why_not_split="Ann", why_not_merge="Ann"), why="Ann"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
 from tests.kin.cases import a_source, dump, said
 from tests.kin.test_kin_merge import KINDS, PEOPLE, Chance, T, a_family, merged
 
@@ -27,6 +28,15 @@ def entered(store: CaseStore, person: str, field: FieldName, note: str) -> str:
     return store.assert_fact(person, said(field, WORDS[field], text=text), source, status="verified", confidence=0.9)
 
 
+def split(store: CaseStore, person: str, facts_and_ties: Sequence[str], new: str) -> None:
+    """What `editing.split` writes: facts and ties of a person belong to a new one from now on."""
+    store.add_person(new, f"Split {new}", "")
+    for item in facts_and_ties:
+        store.copy_statements(item, person, new)
+        store.decide(item, "rejected")
+    store.merges.separate(person, new, "two people of one name")
+
+
 def random_edit(store: CaseStore, chance: Chance, number: int) -> None:
     """One edit of a random kind; raises if it is refused."""
     first, second = chance.choice(PEOPLE), chance.choice(PEOPLE)
@@ -38,8 +48,8 @@ def random_edit(store: CaseStore, chance: Chance, number: int) -> None:
 
     kinds: dict[str, Callable[[], object]] = {
         "add_person": lambda: store.add_person(f"new{number}", f"New {number}", "female"),
-        "add_fact": lambda: store.choose(entered(store, first, chance.choice(FIELDS), f"note {number}")),
-        "prefer_fact": lambda: store.choose(one_of(store.tree().facts).id),
+        "add_fact": lambda: store.decide_preferred(entered(store, first, chance.choice(FIELDS), f"note {number}")),
+        "prefer_fact": lambda: store.decide_preferred(one_of(store.tree().facts).id),
         "remove_fact": lambda: store.decide(one_of(store.tree().facts).id, "rejected"),
         "accept_fact": lambda: store.decide(one_of(store.tree().facts).id, "accepted"),
         "remove_tie": lambda: store.decide(one_of(store.tree().relationships).id, "rejected"),
@@ -53,6 +63,7 @@ def random_edit(store: CaseStore, chance: Chance, number: int) -> None:
             one_of([each.id for each in store.merges.all() if each.state == "merged"]), cascade=True
         ),
         "separate": lambda: store.merges.separate(first, second, f"two people {number}"),
+        "split": lambda: split(store, first, [one_of(store.tree().facts_of(first)).id], f"split{number}"),
         "living": lambda: store.override_living(first, "living", "I know her"),
     }
     kind = chance.choice(sorted(kinds))
@@ -60,8 +71,29 @@ def random_edit(store: CaseStore, chance: Chance, number: int) -> None:
         kinds[kind]()
 
 
+def test_a_merge_is_redone_after_another_merge(case: CaseStore) -> None:
+    """An undone merge can be redone after other people were merged, but not after its people were merged otherwise."""
+    for person in ("a", "b", "c", "d"):
+        case.add_person(person, person.upper())
+    with case.edits.recording("merge", ["a", "b"]):
+        merged(case, "a", "b")
+    first = case.edits.all()[0].id
+    case.edits.undo(first)
+    with case.edits.recording("merge", ["c", "d"]):
+        merged(case, "c", "d")
+    case.edits.redo(first)
+    assert (case.canonical("b"), case.canonical("d")) == ("a", "c")
+    case.edits.undo(first)
+    with case.edits.recording("merge", ["b", "a"]):
+        merged(case, "b", "a")
+    with pytest.raises(BadUsage, match="has changed since"):
+        case.edits.redo(first)
+    assert (case.canonical("a"), case.canonical("b")) == ("b", "b")
+    assert case.verify_rows() == ()
+
+
 def test_300_random_edits_undone_and_redone_leave_the_case_byte_for_byte_as_it_was(case: CaseStore) -> None:
-    """After 300 random edits, merges, undos and redos, undoing all of them restores every table."""
+    """After 300 random edits, merges, splits, undos and redos, undoing all of them restores every table."""
     chance = Chance("11")
     a_family(case, chance)
     before, tree = dump(case, history=True), case.tree()
@@ -80,7 +112,7 @@ def test_300_random_edits_undone_and_redone_leave_the_case_byte_for_byte_as_it_w
         if number % 30 == 0:
             assert case.verify_rows() == ()
     kinds = {edit.kind for edit in case.edits.all()}
-    assert len(kinds) >= 12, kinds
+    assert len(kinds) == 14, kinds
     for edit in reversed(case.edits.all()):
         if edit.state == "done":
             case.edits.undo(edit.id)

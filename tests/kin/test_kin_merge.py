@@ -62,7 +62,7 @@ def a_family(store: CaseStore, chance: Chance) -> None:
                 if chance.random() < 0.4:
                     fact_id = store.assert_fact(person, fact, source, status="verified")
                     if chance.random() < 0.3:
-                        store.prefer(fact_id, "test")
+                        store.set_preferred(fact_id, "test")
         for first, second in itertools.combinations(PEOPLE, 2):
             if chance.random() < 0.25:
                 kind = chance.choice(KINDS)

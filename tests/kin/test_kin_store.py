@@ -114,7 +114,7 @@ def test_competing_values_are_kept_side_by_side(case: CaseStore, ann: str) -> No
         ("1850-05-12", True, 2),
         ("1851-05-12", False, 1),
     ]
-    case.prefer(second, "the register says so")
+    case.set_preferred(second, "the register says so")
     facts = case.tree().facts_of("ann", "birth_date")
     assert [(fact.value, fact.preferred) for fact in facts] == [("1851-05-12", True), ("1850-05-12", False)]
     assert case.person("ann").birth == dates_in("12 May 1851")[0].when
@@ -303,7 +303,11 @@ def test_unknown_ids_are_named(case: CaseStore, ann: str) -> None:
         case.assert_fact("nobody", said("birth_place", "Leeds"), ann)
     with pytest.raises(BadUsage, match="'nothing'"):
         case.assert_fact("ann", said("birth_place", "Leeds"), "nothing")
-    for call in (lambda: case.prefer("x", ""), lambda: case.set_status("x", "verified", ""), lambda: case.person("x")):
+    for call in (
+        lambda: case.set_preferred("x", ""),
+        lambda: case.set_status("x", "verified", ""),
+        lambda: case.person("x"),
+    ):
         with pytest.raises(BadUsage, match="'x'"):
             call()
 

@@ -173,6 +173,10 @@ def test_a_family_file_is_taken_in(there: Families, client: httpx2.Client) -> No
     assert result[-1].data["story"].startswith("2 people, 2 of them new")
     url = result[-1].data["case"]
     assert set(people(client, url)) == {"Ida Marlow", "Otto Marlow"}
+    [report] = client.get(f"{url}/imports").json()["imports"]
+    assert (report["file"], report["people"], report["left"], report["problems"]) == ("marlow.ged", 2, [], [])
+    with there.served() as stranger:
+        assert stranger.get(f"{url}/imports").json() == {"imports": []}
     assert {file.name for file in (there.folder / "marlow").iterdir()} <= {
         CASE_FILE,
         f"{CASE_FILE}-wal",

@@ -47,7 +47,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.search import points_text
 from kiwiresearch.text import count_of
 
-Section = PartKey | Literal["legend", "bibliography", "gathering", "metadata"]
+Section = PartKey | Literal["legend", "bibliography", "gathering", "metadata", "about"]
 
 HEADINGS: dict[Section, str] = {
     "summary": "Executive Summary",
@@ -63,6 +63,7 @@ HEADINGS: dict[Section, str] = {
     "bibliography": "Bibliography",
     "gathering": "How the sources were found",
     "metadata": "Run Metadata",
+    "about": "About this document",
 }
 
 EMPTY_PART_NOTES: dict[Section, str] = {
@@ -124,41 +125,56 @@ MAX_COMPACT_STATEMENTS = 2
 NO_ADDRESSES: Mapping[str, str] = MappingProxyType({})
 
 
-def brief_document(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES) -> Document:
+def brief_document(
+    brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES, *, is_passed_on: bool = False
+) -> Document:
     """The brief from its summary to the settings of the run.
 
-    It shows the pictures whose `addresses` are given, by their SHA-256.
+    It shows the pictures whose `addresses` are given, by their SHA-256. One that `is_passed_on` to other people has
+    no empty parts besides the summary, and a line about itself instead of the settings.
     """
     language = brief.sources.books[0].language if brief.sources.books else ""
-    return Document(
-        f"Research Brief: {brief.topic}", tuple(_ReportWriter(brief, addresses).blocks()), language or "eng"
-    )
+    blocks = tuple(_ReportWriter(brief, addresses, is_passed_on=is_passed_on).blocks())
+    return Document(f"Research Brief: {brief.topic}", blocks, language or "eng")
 
 
 class _ReportWriter:
-    def __init__(self, brief: Brief, addresses: Mapping[str, str]) -> None:
+    def __init__(self, brief: Brief, addresses: Mapping[str, str], *, is_passed_on: bool) -> None:
         self._brief = brief
         self._addresses = addresses
+        self._is_passed_on = is_passed_on
         self._citing = BriefCitations(brief)
 
     def blocks(self) -> Iterator[Block]:
         brief = self._brief
-        yield from _opening(brief)
-        yield from _part("summary", chain(self._images(None), self._prose(brief.summary)))
-        yield from _part("body", self._body(brief.body))
-        yield from _part("definitions", self._compact(brief.definitions))
-        yield from _part("timeline", self._timeline(brief.timeline))
-        yield from _part("mechanisms", self._groups(brief.mechanisms))
+        yield from _opening(brief, _origin(brief) if self._is_passed_on else _made_from(brief))
+        yield from self._part("summary", chain(self._images(None), self._prose(brief.summary)))
+        yield from self._part("body", self._body(brief.body))
+        yield from self._part("definitions", self._compact(brief.definitions))
+        yield from self._part("timeline", self._timeline(brief.timeline))
+        yield from self._part("mechanisms", self._groups(brief.mechanisms))
         small = all(len(group.statements) <= MAX_COMPACT_STATEMENTS for group in brief.actors)
-        yield from _part("actors", (self._compact if small else self._groups)(brief.actors))
-        yield from _part("disputes", self._disputes(brief.disputes))
-        yield from _part("numbers", self._numbers(brief.numbers))
-        yield from _part("gaps", self._gaps(brief.gaps))
-        yield from _part("legend", legend() if brief.claims else ())
-        yield from _part("bibliography", _bibliography(brief))
-        yield from _part("gathering", (Paragraph(line_of(message)) for message in brief.story))
+        yield from self._part("actors", (self._compact if small else self._groups)(brief.actors))
+        yield from self._part("disputes", self._disputes(brief.disputes))
+        yield from self._part("numbers", self._numbers(brief.numbers))
+        yield from self._part("gaps", self._gaps(brief.gaps))
+        yield from self._part("legend", legend() if brief.claims else ())
+        yield from self._part("bibliography", self._bibliography())
+        yield from self._part("gathering", (Paragraph(line_of(message)) for message in brief.story))
+        if self._is_passed_on:
+            yield from self._part("about", (Paragraph(line_of(about_document(brief))),))
+            return
         settings = tuple(map(setting_row, brief.sources.settings))
-        yield from _part("metadata", (PlainTable(("Setting", "Value"), settings),) if settings else ())
+        yield from self._part("metadata", (PlainTable(("Setting", "Value"), settings),) if settings else ())
+
+    def _part(self, key: Section, blocks: Iterable[Block]) -> Iterator[Block]:
+        """A part under its heading; an empty one is left out, or says that it is empty."""
+        inside = tuple(blocks)
+        if not inside and key in EMPTY_PART_NOTES and (key == "summary" or not self._is_passed_on):
+            inside = (Paragraph(line_of(EMPTY_PART_NOTES[key])),)
+        if inside:
+            yield Heading(line_of(HEADINGS[key]), 2, key)
+            yield from inside
 
     def _proven(self, statement: Statement, line: Line | None = None) -> Sentence:
         proof = self._citing.proof(statement.claims, statement.sureness, statement.text)
@@ -295,19 +311,27 @@ class _ReportWriter:
         proof = self._citing.proof(gap.claims, shown=gap.text) if gap.claims else None
         return (Sentence(line_of(gap.text), proof),)
 
+    def _bibliography(self) -> Iterator[Block]:
+        """The pages that are cited, and a collapsed list of those that are not."""
+        sources = self._brief.sources
+        titles = {book.id: book.title or book.name for book in sources.books}
+        cited = self._brief.cited_pages
+        used = tuple(self._source(source, titles) for source in cited)
+        others = tuple(self._source(source, titles) for source in sources.pages if source not in cited)
+        if used:
+            yield LineList(used, numbered=True)
+        if others:
+            yield CollapsedList(f"{count_of(len(others), 'page')} read but not cited", LineList(others))
 
-def _part(key: Section, blocks: Iterable[Block]) -> Iterator[Block]:
-    """A part under its heading; an empty one is left out, or says that it is empty."""
-    inside = tuple(blocks)
-    if not inside and key in EMPTY_PART_NOTES:
-        inside = (Paragraph(line_of(EMPTY_PART_NOTES[key])),)
-    if inside:
-        yield Heading(line_of(HEADINGS[key]), 2, key)
-        yield from inside
+    def _source(self, source: BriefSource, titles: Mapping[BookId, str]) -> Line:
+        book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
+        score = "" if self._is_passed_on else f" — depth {source.depth}, score {points_text(source.points)}"
+        why = (f" — {source.why}" if self._is_passed_on else f": {source.why}") if source.why else ""
+        return line_of(Span(source.title.strip() or source.ref.path, source.url), f"{book}{score}{why}")
 
 
-def _opening(brief: Brief) -> Iterator[Block]:
-    yield Paragraph(line_of(_made_from(brief)), "origin")
+def _opening(brief: Brief, origin: str) -> Iterator[Block]:
+    yield Paragraph(line_of(origin), "origin")
     if brief.understood:
         understood = line_of(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
         yield Paragraph(understood, "understood")
@@ -329,6 +353,29 @@ def _made_from(brief: Brief) -> str:
     return f"Based on {count_of(count, 'page')}{named}."
 
 
+def _origin(brief: Brief) -> str:
+    """As `_made_from`, but a brief that one article alone supports names it."""
+    cited = brief.cited_pages
+    if len(cited) != 1:
+        return _made_from(brief)
+    book = next((book for book in brief.sources.books if book.id == cited[0].ref.book), None)
+    named = "" if book is None else f" of “{book.title or book.name}”" + (f" ({book.date})" if book.date else "")
+    return f"Based on one article: “{cited[0].title}”{named}."
+
+
+SHORT_FINGERPRINT = 12
+
+
+def about_document(brief: Brief) -> str:
+    """What somebody needs who wants to make the same brief: a line for the end of a document."""
+    known = dict(brief.sources.settings)
+    version, fingerprint = known.get("kiwiresearch", ""), known.get("fingerprint", "").rpartition(":")[2]
+    made = (
+        f"Made with kiwiresearch{f' {version}' if version else ''} from {count_of(len(brief.sources.pages), 'page')}."
+    )
+    return made + (f" Fingerprint of the research: {fingerprint[:SHORT_FINGERPRINT]}." if fingerprint else "")
+
+
 def _led_by(heading: str, text: str) -> Line:
     """The text with its subject highlighted: in its first words, or before them."""
     name = heading.strip()
@@ -346,22 +393,3 @@ def _letter(number: int) -> str:
 
 def _quoted_cues(view: DisputeView) -> str:
     return ", ".join(f"“{cue}”" for cue in view.cues)
-
-
-def _bibliography(brief: Brief) -> Iterator[Block]:
-    """The pages that are cited, and a collapsed list of those that are not."""
-    titles = {book.id: book.title or book.name for book in brief.sources.books}
-    cited = brief.cited_pages
-    used = tuple(_source(source, titles) for source in cited)
-    others = tuple(_source(source, titles) for source in brief.sources.pages if source not in cited)
-    if used:
-        yield LineList(used, numbered=True)
-    if others:
-        yield CollapsedList(f"{count_of(len(others), 'page')} read but not cited", LineList(others))
-
-
-def _source(source: BriefSource, titles: dict[BookId, str]) -> Line:
-    book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
-    why = f": {source.why}" if source.why else ""
-    details = f"{book} — depth {source.depth}, score {points_text(source.points)}{why}"
-    return line_of(Span(source.title.strip() or source.ref.path, source.url), details)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from kiwiresearch.errors import BadUsage
 
 MAX_ATTACHMENT_BYTES = 20 * 2**20
+MAX_ALL_ATTACHMENTS_BYTES = 1024 * 2**20
+"""How much all files of a family may take up: they are in its database, which is copied and backed up as a whole."""
 PICTURES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -47,6 +49,15 @@ def checked_file(body: bytes) -> AttachedFile:
         return AttachedFile(kind, b"".join(clean(body)) if clean else body)
     except (IndexError, ValueError, struct.error) as problem:
         raise BadUsage("The picture is damaged.", remedy="Save it again, or choose another file.") from problem
+
+
+def require_room(stored: int, size: int) -> None:
+    """Refuse a file that would make the files of a family too large together."""
+    if stored + size > MAX_ALL_ATTACHMENTS_BYTES:
+        raise BadUsage(
+            f"The files of this family would take up more than {MAX_ALL_ATTACHMENTS_BYTES // 2**20:,} MB.",
+            remedy="Attach a smaller file, or keep the others outside the family and name them as sources.",
+        )
 
 
 def media_type_of(body: bytes) -> str:

@@ -78,6 +78,11 @@ def history(case: Case, tree: ShownTree) -> tuple[EditRecord, ...]:
     return tuple(_edit_record(case, tree, edit) for edit in reversed(case.store.edits.all()))
 
 
+def changes_since(case: Case, tree: ShownTree, version: int, *people: PersonId) -> tuple[EditRecord, ...]:
+    """What was changed, undone or redone about these people after a version, the latest first."""
+    return tuple(_edit_record(case, tree, edit) for edit in reversed(case.store.edits.since(version, people)))
+
+
 def _edit_record(case: Case, tree: ShownTree, edit: Edit) -> EditRecord:
     is_owner = tree.mode == "owner"
     ids = dict.fromkeys(map(case.store.canonical_or_same, edit.people))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from kiwiresearch.cases.attached_files import PICTURES, checked_file
+from kiwiresearch.cases.attached_files import PICTURES, checked_file, require_room
 from kiwiresearch.cases.review import DEFAULT_REASON
 from kiwiresearch.cases.statements import (
     ENTERED_RELIABILITY,
@@ -124,7 +124,7 @@ def add_fact(
         if instead_of and instead_of != entered:
             _reject(case, instead_of)
         if instead_of or field not in MULTI_VALUE_FIELDS:
-            case.store.choose(entered)
+            case.store.decide_preferred(entered)
     return entered
 
 
@@ -141,7 +141,7 @@ def _store_fact(case: Case, person: PersonId, fact: ExtractedFact, source: Sourc
 
 def _reject(case: Case, fact_or_tie: str, *, is_tie: bool = False) -> None:
     if not is_tie:
-        case.store.choose(fact_or_tie, is_preferred=False)
+        case.store.decide_preferred(fact_or_tie, is_preferred=False)
     case.store.decide(fact_or_tie, "rejected")
 
 
@@ -167,7 +167,7 @@ def prefer(case: Case, fact: str, basis: Basis = NO_SOURCE) -> None:
     with _editing(case, "prefer_fact", item.people, basis, **item.details):
         if item.is_discarded:
             case.store.decide(item.id, "accepted")
-        case.store.choose(item.id)
+        case.store.decide_preferred(item.id)
 
 
 def add_name(case: Case, person: PersonId, name: str, basis: Basis = NO_SOURCE) -> None:
@@ -333,6 +333,7 @@ def attach(
 ) -> str:
     """Attach a picture to a person, or the scan or transcript of a source, and return the id of the file."""
     file = checked_file(body)
+    require_room(case.store.attachments.stored_bytes(), len(file.body))
     name = " ".join(name.split())[:MAX_VALUE] or "file"
     if role == "photo" and file.media_type not in PICTURES:
         raise BadUsage(f"{name!r} is not a picture.", remedy="Attach it as a scan or a transcript.")

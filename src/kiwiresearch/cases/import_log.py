@@ -109,12 +109,26 @@ def keep_media(location: CaseLocation, media: Iterable[MediaFile]) -> None:
 
 def media_files(store: CaseStore, location: CaseLocation, kept: Iterable[KeptRecord]) -> tuple[MediaFile, ...]:
     """The pictures and documents that kept lines refer to, as far as the case has them."""
-    digests: dict[str, str] = {}
-    for entry in import_entries(store):
-        digests |= store.source_details(entry.source).extracted.get("media", {})
+    digests = _media_digests(store)
     found = []
     for name in sorted({name for item in kept for name in media_names(item.lines)} & digests.keys()):
         with location.opened_upload(digests[name]) as path:
             if path is not None:
                 found.append(MediaFile(name, media_type_of(name), path.read_bytes()))
     return tuple(found)
+
+
+def _media_digests(store: CaseStore) -> dict[str, str]:
+    """The uploads that are pictures and documents of imported packages, by their names in a package."""
+    digests: dict[str, str] = {}
+    for entry in import_entries(store):
+        digests |= store.source_details(entry.source).extracted.get("media", {})
+    return digests
+
+
+def copy_media(store: CaseStore, source: CaseLocation, target: CaseLocation) -> None:
+    """Copy the pictures and documents of imported packages to another place of the case."""
+    for digest in sorted(set(_media_digests(store).values())):
+        with source.opened_upload(digest) as path:
+            if path is not None:
+                target.add_upload(digest, path, MEDIA_FILE_NAME)

@@ -196,7 +196,7 @@ def _rename(store: CaseStore, before: Tree, read: Tree, known: frozenset[PersonI
     for person in sorted(known):
         name = read.persons[person].name
         if name and name != before.persons[person].name and (person, name) in names:
-            store.prefer(names[person, name], RENAMED)
+            store.set_preferred(names[person, name], RENAMED)
 
 
 def _note_home_person(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:

@@ -278,7 +278,8 @@ def _discard(location: CaseLocation) -> None:
 
 
 def copy_case(source: CaseLocation, target: CaseLocation) -> str:
-    """Copy a case, verify that the copy is the same, and return its fingerprint."""
+    """Copy a case with the media of imported files, verify that the copy is the same, and return its fingerprint."""
+    from kiwiresearch.cases.import_log import copy_media
     from kiwiresearch.kin.store import CaseStore
 
     with CaseStore.open(source.database, str) as store:
@@ -286,6 +287,7 @@ def copy_case(source: CaseLocation, target: CaseLocation) -> str:
         before = store.fingerprint()
     with CaseStore.open(target.database, str) as copy:
         after = copy.fingerprint()
+        copy_media(copy, source, target)
     if after != before:
         target.discard()
         raise RunDamaged(

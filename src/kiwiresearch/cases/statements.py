@@ -195,6 +195,14 @@ def find_statement(case: Case, wanted: str) -> StatementItem:
     return StatementItem(tie.id, ends, details, is_tie=True, is_discarded=tie.status in DISCARDED)
 
 
+def known_statement(case: Case, wanted: str) -> StatementItem | None:
+    """The fact or the relationship with this id; None if it is gone."""
+    try:
+        return find_statement(case, wanted)
+    except BadUsage:
+        return None
+
+
 def statement_of(case: Case, wanted: str, person: PersonId, *, is_tie: bool | None = None) -> str:
     """The id of a fact or a relationship of this person."""
     item = find_statement(case, wanted)

@@ -58,20 +58,57 @@ def tree(
     person: Person = "",
     *,
     down: Annotated[bool, typer.Option("--down", help="Show descendants instead of ancestors.")] = False,
+    shape: Annotated[
+        str,
+        typer.Option(
+            "--shape",
+            help="Draw the tree instead: hourglass (ancestors and descendants), ancestors, descendants or fan.",
+            metavar="SHAPE",
+        ),
+    ] = "",
+    generations: Annotated[
+        int | None, typer.Option("--generations", help="How many to draw; 0 draws all.", min=0, max=20, metavar="N")
+    ] = None,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Where to save the drawing: a file that ends in .svg, .pdf or .html. Default: tree.svg in the case "
+            "folder.",
+            metavar="FILE",
+        ),
+    ] = "",
+    paper: Annotated[str, typer.Option("--paper", help="a4 or a3, for .pdf and .html.", metavar="SIZE")] = "a4",
+    orientation: Annotated[
+        str, typer.Option("--orientation", help="landscape or portrait, for .pdf and .html.", metavar="WAY")
+    ] = "landscape",
     case: CaseOption = "",
     privacy: Privacy = "",
     json: JsonOption = False,
 ) -> None:
-    """List the ancestors or descendants of a person."""
+    """List the ancestors or descendants of a person, or draw the family tree into a file."""
     from kiwiresearch.cases import branch_records
-    from kiwiresearch.cli import kin_output
+    from kiwiresearch.cli import kin_drawing, kin_output, output
     from kiwiresearch.kin.report import Couples
 
+    if not shape and not out:
+        with opened_case(case) as found:
+            shown = found.tree(privacy_mode(privacy, as_json=json))
+            rows = branch_records(Couples(shown), person_or_seed(found, person, shown), down=down)
+            record = {"direction": "down" if down else "up", "people": rows}
+            emit(record, lambda: kin_output.print_branches(rows), as_json=json)
+        return
+    chosen = kin_drawing.checked_shape(shape or ("descendants" if down else "hourglass"))
+    pages, mode = kin_drawing.checked_paper(paper, orientation), privacy_mode(privacy, as_json=True)
     with opened_case(case) as found:
-        shown = found.tree(privacy_mode(privacy, as_json=json))
-        rows = branch_records(Couples(shown), person_or_seed(found, person, shown), down=down)
-        record = {"direction": "down" if down else "up", "people": rows}
-        emit(record, lambda: kin_output.print_branches(rows), as_json=json)
+        target = _output_file(out) or found.location.exports / "tree.svg"
+        ending = kin_drawing.checked_ending(target)
+        shown = found.tree(mode)
+        root, browser = person_or_seed(found, person, shown), user_workspace().settings.browser
+        _write(target, kin_drawing.drawn_tree(ending, chosen, shown, root, generations, pages, browser))
+        record = {"file": found.mask("public").file_name(str(target)), "shape": chosen, "privacy": mode}
+    emit(record, lambda: output.unbroken_line(f"Saved: {target}"), as_json=json)
 
 
 def evidence(

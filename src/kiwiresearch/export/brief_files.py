@@ -127,13 +127,13 @@ def _ended(text: str) -> str:
 
 def brief_in_markdown(findings: RunFindings) -> str:
     """The brief as Markdown, each sentence with its sources."""
-    document = brief_document(findings.headed_brief)
+    document = brief_document(findings.headed_brief, is_passed_on=True)
     return markdown(replace(document, blocks=(*document.blocks, *note_blocks(findings))))
 
 
 def brief_in_html(findings: RunFindings) -> str:
     """The brief as a self-contained page; each sentence unfolds to its quotes."""
-    return report_page(findings.headed_brief, findings.images, note_blocks(findings))
+    return report_page(findings.headed_brief, findings.images, note_blocks(findings), is_passed_on=True)
 
 
 COLUMNS = (

@@ -17,7 +17,7 @@ OTHER_SOURCES = "other"
 def brief_in_word(findings: RunFindings) -> bytes:
     """The brief with its pictures and the reader's notes."""
     # Pages are named by placeholders first, so that each citation finds its entry in the bibliography.
-    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names)
+    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names, is_passed_on=True)
     addresses = {inner_address(n): page.url for n, page in enumerate(findings.brief.sources.pages, start=1)}
     targets: dict[str, str] = {}
     blocks = tuple(_linked(document.blocks, addresses, targets))

@@ -151,7 +151,10 @@ def obsidian(findings: RunFindings) -> Iterator[ExportedFile]:
     """The files of the folder, the index first."""
     names = unique_file_names(page.title for page in findings.pages)
     yield _file(INDEX, _index(findings, names))
-    yield _file(BRIEF, _linked(findings, names, "brief", brief_document(with_inner_links(findings.headed_brief))))
+    yield _file(
+        BRIEF,
+        _linked(findings, names, "brief", brief_document(with_inner_links(findings.headed_brief), is_passed_on=True)),
+    )
     if findings.notes:
         document = Document(HEADING, note_blocks(findings, inside=True)[1:])
         yield _file(NOTES, _linked(findings, names, "notes", document))

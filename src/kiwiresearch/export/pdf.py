@@ -18,6 +18,7 @@ from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.runs import xml_safe
 from kiwiresearch.system import expand_user
 from kiwiresearch.text import printable
+from kiwiresearch.version import __version__
 
 NAMES = (
     "chromium",
@@ -122,7 +123,25 @@ def page_in_pdf(page: str, browser: str = "", *, instead: str = "") -> bytes:
             f"or enter the path of its program in the setting 'browser'. {instead}".strip(),
         )
     with AT_ONCE:
-        return _print(program, xml_safe(page))
+        return _with_maker(_print(program, xml_safe(page)))
+
+
+TRAILER = re.compile(rb"\ntrailer\n<<(?P<rest>[^>]*)/Info (?P<number>\d+) 0 R>>\nstartxref\n(?P<start>\d+)\n%%EOF\s*\Z")
+
+
+def _with_maker(content: bytes) -> bytes:
+    """The PDF with kiwiresearch as its author and program, in an update at its end; the browser knows only itself."""
+    trailer = TRAILER.search(content)
+    info = trailer and re.search(rb"\n(%s 0 obj\n<<)(.*?>>\nendobj\n)" % trailer["number"], content, re.DOTALL)
+    if trailer is None or info is None:
+        return content  # another kind of PDF, which says everything but this
+    maker = f"/Author (kiwiresearch)\n/Creator (kiwiresearch {__version__})".encode()
+    rest = re.sub(rb"/Creator \([^)]*\)", lambda _: maker, info[2], count=1)
+    at = len(content)
+    update = info[1] + rest
+    index = b"xref\n%s 1\n%010d 00000 n \n" % (trailer["number"], at)
+    end = b"trailer\n<<%s/Info %s 0 R\n/Prev %s>>\nstartxref\n%d\n%%%%EOF\n"
+    return content + update + index + end % (trailer["rest"], trailer["number"], trailer["start"], at + len(update))
 
 
 def _page_style(topic: str) -> str:

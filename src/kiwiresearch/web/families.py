@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, cast
 
 from fastapi import APIRouter, Path, Query, Request
@@ -280,6 +280,13 @@ def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.
 
 Candidates = Callable[[Case], Sequence[review.ProposedMerge | review.SeparatedPair]]
 Decide = Callable[[Case, str, str], object]
+MergeDecision = Literal["accept", "reject", "take-back"]
+MERGE_DECISIONS: Mapping[MergeDecision, tuple[Candidates, Decide]] = {
+    "accept": (review.proposed_merges, review.accept_merge),
+    "reject": (review.proposed_merges, review.reject_merge),
+    "take-back": (review.separated_pairs, review.allow_merge_again),
+}
+"""What an owner may decide about a pair: among which pairs it must be, and what that does."""
 
 NO_REASON = models.DecisionBody()
 UNDO_DEFAULTS = models.UndoBody()
@@ -290,25 +297,40 @@ MergeId = Annotated[
 PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source.", examples=["wikidata"])]
 
 
-def _add_merges(routes: APIRouter, families: Families) -> None:
-    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesRecord:
-        families.access.require_owner(request)
-        with families.cases.editing(case) as found:
-            require_known(merge, [item.id for item in among(found)])
-            decide(found, merge, why)
-            return merges_record(found, found.tree(), found.mask("owner"))
+def decide_on_pair(
+    families: Families, request: Request, case: str, decision: MergeDecision, pair: str, why: str
+) -> MergesRecord:
+    """Decide about two people who may be one, or are kept separate; only the owner may. Returns what is left."""
+    families.access.require_owner(request)
+    among, decide = MERGE_DECISIONS[decision]
+    with families.cases.editing(case) as found:
+        require_known(pair, [item.id for item in among(found)])
+        decide(found, pair, why)
+        return merges_record(found, found.tree(), found.mask("owner"))
 
+
+def undo_merge(
+    families: Families, request: Request, case: str, merge: str, why: str, *, cascade: bool
+) -> tuple[str, ...]:
+    """Undo a merge, and return the ids of all that were undone; only the owner may."""
+    families.access.require_owner(request)
+    with families.cases.editing(case) as found:
+        require_known(merge, [cluster.id for cluster in found.store.merges.all()])
+        return review.undo_merge(found, merge, why, cascade=cascade)
+
+
+def _add_merges(routes: APIRouter, families: Families) -> None:
     @routes.post("/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Merge a possible duplicate. Only the owner can."""
-        return decided(request, case, merge, review.proposed_merges, review.accept_merge, body.why)
+        return decide_on_pair(families, request, case, "accept", merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Keep a possible duplicate separate. Only the owner can."""
-        return decided(request, case, merge, review.proposed_merges, review.reject_merge, body.why)
+        return decide_on_pair(families, request, case, "reject", merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")
@@ -316,7 +338,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
     ) -> MergesRecord:
         """Undo the decision to keep two separate: they may be suggested again, or merged. Only the owner can."""
-        return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
+        return decide_on_pair(families, request, case, "take-back", merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/undo")
     @allow("researcher", "case")
@@ -324,10 +346,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         request: Request, case: CaseId, merge: MergeId, body: models.UndoBody = UNDO_DEFAULTS
     ) -> models.UndoneReply:
         """Undo a merge: everything is as it was before, and the two are not suggested again. Only the owner can."""
-        families.access.require_owner(request)
-        with families.cases.editing(case) as found:
-            require_known(merge, [cluster.id for cluster in found.store.merges.all()])
-            return models.UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
+        return models.UndoneReply(undo_merge(families, request, case, merge, body.why, cascade=body.cascade))
 
 
 def _add_living(routes: APIRouter, families: Families) -> None:

@@ -16,7 +16,7 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.cases import FILE_NAMES, CaseFormat, VerificationRecord, verify_case
+from kiwiresearch.cases import FILE_NAMES, CaseFormat, VerificationRecord, import_records, verify_case
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs import FamilyRequest, Job
 from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
@@ -24,6 +24,7 @@ from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.report import Couples, Shape, shape_picture, svg_file
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.families import PREFIX, CaseId, Families, Person, visible_person
+from kiwiresearch.web.family_models import ImportsReply
 from kiwiresearch.web.guard import DRAIN_TIMEOUT_S, MAX_DRAINED, ExportPrivacy, Privacy, RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, start_job
 from kiwiresearch.web.problems import Refused
@@ -131,6 +132,13 @@ def verification_record(families: Families, request: Request, case: str, head: s
 
 def _add_imports(routes: APIRouter, families: Families) -> None:
     upload = {"status_code": 202, "response_model": JobReply}
+
+    @routes.get("/{case}/imports")
+    def imports(request: Request, case: CaseId) -> ImportsReply:
+        """The reports on imported files: what was kept, and what was left out. Others than the owner see none."""
+        with families.open_case(request, case, None) as (found, mode):
+            # Names of files, and what is wrong in them, may name living people.
+            return ImportsReply(import_records(found.store) if mode == "owner" else ())
 
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     @allow("researcher", "case")

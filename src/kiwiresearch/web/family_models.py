@@ -12,6 +12,7 @@ from kiwiresearch.cases import (
     EventRecord,
     EvidenceRecord,
     FactRecord,
+    ImportRecord,
     LineRow,
     LoggedSearch,
     NamedConflict,
@@ -212,3 +213,10 @@ class PluginsReply(Record):
     plugins: tuple[PluginRecord, ...]
     problems: tuple[str, ...]
     """The owner's plugins that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportsReply(Record):
+    """The reports on imported files, the latest first. Only the owner sees them."""
+
+    imports: tuple[ImportRecord, ...]

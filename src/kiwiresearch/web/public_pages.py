@@ -140,11 +140,15 @@ def _run_of(problem: Problem, request: Request) -> str:
 
 def _shown_fault(fault: RequestFault, words: Catalogue) -> ShownFault:
     steps = [step for step in fault.place[1:] if isinstance(step, str) and not step.isdigit()]
-    field = words.named("fields", steps[0]) if steps else ""
+    # A name without words is that of a parameter, which tells readers of other languages nothing.
+    is_named = bool(steps) and (words.has(f"fields.{steps[0]}") or words.language == "en")
+    field = words.named("fields", steps[0]) if is_named else ""
     key = FAULT_KEYS.get(fault.kind)
     if key is None:
         return ShownFault(field, fault.message, is_english=True)
     values = {FAULT_VALUES[name]: str(value) for name, value in fault.values.items() if name in FAULT_VALUES}
+    if "choices" in values:
+        values["choices"] = values["choices"].replace("' or '", "', '")  # pydantic lists them in English
     return ShownFault(field, words(f"problems.faults.{key}", **values))
 
 

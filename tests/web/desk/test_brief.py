@@ -60,13 +60,31 @@ def statements_of(brief: dict[str, Any]) -> list[dict[str, Any]]:
     return found + [view["statement"] for dispute in brief["disputes"] for view in dispute["views"]]
 
 
-def test_all_parts_are_there_in_order(tree: LexborHTMLParser) -> None:
-    """The contents lead to every part, and every part has its heading."""
+def test_all_parts_are_there_in_order(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:
+    """The contents lead to every part with its heading; a line at the end names the parts without content."""
     links = [str(node.attributes["href"]) for node in tree.css(".contents details > ul > li > a")]
     heads = [f"#{node.attributes['id']}" for node in tree.css(".brief section > h2")]
     assert links == heads
     assert links[:2] == ["#summary", "#body"]
-    assert {"#definitions", "#mechanisms", "#disputes", "#numbers", "#gaps", "#bibliography"} <= set(links)
+    parts = ("definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps")
+    assert [name for name in parts if f"#{name}" in links] == [name for name in parts if brief[name]]
+    assert brief["numbers"] == [], "else the next line shows nothing"
+    last = said(first_of(tree, "[aria-labelledby=gathering]"))
+    assert re.search(r"Nothing was found for these parts: [^.]*Numbers", last)
+
+
+def test_a_brief_from_one_article_says_so_at_the_top(
+    copied: Path, browser: httpx2.Client, brief: dict[str, Any]
+) -> None:
+    """If all claims are from one page, a note above the summary names and links it."""
+    page = brief["sources"]["pages"][0]
+    claims = [one for one in brief["claims"] if one["page_title"] == page["title"]]
+    empty = dict.fromkeys(
+        ("summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps"), ()
+    )
+    (copied / "brief.json").write_text(json.dumps(brief | empty | {"claims": claims}), encoding="utf-8")
+    shown = LexborHTMLParser(browser.get("/runs/copied in").text)
+    assert f"Based on one article: {page['title']}" in [said(node) for node in shown.css(".brief > .note")]
 
 
 def test_every_statement_opens_to_its_claims(tree: LexborHTMLParser, brief: dict[str, Any]) -> None:

@@ -62,12 +62,12 @@ def page_of(client: httpx2.Client, place: str) -> LexborHTMLParser:
 
 
 def test_a_fact_is_entered_shown_apart_and_undone(owner: httpx2.Client, base: str) -> None:
-    """What the owner enters is under “Entered by you” with its note; the notice after it undoes and redoes it."""
+    """What the owner enters is under “Entered by hand” with its note; the notice after it undoes and redoes it."""
     place = people(owner, base)[SEED]
     form = form_with(page_of(owner, place), "#new-value")
     page = send(owner, form, field="title", value="Baronet", note="A family letter", source="Letter of 1880")
     block = first_of(page, ".entered").text()
-    assert all(words in block for words in ("Entered by you", "Baronet", "A family letter", "Letter of 1880"))
+    assert all(words in block for words in ("Entered by hand", "Baronet", "A family letter", "Letter of 1880"))
     notice = first_of(page, "form.note[role=status]")
     assert "Your change is saved." in notice.text()
     page = send(owner, LexborHTMLParser(str(notice.html)))
@@ -82,7 +82,7 @@ def test_facts_are_preferred_corrected_and_removed(owner: httpx2.Client, base: s
     page = send(owner, form_with(page_of(owner, place), "#new-value"), field="birth_date", value="1 May 1850")
     chosen = first_of(page, ".side.chosen").text()
     assert "1 May 1850" in chosen
-    assert "entered by you" in chosen
+    assert "entered by hand" in chosen
     other = next(side for side in page.css(".side") if "12 May 1850" in side.text())
     page = send(owner, form_with(LexborHTMLParser(str(other.html)), 'button[value="prefer"]'), "prefer")
     assert "12 May 1850" in first_of(page, "dl.facts").text()
@@ -167,12 +167,23 @@ def test_pages_with_forms_are_whole(owner: httpx2.Client, base: str) -> None:
 
 
 def test_an_old_form_does_not_overwrite(owner: httpx2.Client, base: str) -> None:
-    """A form that was opened before another change is answered with a page that says so, and changes nothing."""
+    """A form opened before another change saves nothing: both changes are shown, and its own can then be saved."""
     place = people(owner, base)[SEED]
     old = form_with(page_of(owner, place), "#new-value")
-    send(owner, old, field="title", value="Baronet")
+    send(owner, old, field="title", value="Baronet", note="read it in a letter")
     seen = {str(one.attributes["name"]): str(one.attributes.get("value") or "") for one in old.css("input")}
-    reply = owner.post(f"{base}/edits", data={**seen, "field": "title", "value": "Duke"})
+    reply = owner.post(f"{base}/edits", data={**seen, "field": "title", "value": "Duke", "note": "he was one"})
     assert reply.status_code == 409
-    assert "Changed in the meantime" in reply.text
+    page = LexborHTMLParser(reply.text)
+    mine, theirs = (" ".join(node.text().split()) for node in page.css(".side"))
+    assert all(words in mine for words in ("Duke", "he was one"))
+    assert all(words in theirs for words in ("Fact added: Title", "Baronet", "read it in a letter"))
     assert "Duke" not in owner.get(place).text
+    for language in ("fr", "es"):
+        again = owner.post(
+            f"{base}/edits",
+            data={**seen, "field": "title", "value": "Duke"},
+            headers={"Accept-Language": language},
+        )
+        assert elements(again).unclosed == []
+    assert "Duke" in str(send(owner, form_with(page, "[name=seen]")).html)

@@ -296,3 +296,13 @@ def test_a_link_from_elsewhere_finds_the_cookie(locked: str, link: dict[str, str
     with browser_client(locked) as browser:
         assert "http-equiv" not in browser.get(onwards.replace("&amp;", "&")).text  # and no more than once
         assert "http-equiv" not in browser.get("/login", headers={"Sec-Fetch-Site": "none"}).text
+
+
+def test_a_fault_names_its_field_and_choices_in_the_readers_language(failing: httpx2.Client) -> None:
+    """Neither the name of a parameter nor an English list is shown to readers of French."""
+    address = "/family/0a/tree.html?root=x&paper=a9&generations=many"
+    page = failing.get(address, headers={"Accept-Language": "fr"})
+    assert page.status_code == 422
+    text = " ".join(html.unescape(re.sub("<[^>]+>", "", page.text)).split())  # also makes spaces plain
+    assert "Papier : choisissez l’une de ces valeurs : 'a4', 'a3'." in text
+    assert " or " not in text.partition("Vérifiez votre saisie")[2].partition("Revenez")[0]

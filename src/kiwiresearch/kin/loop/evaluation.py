@@ -191,7 +191,7 @@ def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict])
         at = conflict.recommended_index
         best = () if at is None else conflict.competing_assertions[at].facts
         if best and best[0] in shown and not any(shown.get(fact) for fact in best):
-            store.prefer(best[0], conflict.rationale)
+            store.set_preferred(best[0], conflict.rationale)
 
 
 def update_living_status(store: CaseStore, year: int, years_after_death: int) -> None:

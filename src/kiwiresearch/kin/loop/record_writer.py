@@ -116,7 +116,7 @@ class _RecordWriter:
         because = "the name at the start of the record"
         fact = ExtractedFact("name", name, snippet, "lead", SURE_OF_NAME, rationale=because)
         fact_id = self.store.assert_fact(person, fact, self.source, status="verified", information=self.information)
-        self.store.prefer(fact_id, "the name in their own record")
+        self.store.set_preferred(fact_id, "the name in their own record")
 
     def store_fact(self, person: PersonId, checked: CheckedFact) -> None:
         self.store.assert_fact(

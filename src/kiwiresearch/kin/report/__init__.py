@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.report.shapes.layout import BOX_WIDTH, Layout
     from kiwiresearch.kin.report.shapes.paper import Orientation, Paper, print_page
     from kiwiresearch.kin.report.shapes.path import path_layout
-    from kiwiresearch.kin.report.shapes.shape import USUAL_GENERATIONS, Shape, people_drawn, shape_layout, shape_picture
+    from kiwiresearch.kin.report.shapes.shape import (
+        USUAL_GENERATIONS,
+        Shape,
+        english_drawing,
+        people_drawn,
+        shape_layout,
+        shape_picture,
+    )
     from kiwiresearch.kin.report.shapes.svg import Drawing, Photo, picture, svg_file
 else:
     __getattr__ = lazy_exports(__name__)

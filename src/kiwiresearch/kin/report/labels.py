@@ -66,7 +66,7 @@ STANDING_LABELS: dict[StandingStatus, str] = {
     "accepted": "accepted",
     "competing": "competing",
     "rejected": "rejected",
-    "entered": "entered by you",
+    "entered": "entered by hand",
 }
 PARENT_LABELS = {"male": "Father", "female": "Mother", "": "Parent"}
 SPOUSE_LABELS = {"male": "Husband", "female": "Wife", "": "Spouse"}

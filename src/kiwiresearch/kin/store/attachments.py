@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.store.database import StorePart
@@ -94,6 +94,11 @@ class Attachments(StorePart):
                 )
                 for row in db.rows(files.order_by(ATTACHED.c.added_at, ATTACHED.c.id))
             )
+
+    def stored_bytes(self) -> int:
+        """The size of all files, with those that are kept only because their edit may be redone."""
+        with self._db.reading():
+            return int(self._db.run(select(func.coalesce(func.sum(func.length(ATTACHMENT.c.body)), 0))).scalar_one())
 
     def content(self, attached: str) -> bytes:
         """The content of a file."""

@@ -20,6 +20,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import projection
 from kiwiresearch.kin.store.attachments import Attachments
 from kiwiresearch.kin.store.audit import AuditReader, write_pending
+from kiwiresearch.kin.store.conflicts import ConflictStore
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import Aspect, decide
 from kiwiresearch.kin.store.edits import Edits, edit_digest
@@ -243,7 +244,9 @@ class CaseState(StorePart):
             self._db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
 
 
-class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, CaseState, AuditReader, IntegrityChecker):
+class CaseStore(
+    RecordStore, FactStore, ConflictStore, TreeReader, ResearchLog, CaseState, AuditReader, IntegrityChecker
+):
     """The database of a case; threads may share it, and wait for each other.
 
     `where` is a file, or a `postgresql://` address of a database with one case.

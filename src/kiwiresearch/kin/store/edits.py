@@ -1,11 +1,7 @@
-"""Edits: what people change in a case, each with the rows it changed, so that it can be undone and redone.
-
-Undoing is the reverse of making, so both are in one file.
-"""
+"""Edits: what people change in a case, each with the rows it changed, so that it can be undone and redone."""
 
 from __future__ import annotations
 
-import base64
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,27 +9,25 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
-from sqlalchemy import LargeBinary, Row, Table, delete, func, insert, or_, select, true, update
+from sqlalchemy import Row, func, insert, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store import audit
-from kiwiresearch.kin.store.database import CaseDatabase, Change, StorePart
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import follow_merges
-from kiwiresearch.kin.store.tables import (
-    ASSERTION,
-    EDIT,
-    EVENT,
-    EVIDENCE_CLAIM,
-    MERGE_CLUSTER,
-    METADATA,
-    PERSON,
-    RELATIONSHIP,
-    SOURCE_RECORD,
+from kiwiresearch.kin.store.row_changes import (
+    DERIVED,
+    StoredRow,
+    apply_change,
+    change_from_json,
+    change_to_json,
+    key_of,
+    revert_change,
 )
-from kiwiresearch.kin.tree import PersonId, SourceId, row_id
+from kiwiresearch.kin.store.tables import EDIT, EVIDENCE_CLAIM, METADATA
+from kiwiresearch.kin.tree import PersonId, row_id
 
-StoredRow = dict[str, Any]
 EditKind = Literal[
     "add_person",
     "remove_person",
@@ -118,7 +112,7 @@ class Edits(StorePart):
             "note": note,
             "author": author,
             "salt": secrets.token_hex(16),  # without it, the hash in the log would reveal what can be guessed
-            "changes": [_to_json(change) for change in db.edit_changes],
+            "changes": [change_to_json(change) for change in db.edit_changes],
             "state": "done",
             "made_at": db.now(),
             "undone_at": "",
@@ -142,14 +136,24 @@ class Edits(StorePart):
 
     def latest_for(self, people: Sequence[PersonId]) -> int:
         """The version of the last edit of any of these people that was made, undone or redone: 0 if there is none."""
+        return max((version for version, _ in self._versions(people)), default=0)
+
+    def since(self, version: int, people: Sequence[PersonId]) -> tuple[Edit, ...]:
+        """The edits of any of these people that were made, undone or redone after that version."""
+        newer = {edit for made, edit in self._versions(people) if made > version}
+        return tuple(edit for edit in self.all() if edit.id in newer)
+
+    def _versions(self, people: Sequence[PersonId]) -> list[tuple[int, str]]:
+        """The versions and ids of the edits of any of these people."""
         db = self._db
         with db.reading():
             wanted = {follow_merges(db, person) for person in people}
-            rows = db.rows(select(EDIT.c.version, EDIT.c.people))
-            return max(
-                (row.version for row in rows if not wanted.isdisjoint(follow_merges(db, each) for each in row.people)),
-                default=0,
-            )
+            rows = db.rows(select(EDIT.c.version, EDIT.c.id, EDIT.c.people))
+            return [
+                (row.version, row.id)
+                for row in rows
+                if not wanted.isdisjoint(follow_merges(db, each) for each in row.people)
+            ]
 
     def undo(self, edit: str, *, cascade: bool = False) -> tuple[str, ...]:
         """Undo an edit, and return what was undone, the latest first.
@@ -168,7 +172,7 @@ class Edits(StorePart):
             undone = [*reversed(later), wanted]
             for row in undone:
                 for change in reversed(row.changes):
-                    _revert(db, *_from_json(change))
+                    revert_change(db, *change_from_json(change))
                 self._set_state(row, "undone")
             return tuple(row.id for row in undone)
 
@@ -178,7 +182,7 @@ class Edits(StorePart):
         with db.writing():
             row = _edit_in_state(db, edit, "undone", "has not been undone")
             for change in row.changes:
-                _apply(db, *_from_json(change))
+                apply_change(db, *change_from_json(change))
             self._set_state(row, "done")
 
     def _set_state(self, row: Row[Any], state: EditState) -> None:
@@ -222,10 +226,6 @@ def _dependent(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
     return found
 
 
-DERIVED = frozenset({"status", "confidence", "is_fact", "preferred", "is_living", "living_basis"})
-"""Columns that the rules decide; what they decide as a consequence of an edit is undone with it, if it still holds."""
-
-
 def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
     """What an edit changed: columns of rows, and rows that it added or removed."""
     found: set[tuple[str, ...]] = set()
@@ -233,7 +233,7 @@ def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
         if change[0] == "set" and change[3] not in DERIVED:
             found.add((change[1], change[2], change[3]))
         elif change[0] != "set":
-            found.add((change[1], *_key_of(METADATA.tables[change[1]], change[2])))
+            found.add((change[1], *key_of(METADATA.tables[change[1]], change[2])))
     return found
 
 
@@ -251,158 +251,6 @@ def _mentioned(row: Row[Any]) -> set[str]:
         values = change[2].values() if change[0] != "set" else change[2:]
         found |= {value for value in values if isinstance(value, str)}
     return found
-
-
-def _key_of(table: Table, row: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(row[column.name]) for column in table.primary_key)
-
-
-def _apply(db: CaseDatabase, kind: str, name: str, *rest: Any) -> None:
-    table = METADATA.tables[name]
-    match kind:
-        case "put":
-            _insert(db, table, *rest)
-        case "drop":
-            _delete(db, table, *rest)
-        case _:
-            _set(db, table, *rest)
-
-
-OPPOSITE = {"put": "drop", "drop": "put"}
-
-
-def _revert(db: CaseDatabase, kind: str, name: str, *rest: Any) -> None:
-    if kind == "set":
-        row, column, old, new = rest
-        rest = (row, column, new, old)
-    _apply(db, OPPOSITE.get(kind, kind), name, *rest)
-
-
-def _changed_since(db: CaseDatabase) -> BadUsage:
-    db.mark_broken()
-    return BadUsage(
-        "This change cannot be undone or redone, because what it changed has changed since.",
-        remedy="Nothing was changed. Make the change that you want by hand.",
-    )
-
-
-def _set(db: CaseDatabase, table: Table, row: str, column: str, before: Any, after: Any) -> None:
-    as_left = table.c[column] == before if before is not None else table.c[column].is_(None)
-    if column == "living_basis":
-        as_left = true()  # JSON cannot be compared on every engine, and this only explains `is_living`
-    if db.run(update(table).where(table.c.id == row, as_left).values({column: after})).rowcount != 1:
-        if column in DERIVED:
-            return
-        raise _changed_since(db)
-    _note_touched(db, table, row, before, after)
-
-
-def _note_touched(db: CaseDatabase, table: Table, row: str, *values: Any) -> None:
-    """Mark what depends on a row, so that it is derived again."""
-    if table is ASSERTION:
-        _note_row(db, table, {"entity_id": row})
-    if table is RELATIONSHIP:
-        db.changed_ties.add(row)
-    if table is PERSON:
-        db.changed_people.add(row)
-    db.changed_people |= {value for value in values if isinstance(value, str)}
-
-
-SHARED = frozenset({ASSERTION, EVIDENCE_CLAIM, RELATIONSHIP, SOURCE_RECORD})
-"""Tables whose ids come from the content of a row: research may have found the same since."""
-
-
-def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
-    same = [table.c[column.name] == row[column.name] for column in table.primary_key]
-    if db.run(select(*table.primary_key).where(*same)).one_or_none() is None:
-        db.run(insert(table).values(row))
-    elif table not in SHARED:
-        raise _changed_since(db)
-    _note_row(db, table, row)
-
-
-def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
-    _note_row(db, table, row)
-    if table is ASSERTION and _is_also_read(db, row["id"]):
-        db.run(update(ASSERTION).where(ASSERTION.c.id == row["id"]).values(edit_id=""))
-        return
-    if table is SOURCE_RECORD and _is_quoted(db, row["id"]):
-        return  # research has read the same page since
-    if table is PERSON and _is_used(db, row["id"]):
-        raise BadUsage(
-            "This change cannot be undone, because research has found more about the person since.",
-            remedy="Remove the person instead.",
-        )
-    if table is RELATIONSHIP:
-        if db.run(select(ASSERTION.c.id).where(ASSERTION.c.entity_id == row["id"]).limit(1)).first() is not None:
-            return  # research has found the same relationship since
-        db.run(delete(EVENT).where(EVENT.c.owner_id == row["id"]))
-    same = [table.c[column.name] == row[column.name] for column in table.primary_key]
-    if db.run(delete(table).where(*same)).rowcount != 1:
-        raise _changed_since(db)
-
-
-def _is_also_read(db: CaseDatabase, assertion: str) -> bool:
-    """Whether sources give a value, too, that a person entered: the edit's own evidence is removed before it."""
-    mine = EVIDENCE_CLAIM.c.assertion_id == assertion
-    return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
-
-
-def _is_quoted(db: CaseDatabase, source: SourceId) -> bool:
-    mine = EVIDENCE_CLAIM.c.source_record_id == source
-    return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
-
-
-def _is_used(db: CaseDatabase, person: PersonId) -> bool:
-    uses = (
-        select(ASSERTION.c.id).where(ASSERTION.c.entity_id == person),
-        select(RELATIONSHIP.c.id).where(or_(RELATIONSHIP.c.person1_id == person, RELATIONSHIP.c.person2_id == person)),
-        select(PERSON.c.id).where(PERSON.c.merged_into_id == person),
-        select(MERGE_CLUSTER.c.id).where(MERGE_CLUSTER.c.canonical_id == person),
-    )
-    return any(db.run(use.limit(1)).first() is not None for use in uses)
-
-
-def _note_row(db: CaseDatabase, table: Table, row: StoredRow) -> None:
-    ends = [row[name] for name in ("person1_id", "person2_id", "person_id", "canonical_id") if name in row]
-    db.changed_people.update(ends)
-    entity = row.get("entity_id", "")
-    if table is RELATIONSHIP or table is PERSON:
-        entity = row["id"]
-    if table is EVIDENCE_CLAIM:
-        entity = db.run(select(ASSERTION.c.entity_id).where(ASSERTION.c.id == row["assertion_id"])).scalar() or ""
-    if not entity:
-        return
-    about = db.run(select(ASSERTION.c.entity_id).where(ASSERTION.c.id == entity)).scalar()  # a decision about a fact
-    for changed in {entity, about} - {None}:
-        tie = db.run(
-            select(RELATIONSHIP.c.person1_id, RELATIONSHIP.c.person2_id).where(RELATIONSHIP.c.id == changed)
-        ).one_or_none()
-        if tie is None:
-            db.changed_people.add(changed)
-        else:
-            db.changed_ties.add(changed)
-            db.changed_people |= {tie.person1_id, tie.person2_id}
-
-
-def _bytes_columns(table: Table) -> tuple[str, ...]:
-    return tuple(column.name for column in table.c if isinstance(column.type, LargeBinary))
-
-
-def _to_json(change: Change) -> Change:
-    if change[0] == "set":
-        return change
-    kind, name, row = change
-    encoded = {column: base64.b64encode(row[column]).decode() for column in _bytes_columns(METADATA.tables[name])}
-    return [kind, name, row | encoded]
-
-
-def _from_json(change: Change) -> Change:
-    if change[0] == "set":
-        return change
-    kind, name, row = change
-    decoded = {column: base64.b64decode(row[column]) for column in _bytes_columns(METADATA.tables[name])}
-    return [kind, name, row | decoded]
 
 
 def edit_digest(row: Mapping[str, Any]) -> str:

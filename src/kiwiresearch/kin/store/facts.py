@@ -1,6 +1,8 @@
-"""Facts and relationships with their evidence, and conflicts between them; values are added, never changed.
+"""Facts and relationships with their evidence; values are added, never changed.
 
 What sources say and what people decide about it are written to the same rows, which half of this file is about.
+Rules set the status of a fact and which is preferred (`set_status`, `set_preferred`); what a person decides
+(`decide`, `decide_preferred`) is stored apart and outweighs them.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Row, delete, or_, select, update
+from sqlalchemy import Row, or_, select, update
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
@@ -18,8 +20,8 @@ from kiwiresearch.kin.store import audit, records
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import PREFERRED, Verdict, decide, verdicts
 from kiwiresearch.kin.store.records import canonical_id, follow_merges, may_live
-from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, PERSON, RELATIONSHIP
-from kiwiresearch.kin.store.values import ConflictRow, StoredValue, date_to_json
+from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP
+from kiwiresearch.kin.store.values import StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
     RELATION_FIELDS,
@@ -211,13 +213,8 @@ def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[st
     audit.record(db, action, row.id, is_redacted=is_redacted, before={**before, **shown}, after={**after, **shown})
 
 
-def _audit_state(row: Mapping[str, object]) -> JsonDict:
-    details = {"field_name": row["field_name"], "entity_id": row["entity_id"], "ids": row["assertion_ids"]}
-    return details | {"status": row["resolution_status"], "recommended": row["recommended_assertion_id"]}
-
-
 class FactStore(StorePart):
-    """The assertions about people and relationships, with their evidence, and the conflicts between them."""
+    """The assertions about people and relationships, with their evidence."""
 
     def assert_fact(
         self,
@@ -305,8 +302,8 @@ class FactStore(StorePart):
                 _change_assertion(self._db, row.id, values)
                 _note_decision(self._db, "set_status", row, {"status": row.status}, {"status": status, "why": why})
 
-    def prefer(self, fact: str, why: str) -> None:
-        """Prefer this value; the other values of its field stay."""
+    def set_preferred(self, fact: str, why: str) -> None:
+        """Make this value the preferred one of its field, as the rules found; the other values stay."""
         with self._db.writing():
             chosen = {row.id for row in _equivalent_assertions(self._db, fact)}
             preferred = self._db.run(select(ASSERTION).where(ASSERTION.c.id == min(chosen))).one()
@@ -330,7 +327,7 @@ class FactStore(StorePart):
                 decide(self._db, entity, "status", verdict)
             self._note_changed(rows)
 
-    def choose(self, fact: str, *, is_preferred: bool = True) -> None:
+    def decide_preferred(self, fact: str, *, is_preferred: bool = True) -> None:
         """Record that a person prefers this value to all others of its field, or no longer does."""
         with self._db.writing():
             rows = _equivalent_assertions(self._db, fact)
@@ -397,68 +394,3 @@ class FactStore(StorePart):
     def _note_changed(self, rows: Sequence[Row[Any]]) -> None:
         for row in rows:
             _note_row_changed(self._db, row)
-
-    def put_conflict(self, conflict: ConflictRow) -> str:
-        """Store the outcome of competing facts, replacing the earlier one; an empty id is filled in."""
-        with self._db.writing():
-            root = canonical_id(self._db, conflict.entity_id)
-            known = {
-                found
-                for table in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
-                for found in self._db.run(select(table.c.id).where(table.c.id.in_(conflict.assertion_ids))).scalars()
-            }
-            missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
-            if missing:
-                raise BadUsage(
-                    f"A conflict about {conflict.field!r} refers to a fact that is not in the case: {missing[0]!r}."
-                )
-            conflict_id = conflict.id or row_id("conflict", root, conflict.field)
-            row = {
-                "id": conflict_id,
-                "entity_id": root,
-                "field_name": conflict.field,
-                "assertion_ids": list(conflict.assertion_ids),
-                "ranking": [dict(rank) for rank in conflict.ranking],
-                "recommended_assertion_id": conflict.recommended_assertion_id,
-                "confidence": conflict.confidence,
-                "method": conflict.method,
-                "resolution_status": conflict.resolution_status,
-                "rationale": conflict.rationale,
-                "next_actions": list(conflict.next_actions),
-            }
-            before = [item._asdict() for item in self._db.rows(select(CONFLICT).where(CONFLICT.c.id == conflict_id))]
-            if before != [row]:
-                self._db.put(CONFLICT, row)
-                shown, was = _audit_state(row), _audit_state(before[0]) if before else None
-                audit.record(
-                    self._db, "conflict", conflict_id, is_redacted=may_live(self._db, root), before=was, after=shown
-                )
-            return conflict_id
-
-    def drop_conflict(self, conflict: str) -> None:
-        """Remove a conflict whose facts no longer compete. The facts stay."""
-        with self._db.writing():
-            gone = self._db.run(delete(CONFLICT).where(CONFLICT.c.id == conflict)).rowcount
-            if gone:
-                audit.record(self._db, "drop_conflict", conflict, is_redacted=True)
-
-    def conflicts(self) -> tuple[ConflictRow, ...]:
-        with self._db.reading():
-            rows = self._db.rows(select(CONFLICT).order_by(CONFLICT.c.id))
-            roots = [canonical_id(self._db, row.entity_id) for row in rows]
-        return tuple(
-            ConflictRow(
-                row.id,
-                root,
-                row.field_name,
-                tuple(row.assertion_ids),
-                tuple(row.ranking),
-                row.recommended_assertion_id,
-                row.confidence,
-                row.method,
-                row.resolution_status,
-                row.rationale,
-                tuple(row.next_actions),
-            )
-            for row, root in zip(rows, roots, strict=True)
-        )

@@ -48,7 +48,7 @@ class Merges(StorePart):
                 raise BadUsage(f"{canonical!r} and {other!r} are already merged.")
             if not even_if_separated:
                 _check_allowed(db, kept, gone)
-            seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
+            seq = next_merge_seq(db)
             cluster = row_id("merge", kept, gone, str(seq))
             undo = [  # table, row id, column, old value, new value
                 *_move_facts(db, gone, kept),
@@ -143,6 +143,11 @@ class Merges(StorePart):
             db.remove(CANNOT_LINK, row._asdict())
             details = {"ids": [low, high], "why": why}
             audit.record(db, "allow_link", low, is_redacted=may_live(db, low, high), after=details)
+
+
+def next_merge_seq(db: CaseDatabase) -> int:
+    """The number of the next merge."""
+    return int(db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one())
 
 
 def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:

@@ -137,7 +137,9 @@ def refresh(db: CaseDatabase) -> None:
     """Recompute the rows of all people and ties that the step has changed."""
     if not (db.changed_people or db.changed_ties):
         return
-    people, ties = sorted(db.changed_people), sorted(db.changed_ties)
+    # What belongs to somebody who was merged is shown with whom they were merged into.
+    people = sorted(db.changed_people | {follow_merges(db, person) for person in db.changed_people})
+    ties = sorted(db.changed_ties)
     db.changed_people.clear()
     db.changed_ties.clear()
     for chunk in _chunks(ties):

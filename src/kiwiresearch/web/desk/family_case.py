@@ -17,6 +17,7 @@ from kiwiresearch.kin.report import FIELD_LABELS
 from kiwiresearch.kin.sources import load_plugins as all_plugins
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.browser import browser_key, browser_to_remember, remember_browser
+from kiwiresearch.web.desk.family_drawing import first_person, live_address, tree_view
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
     person_ids_by_distance,
@@ -49,17 +50,18 @@ def add_case_pages(routes: APIRouter, pages: FamilyPages) -> None:
 def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}")
     def summary(request: Request, case: CaseId) -> Response:
-        job, jobs = pages.job_of(case), pages.jobs_of(case)
+        with pages.families.open_case(request, case, None) as (found, mode):
+            root = first_person(found, mode)
+            view = tree_view(pages, request, found, mode, root) if root else None
         return pages.show(
             request,
             "family_summary.html",
             case,
             "summary",
-            job=job,
-            last=jobs[0] if jobs and not job else None,
+            view=view,
+            live=live_address(pages, case, root),
             open=_open_questions(pages, request, case),
             has_model=pages.has_model,
-            found=pages.found_people(request, case),
         )
 
     @routes.post("/family/{case}/run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import quote as percent
 from urllib.parse import urlencode
@@ -11,9 +12,10 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from kiwiresearch.cases import edit_history
-from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.kin.store import ATTACHMENT_ROLES, AttachmentRole
+from kiwiresearch.cases import edit_history, records, statements
+from kiwiresearch.errors import BadUsage, KiwiError, OutOfDate
+from kiwiresearch.kin.report import FIELD_LABELS
+from kiwiresearch.kin.store import ATTACHMENT_ROLES, AttachmentRole, EditKind
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.form_file import CHOOSE, uploaded_file
@@ -88,8 +90,46 @@ def _make(pages: FamilyPages, request: Request, case: str, given: dict[str, Any]
     except ValidationError as problem:
         fields = ", ".join(sorted({str(error["loc"][-1]) for error in problem.errors() if error["loc"]}))
         raise BadUsage(f"Something is missing or too long: {fields}.", remedy="Fill in the form again.") from problem
-    made = make_edit(pages.families, request, case, body)
+    try:
+        made = make_edit(pages.families, request, case, body)
+    except OutOfDate:
+        return _changed_since(pages, request, case, given)
     return _back(pages, request, case, made.person, made=made.edit.id)
+
+
+KINDS: Mapping[str, EditKind] = {
+    "add_relative": "add_person",
+    "remove": "remove_fact",
+    "accept": "accept_fact",
+    "prefer": "prefer_fact",
+}
+"""The kinds of edits whose forms are called otherwise."""
+SHOWN = frozenset({"field", "value", "name", "sex", "role", "since", "until"})
+
+
+def _changed_since(pages: FamilyPages, request: Request, case: str, given: dict[str, Any]) -> Response:
+    """Both changes side by side: what the visitor wrote, and what others changed since. It may be made all the same."""
+    with pages.families.open_case(request, case, None) as (found, mode):
+        tree = found.tree(mode)
+        details = {name: value for name, value in given.items() if name in SHOWN}
+        people = [given[name] for name in ("person", "other") if name in given]
+        if "other" in given and given["other"] in tree.persons:
+            details["name"] = tree.persons[given["other"]].name
+        if "id" in given and (item := statements.known_statement(found, given["id"])):
+            people, details = [*people, *item.people], item.details | details
+        wanted = next((field for field in FIELD_LABELS if field == details.get("field")), None)
+        person = next((one for one in people if one in tree.persons), "")
+        facts = records.evidence_records(found, person, wanted, mode) if wanted and person else ()
+        values: dict[str, Any] = {
+            "since": edit_history.changes_since(found, tree, given["seen"], *people),
+            "seen": edit_history.version_of(found, *people),
+            "person": person,
+        }
+    mine = {"kind": KINDS.get(given["kind"], given["kind"]), "details": details, "note": given.get("note", "")}
+    now = [pages.fact_with_links(fact) for fact in facts]
+    return pages.show(
+        request, "family_changed.html", case, "changes", status=409, mine=mine, given=given, now=now, **values
+    )
 
 
 def _back(pages: FamilyPages, request: Request, case: str, person: str, **notice: str) -> Response:

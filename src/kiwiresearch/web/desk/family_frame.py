@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
-from kiwiresearch.codec import extend, plain
+from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
@@ -176,6 +176,22 @@ def sources_of(facts: Iterable[LinkedFact]) -> list[SourceOfFacts]:
     return [SourceOfFacts(name, book, tuple(classes)) for (name, book), classes in found.items()]
 
 
+@dataclass(frozen=True, slots=True)
+class FamilyState:
+    """How far the research on a family is."""
+
+    case: JsonDict
+    """The record of the family."""
+    job: Job | None
+    """The job that goes on."""
+    last: Job | None
+    """The last one, if none goes on."""
+
+    def values(self) -> JsonDict:
+        """What the template that shows it needs."""
+        return {"case": self.case, "job": self.job, "last": self.last}
+
+
 class FamilyPages:
     """The family pages of one server; they show the same redacted data as the API."""
 
@@ -186,9 +202,10 @@ class FamilyPages:
 
     def show(self, request: Request, template: str, case: str, part: str, **values: Any) -> Response:
         """A page of a case, with its tabs."""
-        known = plain(self.families.record(request, case))
+        state = self.state_of(request, case)
         tab = next(item for item in TABS if part in dict(item.parts))
-        shared = {"case": known, "tab": tab, "part": part, "tabs": TABS, "owner": known["owner"]}
+        shared: dict[str, Any] = {**state.values(), "owner": state.case["owner"]}
+        shared |= {"tab": tab, "part": part, "tabs": TABS}
         shared["notice"] = {name: request.query_params.get(name, "")[:MAX_ID] for name in ("made", "undone")}
         return self.pages.show(request, template, **shared, base=f"/family/{case}", **values)
 
@@ -197,10 +214,9 @@ class FamilyPages:
         """Whether research can ask a language model."""
         return bool(self.context.workspace.settings.model_url)
 
-    def found_people(self, request: Request, case: str) -> FoundPeople:
-        """The people of a case as found so far, as far as this visitor may see them."""
-        with self.families.open_case(request, case, None) as (found, mode):
-            return found_people(found, mode)
+    def state_of(self, request: Request, case: str) -> FamilyState:
+        job, jobs = self.job_of(case), self.jobs_of(case)
+        return FamilyState(plain(self.families.record(request, case)), job, jobs[0] if jobs and not job else None)
 
     def job_of(self, case: str) -> Job | None:
         """The queued or running job of a case."""

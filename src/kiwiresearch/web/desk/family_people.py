@@ -16,6 +16,7 @@ from kiwiresearch.kin.report import FIELD_LABELS, lifespan
 from kiwiresearch.kin.store import ATTACHMENT_ROLES
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.context import catalogue_for
+from kiwiresearch.web.desk.family_drawing import close_family
 from kiwiresearch.web.desk.family_frame import (
     FamilyPages,
     LinkedEvidence,
@@ -26,10 +27,17 @@ from kiwiresearch.web.desk.family_frame import (
     sexes_in,
     sources_of,
 )
-from kiwiresearch.web.desk.family_tree import close_family
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.desk.place_map import PlaceMap, place_map
-from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
+from kiwiresearch.web.families import (
+    CaseId,
+    MergeDecision,
+    MergeId,
+    Person,
+    decide_on_pair,
+    undo_merge,
+    visible_person,
+)
 from kiwiresearch.web.family_edits import attachments_of
 from kiwiresearch.web.guard import allow
 
@@ -234,37 +242,16 @@ def _compared_members(tree: Tree, members: tuple[NamedPerson, ...]) -> tuple[Com
 
 
 def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
-    @routes.post("/family/{case}/merges/{merge}/accept")
-    @allow("researcher", "case")
-    def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.proposed_merges, review.accept_merge, why)
-
-    @routes.post("/family/{case}/merges/{merge}/reject")
-    @allow("researcher", "case")
-    def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.proposed_merges, review.reject_merge, why)
-
-    @routes.post("/family/{case}/merges/{merge}/take-back")
-    @allow("researcher", "case")
-    def take_back(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
-
     @routes.post("/family/{case}/merges/{merge}/undo")
     @allow("researcher", "case")
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
-        pages.families.access.require_owner(request)
-        with pages.families.cases.editing(case) as found:
-            require_known(merge, [cluster.id for cluster in found.store.merges.all()])
-            review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
+        undo_merge(pages.families, request, case, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
 
-
-def _decide(
-    pages: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
-) -> Response:
-    """Apply a decision about a pair, which must be among the given ones. Only the owner may."""
-    pages.families.access.require_owner(request)
-    with pages.families.cases.editing(case) as found:
-        require_known(merge, [item.id for item in among(found)])
-        decide(found, merge, why.strip())
-    return redirect(f"/family/{case}/merges")
+    @routes.post("/family/{case}/merges/{merge}/{decision}")
+    @allow("researcher", "case")
+    def decide(
+        request: Request, case: CaseId, merge: MergeId, decision: MergeDecision, why: OptionalWhy = ""
+    ) -> Response:
+        decide_on_pair(pages.families, request, case, decision, merge, why.strip())
+        return redirect(f"/family/{case}/merges")

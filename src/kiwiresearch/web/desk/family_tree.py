@@ -1,14 +1,12 @@
-"""The family tree in several shapes, as a list, and on paper."""
+"""The pages of a family tree: in several shapes, as a list, on paper, and while research goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, get_args
-from urllib.parse import quote as percent
-from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
@@ -18,16 +16,13 @@ from kiwiresearch.export import has_browser, page_in_pdf
 from kiwiresearch.kin import KinshipFinder, PersonId, Tree
 from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
 from kiwiresearch.kin.report import (
-    BOX_WIDTH,
     USUAL_GENERATIONS,
     Couples,
     Drawing,
     Layout,
     Orientation,
     Paper,
-    Photo,
     Shape,
-    close_family_layout,
     path_layout,
     people_drawn,
     picture,
@@ -35,15 +30,22 @@ from kiwiresearch.kin.report import (
     shape_layout,
     svg_file,
 )
-from kiwiresearch.kin.store import Attachment
-from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.context import catalogue_for
-from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
-from kiwiresearch.web.desk.portraits import Portraits, attached_photos, embedded_photo
-from kiwiresearch.web.desk.translations import person_name, said
+from kiwiresearch.web.desk.family_drawing import (
+    drawing_in,
+    first_person,
+    live_address,
+    person_address,
+    portraits,
+    shape_drawing,
+    tree_view,
+)
+from kiwiresearch.web.desk.family_frame import FamilyPages, person_options
+from kiwiresearch.web.desk.translations import person_name
 from kiwiresearch.web.families import CaseId, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS, SVG_HEADERS
 from kiwiresearch.web.guard import Privacy, allow
+from kiwiresearch.web.replies import Json
 from kiwiresearch.web.runs import REPORT_POLICY
 
 MAX_ROWS = 1_000
@@ -57,16 +59,6 @@ LISTS: Mapping[Shape, tuple[str, ...]] = {
 
 Root = Annotated[str, Query(max_length=100)]
 Generations = Annotated[int | None, Query(ge=0, le=MAX_GENERATIONS)]
-NO_PHOTOS: Mapping[PersonId, Photo] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class TreeView:
-    """A drawn family: the picture, how many people are in it apart from the first, and how many did not fit."""
-
-    svg: Markup
-    people: int
-    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,72 +70,10 @@ class ListedLine:
     left_out: int
 
 
-def drawing_in(words: Catalogue, title: str, description: str, photos: Mapping[PersonId, Photo]) -> Drawing:
-    """How a family is drawn in the language of a reader, without links."""
-    return Drawing(
-        title,
-        f"{description} {words('family.tree.legend')}",
-        say=lambda text: said(text, words),
-        note=lambda note: words.named("family.note", note),
-        unnamed=words("family.unnamed"),
-        photos=photos,
-    )
-
-
-def shape_drawing(
-    shape: Shape,
-    layout: Layout,
-    tree: Tree,
-    root: PersonId,
-    words: Catalogue,
-    photos: Mapping[PersonId, Photo] = NO_PHOTOS,
-) -> Drawing:
-    """How a family tree is drawn, with its title and a description of its shape."""
-    title = words(f"family.tree.title_{shape}", name=person_name(words, tree.persons[root].name))
-    return drawing_in(words, title, words(f"family.tree.in_{shape}", n=people_drawn(layout)), photos)
-
-
-def tree_address(base: str, root: PersonId, shape: Shape, generations: int) -> str:
-    """Where a person's tree is."""
-    return f"{base}/tree?{urlencode({'root': root, 'of': shape, 'generations': generations})}"
-
-
-def person_address(base: str, person: PersonId) -> str:
-    return f"{base}/people/{percent(person)}"
-
-
-@dataclass(frozen=True, slots=True)
-class CloseFamily:
-    """The picture of a person's parents, partners and children; a wide one is not shrunk to the space for it."""
-
-    svg: Markup
-    is_wide: bool
-
-
-MAX_SHRUNK = 3.5 * BOX_WIDTH
-
-
-def close_family(
-    pages: FamilyPages, request: Request, case: CachedCase, mode: PrivacyMode, person: PersonId
-) -> CloseFamily | None:
-    """The parents, partners and children of a person as a small picture; None if there are none."""
-    words, tree = catalogue_for(request), case.tree(mode)
-    base = f"/family/{request.path_params['case']}"
-    layout = close_family_layout(case.derived(Couples, mode), person)
-    if len(layout.boxes) < 2:
-        return None
-    photos = portraits(pages, request, case, mode, layout).of(tree, [box.person for box in layout.boxes])
-    how = replace(
-        shape_drawing("hourglass", layout, tree, person, words, photos),
-        person_address=lambda other: person_address(base, other),
-        more_address=lambda other: tree_address(base, other, "hourglass", USUAL_GENERATIONS["hourglass"]),
-    )
-    return CloseFamily(Markup(picture(layout, tree, how)), layout.width > MAX_SHRUNK)  # noqa: S704
-
-
 def add_tree_pages(routes: APIRouter, pages: FamilyPages) -> None:
     _add_relation(routes, pages)
     _add_page(routes, pages)
+    _add_live(routes, pages)
     _add_paper(routes, pages)
 
 
@@ -174,24 +104,12 @@ def _add_page(routes: APIRouter, pages: FamilyPages) -> None:
     def tree(
         request: Request, case: CaseId, root: Root = "", of: Shape = "hourglass", generations: Generations = None
     ) -> Response:
-        words, base = catalogue_for(request), f"/family/{case}"
         many = USUAL_GENERATIONS[of] if generations is None else generations
         with pages.families.open_case(request, case, None) as (found, mode):
-            whole, couples = found.tree(mode), found.derived(Couples, mode)
-            chosen = visible_person(whole, root) if root else next(iter(person_ids_by_distance(found, mode)), "")
+            chosen = visible_person(found.tree(mode), root) if root else first_person(found, mode)
             people = person_options(found, mode, chosen)
-            layout = shape_layout(of, couples, chosen, many) if chosen else None
-            faces = portraits(pages, request, found, mode, layout)
-            lines = [_line(couples, chosen, line, many) for line in LISTS[of]] if chosen else []
-        view = None
-        if layout:
-            photos = faces.of(whole, [box.person for box in layout.boxes if not box.wedge])
-            how = replace(
-                shape_drawing(of, layout, whole, chosen, words, photos),
-                person_address=lambda person: person_address(base, person),
-                more_address=lambda person: tree_address(base, person, of, many),
-            )
-            view = TreeView(Markup(picture(layout, whole, how)), people_drawn(layout), layout.left_out)  # noqa: S704
+            view = tree_view(pages, request, found, mode, chosen, of, many) if chosen else None
+            lines = [_line(found.derived(Couples, mode), chosen, line, many) for line in LISTS[of]] if chosen else []
         return pages.show(
             request,
             "family_tree.html",
@@ -204,6 +122,7 @@ def _add_page(routes: APIRouter, pages: FamilyPages) -> None:
             most_generations=MAX_GENERATIONS,
             people=people,
             view=view,
+            live=live_address(pages, case, chosen, of, many),
             lines=lines,
             modes=shown_modes(pages, request),
             can_print=has_browser(pages.context.workspace.settings.browser),
@@ -216,27 +135,18 @@ def _line(couples: Couples, root: PersonId, of: str, generations: int) -> Listed
     return ListedLine(of, tuple(kept[:MAX_ROWS]), len(kept[MAX_ROWS:]))
 
 
-def portraits(
-    pages: FamilyPages,
-    request: Request,
-    case: CachedCase,
-    mode: PrivacyMode,
-    layout: Layout | None,
-    *,
-    for_file: bool = False,
-) -> Portraits:
-    """The pictures of people, described in the language of a reader."""
-    words, base = catalogue_for(request), f"/family/{request.path_params['case']}"
-
-    def describe(name: str) -> str:
-        return words("family.tree.photo", name=person_name(words, name))
-
-    def address(item: Attachment) -> str:
-        return embedded_photo(case, item) if for_file else f"{base}/attachments/{percent(item.id)}"
-
-    drawn = {box.person for box in layout.boxes} if layout else set[PersonId]()
-    attached = attached_photos(case, mode, drawn, address, describe)
-    return Portraits(pages.context, pages.pages.pictures, describe, attached)
+def _add_live(routes: APIRouter, pages: FamilyPages) -> None:
+    @routes.get("/family/{case}/tree/live")
+    def live(
+        request: Request, case: CaseId, root: Root, of: Shape = "hourglass", generations: Generations = None
+    ) -> Response:
+        """The tree as found so far, for the script of the page that shows it."""
+        job = pages.job_of(case)  # before the tree, so that nothing found at the end is missed
+        with pages.families.open_case(request, case, None) as (found, mode):
+            view = tree_view(pages, request, found, mode, shown_id(found, mode, root), of, generations)
+        state = pages.pages.render(request, "family_state.html", **pages.state_of(request, case).values())
+        news = {"is_open": job is not None, "drawing": view.svg if view else "", "state": state}
+        return Json(news, headers={"Cache-Control": "no-store"})
 
 
 def shown_modes(pages: FamilyPages, request: Request) -> tuple[PrivacyMode, ...]:
@@ -245,77 +155,74 @@ def shown_modes(pages: FamilyPages, request: Request) -> tuple[PrivacyMode, ...]
     return PRIVACY_MODES if may_see else PRIVACY_MODES[PRIVACY_MODES.index("public") :]
 
 
+@dataclass(frozen=True, slots=True)
+class PaperWish:
+    """The tree that somebody wants as a file."""
+
+    case: str
+    root: PersonId
+    of: Shape
+    generations: int
+    privacy: PrivacyMode | None
+    paper: Paper
+    orientation: Orientation
+
+
+def _wish(
+    case: CaseId,
+    root: Root,
+    of: Shape = "hourglass",
+    generations: Generations = None,
+    privacy: Privacy = "public",
+    paper: Paper = "a4",
+    orientation: Orientation = "landscape",
+) -> PaperWish:
+    many = USUAL_GENERATIONS[of] if generations is None else generations
+    return PaperWish(case, root, of, many, privacy, paper, orientation)
+
+
+Wish = Annotated[PaperWish, Depends(_wish)]
+
+
 def _add_paper(routes: APIRouter, pages: FamilyPages) -> None:
-    def drawn(
-        request: Request, case: str, root: str, of: Shape, generations: int | None, privacy: PrivacyMode | None
-    ) -> tuple[Layout, Tree, Drawing]:
-        words, many = catalogue_for(request), USUAL_GENERATIONS[of] if generations is None else generations
-        with pages.families.open_case(request, case, None) as (found, mode):
-            visible_person(found.tree(mode), root)
-        with pages.families.open_case(request, case, privacy) as (found, mode):
-            tree, person = found.tree(mode), shown_id(found, mode, root)
-            layout = shape_layout(of, found.derived(Couples, mode), person, many)
-            faces = portraits(pages, request, found, mode, layout, for_file=True)
-        if layout is None:
-            raise NothingFound("This person has no known relatives.", remedy="Choose another person.")
-        photos = faces.embedded(tree, [box.person for box in layout.boxes if not box.wedge])
-        return layout, tree, shape_drawing(of, layout, tree, person, words, photos)
-
-    def printed(
-        request: Request,
-        drawing: tuple[Layout, Tree, Drawing],
-        paper: Paper,
-        orientation: Orientation,
-    ) -> str:
-        words, (layout, tree, how) = catalogue_for(request), drawing
-        sheet = lambda n, all_: words("family.tree.sheet", n=n, all=all_)  # noqa: E731
-        return print_page(layout, tree, how, paper, orientation, language=words.language, sheet_words=sheet)
-
     @routes.get("/family/{case}/tree.svg")
     @allow("reader", "export")
-    def tree_svg(
-        request: Request,
-        case: CaseId,
-        root: Root,
-        of: Shape = "hourglass",
-        generations: Generations = None,
-        privacy: Privacy = "public",
-    ) -> Response:
-        layout, tree, how = drawn(request, case, root, of, generations, privacy)
+    def tree_svg(request: Request, wish: Wish) -> Response:
+        layout, tree, how = _drawn(pages, request, wish)
         headers = SVG_HEADERS | _attachment("family-tree.svg")
         return Response(svg_file(picture(layout, tree, how)), headers=headers, media_type="image/svg+xml")
 
     @routes.get("/family/{case}/tree.html")
     @allow("reader", "export")
-    def tree_sheets(
-        request: Request,
-        case: CaseId,
-        root: Root,
-        of: Shape = "hourglass",
-        generations: Generations = None,
-        privacy: Privacy = "public",
-        paper: Paper = "a4",
-        orientation: Orientation = "landscape",
-    ) -> Response:
-        page = printed(request, drawn(request, case, root, of, generations, privacy), paper, orientation)
+    def tree_sheets(request: Request, wish: Wish) -> Response:
+        page = _printed(pages, request, wish)
         return Response(page, headers={"Content-Security-Policy": REPORT_POLICY}, media_type="text/html")
 
     @routes.get("/family/{case}/tree.pdf")
     @allow("reader", "export")
-    def tree_pdf(
-        request: Request,
-        case: CaseId,
-        root: Root,
-        of: Shape = "hourglass",
-        generations: Generations = None,
-        privacy: Privacy = "public",
-        paper: Paper = "a4",
-        orientation: Orientation = "landscape",
-    ) -> Response:
-        page = printed(request, drawn(request, case, root, of, generations, privacy), paper, orientation)
-        program = pages.context.workspace.settings.browser
+    def tree_pdf(request: Request, wish: Wish) -> Response:
+        page, program = _printed(pages, request, wish), pages.context.workspace.settings.browser
         content = page_in_pdf(page, program, instead="The sheets can be printed from the page that shows them.")
         return Response(content, headers=_attachment("family-tree.pdf"), media_type="application/pdf")
+
+
+def _drawn(pages: FamilyPages, request: Request, wish: PaperWish) -> tuple[Layout, Tree, Drawing]:
+    with pages.families.open_case(request, wish.case, None) as (found, mode):
+        visible_person(found.tree(mode), wish.root)
+    with pages.families.open_case(request, wish.case, wish.privacy) as (found, mode):
+        tree, person = found.tree(mode), shown_id(found, mode, wish.root)
+        layout = shape_layout(wish.of, found.derived(Couples, mode), person, wish.generations)
+        faces = portraits(pages, request, found, mode, layout, for_file=True)
+    if layout is None:
+        raise NothingFound("This person has no known relatives.", remedy="Choose another person.")
+    photos = faces.embedded(tree, [box.person for box in layout.boxes if not box.wedge])
+    return layout, tree, shape_drawing(wish.of, layout, tree, person, catalogue_for(request), photos)
+
+
+def _printed(pages: FamilyPages, request: Request, wish: PaperWish) -> str:
+    words, (layout, tree, how) = catalogue_for(request), _drawn(pages, request, wish)
+    sheet = lambda n, all_: words("family.tree.sheet", n=n, all=all_)  # noqa: E731
+    return print_page(layout, tree, how, wish.paper, wish.orientation, language=words.language, sheet_words=sheet)
 
 
 def shown_id(found: CachedCase, mode: PrivacyMode, person: PersonId) -> PersonId:

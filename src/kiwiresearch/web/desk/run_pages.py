@@ -50,8 +50,8 @@ PARTS = (
 )  # fmt: skip
 """The parts in reading order, as keys of the catalogue."""
 
-OPTIONAL_PARTS = frozenset({"body", "timeline", "actors"})
-"""Parts that are omitted if they are empty; the others say that nothing was found."""
+REQUIRED_PARTS = frozenset({"summary", "bibliography"})
+"""Parts that say that nothing was found if they are empty; the others are left out."""
 
 GAP_ORDER = tuple(GAP_HEADINGS)
 
@@ -109,7 +109,12 @@ class BriefView:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        return tuple(name for name in PARTS if name not in OPTIONAL_PARTS or getattr(self.brief, name))
+        return tuple(name for name in PARTS if name in REQUIRED_PARTS or getattr(self.brief, name))
+
+    @property
+    def empty_parts(self) -> tuple[str, ...]:
+        """The parts for which nothing was found."""
+        return tuple(name for name in PARTS if name not in self.parts)
 
     @property
     def main_language(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from kiwiresearch.kin.report.labels import display_name
@@ -13,7 +14,7 @@ from kiwiresearch.kin.report.shapes.fan import fan_layout
 from kiwiresearch.kin.report.shapes.hourglass import hourglass_layout
 from kiwiresearch.kin.report.shapes.layout import Layout
 from kiwiresearch.kin.report.shapes.svg import Drawing, picture
-from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.text import count_of
 
 Shape = Literal["hourglass", "ancestors", "descendants", "fan"]
@@ -51,6 +52,15 @@ def people_drawn(layout: Layout) -> int:
     return len({box.person for box in layout.boxes}) - 1
 
 
+def english_drawing(shape: Shape, layout: Layout, tree: Tree, root: PersonId) -> Drawing:
+    """How a family tree is drawn in English, without links."""
+    whose = display_name(tree, root)
+    description = f"{count_of(people_drawn(layout), 'relative')} of {whose}, {DESCRIPTIONS[shape]} {LEGEND}"
+    if layout.left_out:
+        description += f" {count_of(layout.left_out, 'known relative')} did not fit."
+    return Drawing(TITLES[shape].format(name=whose), description)
+
+
 def shape_picture(
     shape: Shape,
     couples: Couples,
@@ -64,15 +74,10 @@ def shape_picture(
     layout = shape_layout(shape, couples, root, generations)
     if layout is None:
         return ""
-    whose = display_name(couples.tree, root)
-    description = f"{count_of(people_drawn(layout), 'relative')} of {whose}, {DESCRIPTIONS[shape]} {LEGEND}"
-    if layout.left_out:
-        description += f" {count_of(layout.left_out, 'known relative')} did not fit."
     places = anchors or {}
-    how = Drawing(
-        TITLES[shape].format(name=whose),
-        description,
-        name,
+    how = replace(
+        english_drawing(shape, layout, couples.tree, root),
+        name=name,
         person_address=lambda person: f"#{places[person]}" if person in places else "",
     )
     return picture(layout, couples.tree, how)

@@ -1,10 +1,11 @@
 // Zooms and moves drawings that the server made: by mouse, touch, keyboard and buttons. Only the viewBox changes.
-// Without a script, a drawing scrolls.
+// Without a script, a drawing scrolls. The drawing of a family grows while its research goes on.
 
 const MAX_SCALE = 5;
 const LEGIBLE = 0.7;
 const STEP = 1.3;
 const MOVE = 60; // pixels that an arrow key moves
+const LIVE_MS = 3000;
 const MIN_DRAG = 5; // pixels; less is a click
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const paper = matchMedia("print");
@@ -13,24 +14,54 @@ const percent = new Intl.NumberFormat(document.documentElement.lang, { style: "p
 class Drawing {
   constructor(frame) {
     this.view = frame.querySelector(".drawing-view");
-    this.svg = this.view.querySelector("svg");
     this.level = frame.querySelector("output");
+    this.measure();
+    frame.classList.add("is-live");
+    this.begin();
+    this.listen(frame);
+  }
+
+  measure() {
+    this.svg = this.view.querySelector("svg");
     this.whole = this.svg.getAttribute("viewBox");
     [, , this.width, this.height] = this.whole.split(" ").map(Number);
+    this.view.style.height = `${Math.ceil(this.height) + this.view.offsetHeight - this.view.clientHeight}px`; // the style sheet limits it
+    this.view.scrollTo(0, 0);
+  }
+
+  begin() {
+    this.hasMoved = false;
     this.scale = 1;
     this.x = 0;
     this.y = 0;
-    this.view.style.height = `${Math.ceil(this.height) + this.view.offsetHeight - this.view.clientHeight}px`; // the style sheet limits it
-    this.view.scrollTo(0, 0);
-    frame.classList.add("is-live");
-    const start = this.svg.querySelector(".root");
+    const start = this.start;
     if (start) {
       // A tree is shown whole where its names can still be read.
       this.scale = Math.min(1, Math.max(this.smallest, this.room.width / this.width, LEGIBLE));
       this.centre(start);
     }
     this.draw();
-    this.listen(frame);
+  }
+
+  get start() {
+    return this.svg.querySelector(".root");
+  }
+
+  /** Shows a newer drawing. Whoever has zoomed or moved keeps the zoom, and the first person stays in place. */
+  replace(markup) {
+    const before = this.start?.getBBox();
+    const focused = this.view.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    this.view.innerHTML = markup;
+    this.measure();
+    const after = this.start?.getBBox();
+    if (this.hasMoved && before && after) {
+      this.x += after.x - before.x;
+      this.y += after.y - before.y;
+      this.draw();
+    } else {
+      this.begin();
+    }
+    if (focused) [...this.svg.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
   }
 
   get room() {
@@ -68,6 +99,7 @@ class Drawing {
   /** Zooms around a point of the view, in pixels; by default its centre. */
   zoom(factor, at = { x: this.room.width / 2, y: this.room.height / 2 }) {
     const before = this.scale;
+    this.hasMoved = true;
     this.scale = Math.min(Math.max(before * factor, this.smallest), MAX_SCALE);
     this.x += at.x / before - at.x / this.scale;
     this.y += at.y / before - at.y / this.scale;
@@ -75,6 +107,7 @@ class Drawing {
   }
 
   move(across, down) {
+    this.hasMoved = true;
     this.x += across / this.scale;
     this.y += down / this.scale;
     return this.draw();
@@ -172,8 +205,39 @@ class Drawing {
   }
 }
 
+/** Asks for the drawing of a family again and again while its research goes on, and says when it has ended. */
+function follow(frame, drawing) {
+  const view = frame.querySelector(".drawing-view");
+  let shown = "";
+  const update = async () => {
+    const reply = await fetch(frame.dataset.live, { headers: { Accept: "application/json" } });
+    if (!reply.ok) return true;
+    const news = await reply.json();
+    if (news.drawing && news.drawing !== shown) {
+      if (drawing) drawing.replace(news.drawing);
+      else {
+        view.innerHTML = news.drawing;
+        drawing = new Drawing(frame);
+      }
+      shown = news.drawing;
+    }
+    document.querySelector("[data-live-state]").innerHTML = news.state;
+    if (!news.is_open && !drawing?.hasMoved) location.reload(); // the rest of the page has changed, too
+    return news.is_open;
+  };
+  const again = async () => {
+    // A page in the background waits; a server that does not answer is asked again.
+    const goesOn = document.hidden || (await update().catch(() => true));
+    if (goesOn) setTimeout(again, LIVE_MS);
+  };
+  setTimeout(again, LIVE_MS);
+}
+
 export function makeDrawings(within) {
-  for (const frame of within.querySelectorAll(".drawing")) if (frame.querySelector("svg")) new Drawing(frame);
+  for (const frame of within.querySelectorAll(".drawing")) {
+    const drawing = frame.querySelector("svg") ? new Drawing(frame) : undefined;
+    if (frame.dataset.live) follow(frame, drawing);
+  }
 }
 
 makeDrawings(document);
