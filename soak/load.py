@@ -26,7 +26,7 @@ MAX_WAITING = 6
 PAUSE_S = 2.0
 TIMEOUT_S = 120.0
 REFUSED = (409, 429, 503)
-"""What a busy server may answer."""
+"""What a server may answer that is busy, or has just ended what somebody wants to cancel."""
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ def read(client: httpx2.Client, chance: random.Random) -> None:
 
 def research(client: httpx2.Client, chance: random.Random) -> None:
     """Request research; one job in four is cancelled, and half of these are continued."""
-    jobs = _json(client.get("/api/jobs"))
+    jobs = _json(client.get("/api/research"))
     if jobs is None or sum(job["state"] in ("queued", "running") for job in jobs["jobs"]) >= MAX_WAITING:
         return
     job = _json(client.post("/api/research", json={"topic": chance.choice(TOPICS), "max_pages": chance.randint(3, 12)}))
@@ -120,7 +120,7 @@ def keep_family(client: httpx2.Client, chance: random.Random) -> None:
 
 def _check(response: httpx2.Response) -> bool:
     """Whether the server did what was requested; it may be busy, but must not fail."""
-    if response.status_code >= 500 and response.status_code not in REFUSED:
+    if response.status_code >= 400 and response.status_code not in REFUSED:
         raise Fault(f"{response.request.url} answered {response.status_code}: {response.text[:200]}")
     return response.is_success
 
