@@ -240,14 +240,6 @@ def _until_noted(people: UserServer, name: str, rows: int) -> None:
         time.sleep(0.02)
 
 
-def test_a_link_to_a_page_does_not_use_up_what_its_user_may_ask(people: UserServer) -> None:
-    """The link can be opened until its limit is reached, and its user can go on."""
-    with limited(people, requests_a_minute=3) as client, people.client() as stranger:
-        url = client.get("/api/search?q=sunset&fast=true").json()["hits"][0]["url"]
-        assert [stranger.get(url).status_code for _ in range(4)] == [200, 200, 200, 429]
-        assert client.get(SEARCH).status_code == 200
-
-
 def test_a_new_user_is_not_the_old_one_of_that_name(people: UserServer) -> None:
     """Questions and batches of somebody who was removed are not for who comes next under that name."""
     with limited(people, name="lola") as client:

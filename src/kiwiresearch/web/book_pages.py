@@ -118,10 +118,11 @@ FRAME_ESCAPE = " allow-popups allow-popups-to-escape-sandbox allow-top-navigatio
 def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
     """The Content-Security-Policy of books' pages: they may be read, and do nothing else.
 
-    The sandbox takes them out of our origin, so that nothing in them can use the server in the user's name;
-    'self' still means the server's address, from which their pictures and styles come.
+    Without scripts they keep our origin, so that browsers send the cookie for their pictures and styles, and no
+    other site can load these. A page that runs scripts is taken out of our origin, so that nothing in it can use the
+    server in the user's name; 'self' still means the server's address.
     """
-    plain = f"sandbox allow-downloads{FRAME_ESCAPE if is_framed else ''}"
+    plain = f"sandbox allow-downloads allow-same-origin{FRAME_ESCAPE if is_framed else ''}"
     sandbox = "sandbox allow-scripts" if scripts else plain
     run = "script-src 'self' 'unsafe-inline'; " if scripts else ""
     return (
@@ -132,7 +133,8 @@ def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
 
 def book_headers(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
     """The headers of every reply with content of a book."""
-    return {
+    # A browser looks up the names in links ahead, which would let a script send words to the owner of a name.
+    return ({"X-DNS-Prefetch-Control": "off"} if scripts else {}) | {
         "Content-Security-Policy": book_policy(scripts=scripts, is_framed=is_framed),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
@@ -155,17 +157,15 @@ def file_response(
     """A file of a book, or the requested range of it."""
     kind = type_of(item)
     headers = book_headers(scripts=scripts) | {
-        # A sandboxed page has no origin, so to a browser even the files of its own book are cross-origin.
-        "Cross-Origin-Resource-Policy": "cross-origin",
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, max-age=86400",
         "ETag": etag(item, scripts=scripts),
         "Content-Type": f"{kind}; charset=utf-8" if kind.startswith("text/") and _is_utf8(content) else kind,
     }
-    if kind.startswith(FONTS):
-        headers["Access-Control-Allow-Origin"] = (
-            "null"  # fonts are always fetched with CORS, and the origin of a sandboxed page is null
-        )
+    if scripts:  # to the browser, files of a page without an origin are cross-origin; the key lets nobody else in
+        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        if kind.startswith(FONTS):  # which are always fetched with CORS
+            headers["Access-Control-Allow-Origin"] = "null"
     if not kind.startswith((*INLINE_TYPES, *FONTS)) and kind not in INLINE_APPLICATION_TYPES:
         headers["Content-Disposition"] = "attachment"
     size = content.size

@@ -160,13 +160,13 @@ def router(context: ServerContext) -> APIRouter:
         ref = opened.item.ref
         if opened.redirect is not None or named != opened.book.id or path != ref.path:
             return _moved(request, root, opened.redirect or Target(ref.path))
-        scripts = context.workspace.settings.serve.scripts
+        runs_scripts = bool(key) and context.workspace.settings.serve.scripts
         if opened.entry is not None:
-            is_framed = book != named or request.headers.get("sec-fetch-dest") in FRAMES
-            view = DisplayOptions(root, spans, is_framed=is_framed, scripts=scripts)
+            in_frame = request.headers.get("sec-fetch-dest") in FRAMES
+            view = DisplayOptions(root, spans, is_framed=in_frame or book != named, scripts=runs_scripts and in_frame)
             page = _RenderedPage(opened.book, opened.entry, base, catalogue_for(request))
             return page.response(view, quote, with_claims=claims)
-        return _file(context, opened, request, root, scripts=scripts)
+        return _file(context, opened, request, root, scripts=runs_scripts)
 
     return routes
 

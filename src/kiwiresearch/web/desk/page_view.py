@@ -9,6 +9,7 @@ from urllib.parse import quote as percent
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+from starlette.requests import Request
 
 from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType, has_claim_tables
 from kiwiresearch.kin import has_family_words
@@ -28,6 +29,7 @@ from kiwiresearch.text import fold
 from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard import ReadingKeys
 from kiwiresearch.zim import Book, EntryRef
 
 CLAIMS_PER_PAGE = 60
@@ -263,10 +265,18 @@ def original_address(context: ServerContext, page: PageDoc, query: PageQuery) ->
     return local_address(context.page_url(page.ref)) + (f"?{marks[1:]}#mark" if marks else "")
 
 
-def frame_address(context: ServerContext, ref: EntryRef, query: PageQuery) -> str:
-    """The address of a page with its own look for a frame of ours."""
+def frame_address(context: ServerContext, request: Request, ref: EntryRef, query: PageQuery) -> str:
+    """The address of a page with its own look for a frame of ours, in which it may run its scripts.
+
+    The key in it is only for browsers that say what a request is for: with others, nobody could tell our frame from
+    a window, which scripts could lead anywhere.
+    """
     marks = "&".join(f"mark={mark}" for mark in query.marks)
-    return framed_address(local_address(context.page_url(ref))) + (f"?{marks}#mark" if marks else "")
+    address = f"/read/{ref.book}/{percent(ref.path, errors='replace')}" + (f"?{marks}#mark" if marks else "")
+    if not context.workspace.settings.serve.scripts or "sec-fetch-dest" not in request.headers:
+        return framed_address(address)
+    keys: ReadingKeys = request.app.state.reading_keys
+    return address.replace(ref.book, f"{ref.book}~{keys.key_for(ref.book, request)}", 1)
 
 
 def section_place(page: PageDoc, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from kiwiresearch.web.guard.identity import (
     set_sign_in_cookie,
 )
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, RateLimit, RequestTimeLimit, Shutdown, client_of
+from kiwiresearch.web.guard.reading_keys import ReadingKeyCheck, ReadingKeys
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
@@ -139,6 +141,9 @@ def _names(settings: ServeSettings) -> tuple[str, ...]:
 def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts: Accounts = NO_ACCOUNTS) -> None:
     """Put all checks around an app. The last one added is the outermost: it sees a request first."""
     token = ServerToken(settings.token) if settings.token else None
+    secret = accounts.authenticator or token
+    keys = ReadingKeys(secret.reading_secret if secret else secrets.token_bytes(), utc_now)
+    app.state.reading_keys = keys
     if accounts.audit_log is not None:
         app.add_middleware(AuditRecorder, audit_log=accounts.audit_log)
     app.add_middleware(BodyCheck, max_bytes=settings.max_body_kb * 1024)
@@ -152,6 +157,7 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
     if accounts.authenticator is None:
         app.add_middleware(RateLimit, buckets=buckets, token=token)
     app.add_middleware(OriginCheck)
+    app.add_middleware(ReadingKeyCheck, keys=keys)
     app.add_middleware(RequestAddress)
     app.add_middleware(PathCheck)
     app.add_middleware(HostCheck, bound=settings.host, named=_names(settings))
