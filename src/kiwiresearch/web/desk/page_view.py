@@ -265,18 +265,25 @@ def original_address(context: ServerContext, page: PageDoc, query: PageQuery) ->
     return local_address(context.page_url(page.ref)) + (f"?{marks[1:]}#mark" if marks else "")
 
 
-def frame_address(context: ServerContext, request: Request, ref: EntryRef, query: PageQuery) -> str:
-    """The address of a page with its own look for a frame of ours, in which it may run its scripts.
+def frame_address(context: ServerContext, ref: EntryRef, query: PageQuery) -> str:
+    """The address of a page with its own look for a frame of ours."""
+    marks = "&".join(f"mark={mark}" for mark in query.marks)
+    return framed_address(local_address(context.page_url(ref))) + (f"?{marks}#mark" if marks else "")
+
+
+def original_frame_address(context: ServerContext, request: Request, ref: EntryRef, query: PageQuery) -> str:
+    """The address of a page for the frame of its original layout, in which it may run its scripts.
 
     The key in it is only for browsers that say what a request is for: with others, nobody could tell our frame from
     a window, which scripts could lead anywhere.
     """
-    marks = "&".join(f"mark={mark}" for mark in query.marks)
-    address = f"/read/{ref.book}/{percent(ref.path, errors='replace')}" + (f"?{marks}#mark" if marks else "")
+    address = frame_address(context, ref, query)
     if not context.workspace.settings.serve.scripts or "sec-fetch-dest" not in request.headers:
-        return framed_address(address)
+        return address
     keys: ReadingKeys = request.app.state.reading_keys
-    return address.replace(ref.book, f"{ref.book}~{keys.key_for(ref.book, request)}", 1)
+    return address.replace(
+        framed_address(f"/read/{ref.book}"), f"/read/{ref.book}~{keys.key_for(ref.book, request)}", 1
+    )
 
 
 def section_place(page: PageDoc, name: str) -> str:

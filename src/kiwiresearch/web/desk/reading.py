@@ -26,8 +26,8 @@ from kiwiresearch.web.desk.page_view import (
     ClaimSelection,
     PageQuery,
     PageView,
-    frame_address,
     marked_address,
+    original_frame_address,
     page_view,
     read_target,
     section_place,
@@ -216,7 +216,7 @@ class ReadingPages:
             return self._moved(request, opened)
         read = read_target(opened)
         if is_original:
-            frame = frame_address(self._context, request, ref, query)
+            frame = original_frame_address(self._context, request, ref, query)
             return self._pages.show(request, "page_original.html", page=read.page, frame=frame)
         if not query.marks and (place := section_place(read.page, query.section)):
             return self._moved(request, opened, place)
