@@ -18,7 +18,7 @@ from kiwiresearch.atlas import CONTRADICTIONS, GRAPH, Atlas, PolicyFilter, Recip
 from kiwiresearch.errors import HostAway, KiwiError, without_paths
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import FALLBACK, LANGUAGES, Catalogue, catalogue_in
-from kiwiresearch.system import expand_user
+from kiwiresearch.system import expand_user, stop_if_abandoned
 from kiwiresearch.web.guard import REQUEST_ADDRESS
 from kiwiresearch.web.problems import NoAtlas, Refused
 from kiwiresearch.workspace import (
@@ -230,6 +230,7 @@ class ServerContext:
         On entering, books of other hosts may come and go; inside the block they stay the same.
         """
         with self._finder_lock:
+            stop_if_abandoned()
             self._depth += 1
             try:
                 if self._depth == 1:  # the lock is reentrant: inner uses must not change the books

@@ -23,7 +23,6 @@ from kiwiresearch.page import (
     book_url,
     cleaned_style,
     display_page,
-    read_page,
 )
 from kiwiresearch.web.book_pages import (
     FRAMED_SUFFIX,
@@ -35,7 +34,9 @@ from kiwiresearch.web.book_pages import (
     etag,
     file_response,
     in_memory,
+    large_page_turn,
     open_at,
+    read_in_turn,
     type_of,
 )
 from kiwiresearch.web.context import ServerContext, catalogue_for
@@ -96,11 +97,11 @@ def style_for(content: bytes) -> str:
     return STYLE if OWN_STYLE.search(content) else PLAIN_STYLE + STYLE
 
 
-def banner(book: Book, links: BannerLinks, unmarked: Sequence[str], words: Catalogue) -> str:
-    """The bar at the top of a page, with the words that could not be marked."""
-    notes = "".join(_note(missed, words) for missed in unmarked)
+def banner(book: Book, links: BannerLinks, notes: Sequence[str], words: Catalogue) -> str:
+    """The bar at the top of a page, with notes about it."""
+    said = "".join(f'<span class="kiwi-note">{escape(note)}</span>' for note in notes)
     head = f'<div class="kiwi-bar" lang="{words.language}" dir="ltr">'
-    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, links, words))}{notes}</div>"
+    return f"{WITH_NOTES if said else ''}{head}{' · '.join(_links(book, links, words))}{said}</div>"
 
 
 def _links(book: Book, links: BannerLinks, words: Catalogue) -> Iterator[str]:
@@ -114,9 +115,9 @@ def _links(book: Book, links: BannerLinks, words: Catalogue) -> Iterator[str]:
 
 
 def _note(missed: str, words: Catalogue) -> str:
+    """What is said of words that could not be marked."""
     shown = missed if len(missed) <= MAX_SHOWN else missed[:MAX_SHOWN] + "…"
-    said = words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
-    return f'<span class="kiwi-note">{escape(said)}</span>'
+    return words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
 
 
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -188,13 +189,15 @@ class _RenderedPage:
     words: Catalogue
 
     def response(self, view: DisplayOptions, quote: str, *, with_claims: bool) -> Response:
-        page = read_page(self.entry, language=self.book.language or "eng", lead_only=self.book.lead_only)
+        page = read_in_turn(self.entry, self.book)
         marks, missed = _marks(page, view.marks, quote)
         claims = _claim_extents(page, self.book) if with_claims else ()
         style = style_for(self.entry.content)
-        shown = display_page(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
+        with large_page_turn(self.entry.content):
+            shown = display_page(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
         missed += [page.text[span.start : span.end] for span in shown.unmarked]
-        line = banner(self.book, self._links(view), missed, self.words)
+        notes = [self.words("reading.cut")] * page.is_cut + [_note(words, self.words) for words in missed]
+        line = banner(self.book, self._links(view), notes, self.words)
         body = f"{_with_viewport(shown)}{line}{shown.after}"
         headers = book_headers(scripts=view.scripts, is_framed=view.is_framed) | {"Cache-Control": "no-cache"}
         return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")
