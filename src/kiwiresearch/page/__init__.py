@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kiwiresearch.page.article import Article, ArticleOptions, write_article
     from kiwiresearch.page.article_tags import ANCHOR_PREFIX
     from kiwiresearch.page.coordinates import Coordinates, coordinates_in
-    from kiwiresearch.page.display import CLAIM_ID, DisplayedPage, DisplayOptions, display_page
+    from kiwiresearch.page.display import CLAIM_ID, MARK_ID, DisplayedPage, DisplayOptions, display_page
     from kiwiresearch.page.doc import (
         Block,
         BlockKind,
