@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -11,6 +12,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -160,14 +162,17 @@ def set_sign_in_cookie(answer: Response, request: Request, cookie: str) -> None:
 class TokenCheck(HttpLayer):
     """Lets in requests with the token; others may use only the public paths, such as the sign-in page."""
 
-    def __init__(self, app: ASGIApp, *, token: ServerToken) -> None:
+    def __init__(self, app: ASGIApp, *, token: ServerToken, on_wrong: Callable[[Scope], None] | None = None) -> None:
         super().__init__(app)
         self._token = token
+        self._on_wrong = on_wrong
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         state = scope.setdefault("state", {})
         is_shown = "reading_key" in state or self._token.is_authenticated(scope)
         state["is_stranger"] = not is_shown
+        if not is_shown and self._on_wrong is not None and "authorization" in Headers(scope=scope):
+            await run_in_threadpool(self._on_wrong, scope)
         if is_shown or is_public(scope):
             await self._app(scope, receive, send)
         else:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import PREFIX, ROLES, Store, UserRow
+from kiwiresearch.web.guard.audit import AuditLog, record_wrong_token
 from kiwiresearch.web.guard.identity import (
     CURRENT_VISITOR,
     TOKEN_NEEDED,
@@ -36,6 +37,9 @@ from kiwiresearch.workspace import LimitSettings, user_limits
 
 TRIES_PER_MINUTE = 10
 """How many wrong tokens one address may try in a minute."""
+TRIES_OF_ALL_PER_MINUTE = 100
+"""And all addresses together: a program on this machine may name any address, as a proxy does."""
+ALL_CLIENTS = "all"
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
 # A cookie is the id of a token, password or link, the time of the sign-in in hexadecimal, and a signature of both.
@@ -161,7 +165,7 @@ class UserAuthenticator:
 
     def _count_try(self, client: str) -> None:
         with self._lock:
-            wait_s = self._tries.take(client)
+            wait_s = self._tries.take(client) or self._tries.take(ALL_CLIENTS, TRIES_OF_ALL_PER_MINUTE)
         if wait_s:
             raise LimitReached(
                 "Too many wrong tokens were sent from your address.",
@@ -185,8 +189,11 @@ class UserAuthenticator:
 class UserCheck(HttpLayer):
     """Lets users in, each counted by name; others may use only the public paths, such as the sign-in page."""
 
-    def __init__(self, app: ASGIApp, *, authenticator: UserAuthenticator, buckets: Buckets) -> None:
+    def __init__(
+        self, app: ASGIApp, *, authenticator: UserAuthenticator, buckets: Buckets, audit_log: AuditLog | None
+    ) -> None:
         super().__init__(app)
+        self._audit_log = audit_log
         self._authenticator = authenticator
         self._buckets = buckets
 
@@ -207,7 +214,12 @@ class UserCheck(HttpLayer):
 
     def _find_visitor(self, scope: Scope) -> Visitor | None:
         credential = scope["state"].get("reading_credential")
-        return self._authenticator.by_credential(credential) if credential else self._authenticator.visitor_of(scope)
+        if credential:
+            return self._authenticator.by_credential(credential)
+        known = self._authenticator.visitor_of(scope)
+        if known is None and self._audit_log is not None and "authorization" in Headers(scope=scope):
+            record_wrong_token(self._audit_log, scope)
+        return known
 
     def _wait(self, known: Visitor | None, scope: Scope) -> float:
         if known is None:
