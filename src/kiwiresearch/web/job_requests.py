@@ -272,7 +272,7 @@ def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
     if isinstance(job.request, QuestionsRequest) and job.user != current_visitor().name:
         raise NotAllowed(
             "Only the user who asked these questions can see them and their answers.",
-            remedy="An owner of this server can stop and remove them without seeing them.",
+            remedy="An owner of this server can stop them.",
         )
     if isinstance(job.request, UnreadableRequest):
         require_own(job.user)
