@@ -34,7 +34,7 @@ BROWSER_HEADERS = ("user-agent", "accept-language")
 
 WRONG_KEY = Problem(
     403,
-    "The key is not valid here",
+    "Key not valid",
     "The key in this address is for another browser or another book, or it is too old.",
     "Open the page of the book again.",
 )
