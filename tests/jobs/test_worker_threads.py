@@ -98,7 +98,12 @@ def test_an_idle_worker_asks_nothing(store: Store, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(worker, "RENEW_S", 0.0)
     asked = threading.Event()
     counts = store.jobs.counts
-    monkeypatch.setattr(store.jobs, "counts", lambda *names: asked.set() or counts(*names))
+
+    def watched(*names: str) -> Any:
+        asked.set()
+        return counts(*names)
+
+    monkeypatch.setattr(store.jobs, "counts", watched)
     line = Line()
     working = Worker(store, line.work(inside=False), WorkerLock(tmp_path), Listeners(), max_running=2, grace_s=0.1)
     try:
