@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
+from threading import Event
 
-from kiwiresearch.errors import BadUsage
+from kiwiresearch.errors import BadUsage, Interrupted
 
 if sys.platform == "win32":
     import msvcrt
@@ -21,6 +23,17 @@ else:
 
 PAUSE_S = 0.02
 """How often a waiting process tries to get a lock."""
+
+
+ABANDONED: ContextVar[Event | None] = ContextVar("abandoned", default=None)
+"""Set while somebody waits for a result; the event, when they have stopped waiting."""
+
+
+def stop_if_abandoned() -> None:
+    """End long work for which nobody waits any more."""
+    abandoned = ABANDONED.get()
+    if abandoned is not None and abandoned.is_set():
+        raise Interrupted("Nobody waits for this reply any more.", remedy="Send the request again.")
 
 
 class FileLock:

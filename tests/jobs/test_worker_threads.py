@@ -91,6 +91,46 @@ def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
     return result
 
 
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_an_idle_worker_asks_nothing(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker without jobs leaves the database of its machine alone; a job queued in its process starts at once."""
+    monkeypatch.setattr(worker, "POLL_S", 0.01)
+    monkeypatch.setattr(worker, "RENEW_S", 0.0)
+    asked = threading.Event()
+    counts = store.jobs.counts
+
+    def watched(*names: str) -> Any:
+        asked.set()
+        return counts(*names)
+
+    monkeypatch.setattr(store.jobs, "counts", watched)
+    line = Line()
+    working = Worker(store, line.work(inside=False), WorkerLock(tmp_path), Listeners(), max_running=2, grace_s=0.1)
+    try:
+        asked.clear()
+        assert not asked.wait(0.3), "an idle worker asks the database"
+        store.jobs.add("first", "research", WISH)
+        working.lease_jobs()
+        assert line.has_started.wait(SOON_S)
+    finally:
+        line.end()
+        working.close()
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_a_job_of_another_program_is_found(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that another program or host has queued is found by looking from time to time."""
+    monkeypatch.setattr(worker, "IDLE_POLL_S" if not store.is_server else "SHARED_POLL_S", 0.05)
+    line = Line()
+    working = Worker(store, line.work(inside=False), WorkerLock(tmp_path), Listeners(), max_running=2, grace_s=0.1)
+    try:
+        store.jobs.add("first", "research", WISH)
+        assert line.has_started.wait(SOON_S)
+    finally:
+        line.end()
+        working.close()
+
+
 @pytest.mark.parametrize(("engine", "inside"), [("sqlite", False), ("postgresql", False), ("postgresql", True)])
 def test_a_lease_that_hangs_stops_no_renewal(
     store: Store, renewed: threading.Event, tmp_path: Path, inside: bool

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.claims.claim import ClaimRecord
-from kiwiresearch.page.record import LinkRecord, PageRecord, SectionRecord
+from kiwiresearch.page.record import LinkRecord, SectionRecord
 from kiwiresearch.web import replies
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
@@ -135,7 +135,7 @@ def test_a_page_is_what_the_command_gives(
     client: httpx2.Client, command: Callable[..., Any], room: ServerContext
 ) -> None:
     """A page over HTTP is that of `page --json`, by title or by path, with an address that opens it."""
-    result = command("page", "Hattusa") | {"url": f"{room.public_url}/read/{_book(client)}/Hattusa"}
+    result = command("page", "Hattusa") | {"is_cut": False, "url": f"{room.public_url}/read/{_book(client)}/Hattusa"}
     assert client.get("/api/page", params={"title": "hattusa"}).json() == result
     assert client.get("/api/page", params={"path": "Hattusa"}).json() == result
 
@@ -157,10 +157,10 @@ def test_claims_are_what_the_command_gives(client: httpx2.Client, command: Calla
     """The claims of a page and of a text are those of `claims --json`."""
     of_page = client.get("/api/claims", params={"title": "Ugarit"}).json()
     assert of_page.pop("url").endswith("/Ugarit")
-    assert of_page == command("claims", "Ugarit")
+    assert of_page == command("claims", "Ugarit") | {"is_cut": False}
     of_text = client.post("/api/claims", json={"text": TEXT, "title": "Hattusa"}).json()
     assert of_text.pop("url") == ""
-    assert of_text == command("claims", "--text", "-", "--title", "Hattusa", given=TEXT)
+    assert of_text == command("claims", "--text", "-", "--title", "Hattusa", given=TEXT) | {"is_cut": False}
     assert of_text["claims"]
 
 
@@ -186,7 +186,7 @@ def test_titles_are_completed(client: httpx2.Client) -> None:
         ("/api/search?q=mercury", replies.SearchReply, {"hits": replies.HitReply, "senses": replies.SenseReply}),
         ("/api/suggest?q=sun", replies.SuggestReply, {"suggestions": replies.SuggestionReply}),
         ("/api/books", replies.BooksReply, {"books": BookRecord}),
-        ("/api/page?title=Hattusa", PageRecord, {"sections": SectionRecord, "links": LinkRecord}),
+        ("/api/page?title=Hattusa", replies.PageReply, {"sections": SectionRecord, "links": LinkRecord}),
         ("/api/claims?title=Ugarit", replies.ClaimsReply, {"claims": ClaimRecord}),
     ],
 )

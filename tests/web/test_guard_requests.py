@@ -130,7 +130,9 @@ LINKED = ("Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
         ("GET", "/", [CROSS, "Sec-Fetch-Mode: cors", "Sec-Fetch-Dest: empty"], 403),
         ("GET", "/", [CROSS, *LINKED, "Sec-Fetch-Mode: cors"], 403),
         ("GET", "/api/health", [CROSS, *LINKED], 403),
-        ("GET", "/read/sample/nowhere", [CROSS, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"], 404),
+        ("GET", "/read/sample/nowhere", [CROSS, "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"], 403),
+        ("GET", "/read/sample/nowhere", [CROSS, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"], 403),
+        ("GET", "/read/sample/nowhere", [CROSS, *LINKED], 404),
     ],
 )
 def test_other_sites_may_link_to_pages_and_nothing_else(

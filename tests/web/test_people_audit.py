@@ -13,15 +13,17 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
-from tests.web.guarded_server import guarded
+from tests.web.guarded_server import TOKEN, guarded
 from tests.web.server_with_users import UserServer, user_server
-from tests.web.servers import NO_RATE_LIMIT, http_client, server_context, stream_events
+from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context, stream_events
 
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.store.audit import AuditRow
+from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.audit import AuditLog, record_policy
 from kiwiresearch.web.guard.setup import open_accounts
+from kiwiresearch.web.guard.users import TRIES_OF_ALL_PER_MINUTE
 from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim.policy import Policy
@@ -307,6 +309,45 @@ def test_wrong_tokens_do_not_fill_the_audit(tmp_path: Path) -> None:
         with people.browser("rita"):
             row_after(people, 0, "login", "rita")
         assert len(people.store.audit.rows(action="login")) == tried + 1
+
+
+def test_wrong_tokens_of_programs_are_noted(tmp_path: Path) -> None:
+    """A program with a wrong token is noted, as often as it may try; not what it asked, and not who sends no token."""
+    with user_server(tmp_path, **NO_RATE_LIMIT) as people, people.client() as client:
+        assert client.get("/api/search?q=secret").status_code == 401
+        assert people.store.audit.rows(action="login") == []
+        wrong = {"Authorization": "Bearer kiwi_" + "z" * 32}
+        codes = [client.get("/api/search?q=secret", headers=wrong).status_code for _ in range(14)]
+        rows = people.store.audit.rows(action="login")
+        assert len(rows) == codes.count(401) == 10
+        assert {(row.user, row.host, row.outcome) for row in rows} == {("", "127.0.0.1", "refused")}
+        assert "secret" not in str(rows)
+
+
+def test_wrong_tokens_of_a_server_with_one_token_are_noted(tmp_path: Path) -> None:
+    """A server with one token and an audit notes wrong ones, some a minute."""
+    with (
+        server_context(tmp_path, KIWIRESEARCH_SERVE_TOKEN=TOKEN, KIWIRESEARCH_SERVE_AUDIT="true") as room,
+        running_server(room, make_app) as address,
+        http_client(address) as client,
+    ):
+        for _ in range(14):
+            assert client.get("/api/books", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        rows = store_of(room.workspace).audit.rows(action="login")
+        assert (len(rows), {row.outcome for row in rows}) == (10, {"refused"})
+
+
+def test_naming_other_addresses_does_not_help_to_guess(tmp_path: Path) -> None:
+    """A program on this machine may name any address; together they may try only so often. Right tokens are let in."""
+    with user_server(tmp_path, **NO_RATE_LIMIT) as people, people.client() as client, people.client("rita") as rita:
+        wrong = {"Authorization": "Bearer kiwi_" + "z" * 32}
+        codes = [
+            client.get("/api/books", headers=wrong | {"X-Forwarded-For": f"192.0.2.{number}"}).status_code
+            for number in range(TRIES_OF_ALL_PER_MINUTE + 20)
+        ]
+        assert 429 in codes[TRIES_OF_ALL_PER_MINUTE:]
+        assert len(people.store.audit.rows(action="login", limit=1_000)) == codes.count(401)
+        assert rita.get("/api/books", headers={"X-Forwarded-For": "192.0.2.250"}).status_code == 200
 
 
 def test_a_question_that_took_too_long_is_noted_as_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,6 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.claims.plain_claims import SentenceFilter, all_sentences
     from kiwiresearch.claims.proposals import complete_claim
-    from kiwiresearch.claims.sentence import sentences_of, tidy_sentence
+    from kiwiresearch.claims.sentence import MAX_CLAIM_CHARS, sentences_of, tidy_sentence
 else:
     __getattr__ = lazy_exports(__name__)

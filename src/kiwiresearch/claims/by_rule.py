@@ -39,6 +39,7 @@ from kiwiresearch.claims.types import (
 )
 from kiwiresearch.evidence import INFOBOX, Quote, quote_at
 from kiwiresearch.page import Cell, Infobox, InfoboxRow, PageDoc, Table
+from kiwiresearch.system import stop_if_abandoned
 from kiwiresearch.text import hedges_in, quantities_in
 from kiwiresearch.text.dates import dates_in
 
@@ -251,6 +252,7 @@ class _SentenceClaims:
         if full_first is not None:
             self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb_start)
         for index, sentence in enumerate(self._sentences):
+            stop_if_abandoned()
             typed = self._typed_claim(index, sentence, is_first=index == first)
             if typed is not None:
                 yield typed

@@ -9,6 +9,7 @@ from typing import get_args
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimRecord, ClaimType
 from kiwiresearch.claims.plain_claims import all_sentences
+from kiwiresearch.claims.sentence import MAX_CLAIM_CHARS
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page import PageDoc, page_from_text
@@ -76,4 +77,4 @@ def checked_claim_type(wanted: str) -> str:
 
 
 def _cues(text: str, language: str) -> tuple[str, ...]:
-    return tuple(hedge.cue for hedge in hedges_in(text, language))
+    return tuple(hedge.cue for hedge in hedges_in(text[:MAX_CLAIM_CHARS], language))

@@ -15,6 +15,8 @@ from kiwiresearch.search import Score, ScoreTerm
 from kiwiresearch.text import Hedge, language_words
 
 PROSE: frozenset[BlockKind] = frozenset({"paragraph", "item", "quote"})
+MAX_CLAIM_CHARS = 250_000
+"""How much of a page's text claims are taken from: more than any article, but not every chapter of a book."""
 MARK_DISTANCE = 1
 """A reference mark is at the end of its sentence, or right after it."""
 
@@ -39,7 +41,7 @@ def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
     skipped = {n for n, section in enumerate(page.sections) if section.heading.casefold() in skipped_headings}
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
-    end_of_article = page.article_end
+    end_of_article = min(page.article_end, MAX_CLAIM_CHARS)
     for index, block in enumerate(page.blocks):
         if block.kind not in PROSE or block.start >= end_of_article:
             continue

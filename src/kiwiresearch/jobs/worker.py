@@ -26,7 +26,11 @@ LEASE_S = 15.0
 RENEW_S = 2.0
 """How often a worker renews its leases and looks for expired ones."""
 POLL_S = 0.5
-"""How often a worker looks for waiting jobs."""
+"""How often a worker looks for jobs while there are any, or somebody follows one."""
+IDLE_POLL_S = 5.0
+"""How often it looks otherwise: only another program of this machine can have queued one."""
+SHARED_POLL_S = 2.0
+"""The same if several hosts share the store."""
 MAX_LOST_STARTS = 3
 """A job that was lost this many times fails."""
 WORKER_STOPPED = "its worker was stopped"
@@ -90,19 +94,26 @@ class Worker:
         """When to retry the jobs for which something was unavailable."""
         self._has_reported = False
         """Whether the current problem with the store was already reported."""
-        loops = (self._heartbeat, self._poll)
-        self._threads = [
-            threading.Thread(target=self._loop, args=(loop,), name="worker", daemon=True) for loop in loops
-        ]
-        for loop in loops:  # once here, so that a store that fails is reported before the threads start
-            loop()
+        self._waiting = 0
+        """How many jobs waited when we last looked."""
+        self._wake = threading.Event()
+        """Set when something happens in this process, so that an idle worker looks again."""
+        steps = (self._heartbeat, self._poll)
+        loops = (self._beat_loop, self._poll_loop)
+        self._threads = [threading.Thread(target=loop, name="worker", daemon=True) for loop in loops]
+        for step in steps:  # once here, so that a store that fails is reported before the threads start
+            step()
         for thread in self._threads:
             thread.start()
 
     @property
     def is_idle(self) -> bool:
+        return not self.leased_count
+
+    @property
+    def leased_count(self) -> int:
         with self._state_lock:
-            return not self._leased
+            return len(self._leased)
 
     def leased_job(self, job_id: str) -> LeasedJob | None:
         """The job, if it is leased to this worker."""
@@ -119,6 +130,7 @@ class Worker:
                 if row is None:
                     break
                 self._start(row)
+        self._wake.set()
         self._listeners.notify()
 
     def _has_room(self) -> bool:
@@ -150,6 +162,7 @@ class Worker:
         for thread in threads:
             thread.join()
         self._ended.set()
+        self._wake.set()
         for thread in self._threads:
             thread.join()
         self._worker_lock.end()
@@ -268,9 +281,25 @@ class Worker:
             else:
                 return True
 
-    def _loop(self, step: Callable[[], None]) -> None:
+    def _beat_loop(self) -> None:
         while not self._ended.wait(POLL_S):
-            step()
+            self._heartbeat()
+
+    def _poll_loop(self) -> None:
+        """Look for jobs of others: often while there is something to do or to tell, else seldom.
+
+        A job that is queued in this process is leased at once.
+        """
+        while not self._ended.is_set():
+            is_busy = self.leased_count or self._waiting or self._listeners
+            idle_s = SHARED_POLL_S if self._store.is_server else IDLE_POLL_S
+            if is_busy:
+                self._ended.wait(POLL_S)
+            elif self._wake.wait(idle_s):
+                self._wake.clear()
+                continue  # what woke us has leased what there was
+            if not self._ended.is_set():
+                self._poll()
 
     def _heartbeat(self) -> None:
         self._safely(self._store_events)
@@ -307,7 +336,8 @@ class Worker:
 
     def _renew_leases(self) -> None:
         """Renew our leases before expiring others: this machine may have been suspended, so ours may be overdue."""
-        if not self._is_due("renewal", RENEW_S):
+        is_alone = self.is_idle and not self._store.is_server
+        if not self._is_due("renewal", IDLE_POLL_S if is_alone else RENEW_S):
             return
         for leased in self._leased_jobs():
             leased.renew(LEASE_S, self._grace_s)
@@ -318,8 +348,10 @@ class Worker:
         self._has_reported = False
 
     def _lease_waiting(self) -> None:
-        if self._has_room() and self._store.jobs.counts().queued:
-            self.lease_jobs()
+        if self._has_room():
+            self._waiting = self._store.jobs.counts().queued
+            if self._waiting:
+                self.lease_jobs()
 
     def _leased_jobs(self) -> list[LeasedJob]:
         with self._state_lock:

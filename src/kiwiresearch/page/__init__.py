@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kiwiresearch.page.article import Article, ArticleOptions, write_article
     from kiwiresearch.page.article_tags import ANCHOR_PREFIX
     from kiwiresearch.page.coordinates import Coordinates, coordinates_in
-    from kiwiresearch.page.display import CLAIM_ID, DisplayedPage, DisplayOptions, display_page
+    from kiwiresearch.page.display import CLAIM_ID, MARK_ID, DisplayedPage, DisplayOptions, display_page
     from kiwiresearch.page.doc import (
         Block,
         BlockKind,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Section,
         Table,
     )
-    from kiwiresearch.page.html import bare_text, regular_document, regular_markup
+    from kiwiresearch.page.html import MAX_PAGE_BYTES, bare_text, bounded_entry, regular_document, regular_markup
     from kiwiresearch.page.parser import open_page, page_from_text, read_page
     from kiwiresearch.page.pictures import PagePicture, pictures_in
     from kiwiresearch.page.record import PageRecord, page_record

@@ -147,13 +147,18 @@ class DisplayOptions:
     is_framed: bool = False
     """Open links out of the book in a new window, since our frame displays no other site."""
     scripts: bool = False
+    first_style: str = ""
+    """Our own style element, before those of the page."""
     style: str = ""
     """Our own style sheet, after the page's."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedPage:
-    """A page ready for a browser, in two parts between which a banner can be inserted, and what could not be marked."""
+    """A page ready for a browser, in two parts, and what could not be marked.
+
+    A viewport can be added to the first part; a bar follows the second, since what comes last lies above all else.
+    """
 
     before: str
     after: str
@@ -180,12 +185,16 @@ def display_page(content: bytes, page: PageDoc, view: DisplayOptions) -> Display
     style = f"<style>{view.style}</style>" if view.style else ""
     # A page without one keeps the quirks mode of browsers that it was made for.
     doctype = "<!DOCTYPE html>" if b"<!doctype" in content[:DOCTYPE_WITHIN].lower() else ""
-    before = f'{doctype}{writer.write(source.root)}<head><meta charset="utf-8">{head}{style}</head>{opening}>'
+    root = IMPORTANT.sub("", writer.write(source.root))
+    opening = IMPORTANT.sub("", opening)
+    before = f'{doctype}{root}<head><meta charset="utf-8">{view.first_style}{head}{style}</head>{opening}>'
     unmarked = tuple(span for span, extents in zip(view.marks, found, strict=True) if not extents)
-    return DisplayedPage(before, f"{rest}</html>", unmarked)
+    return DisplayedPage(before, rest.removesuffix("</body>"), unmarked)
 
 
 DOCTYPE_WITHIN = 1_024
+IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
+"""In a style attribute, it would be stronger than our own style sheet."""
 
 
 class _Writer:
@@ -270,9 +279,10 @@ class _Writer:
             out.append(f' {name}="{kept}"' if value or kept else f" {name}")
         if element in ("a", "area") and _is_outside(attributes):
             out = [part for part in out if not part.startswith((" rel=", " class="))]
-            classes = f"{attributes.get('class', '')} {OUTSIDE_CLASS}".strip()
+            theirs = self._value(element, "class", attributes.get("class", "")) or ""
+            classes = f"{theirs} {OUTSIDE_CLASS}".strip()
             window = ' target="_blank"' if self._is_framed else ""
-            out.append(f' class="{_safe(classes)}" rel="noopener noreferrer nofollow"{window}')
+            out.append(f' class="{classes}" rel="noopener noreferrer nofollow"{window}')
         return "".join(out)
 
     def _value(self, element: str, name: str, value: str) -> str | None:
@@ -287,9 +297,11 @@ class _Writer:
             return escape(url) if (url := self._addresses.file(unescape(value))) else None
         if name in SRCSET_ATTRIBUTES:
             return escape(kept) if (kept := self._list(unescape(value))) else None
+        if name == "class" and OWN in value.lower():
+            return _safe(" ".join(word for word in value.split() if not word.lower().startswith(OWN)))
         if name == "style" or "url" in value.lower() or "\\" in value:
             return escape(cleaned_style(unescape(value), self._addresses))
-        if name in ("id", "name") and (value.startswith(OWN) or (self._has_marks and value == MARK_ID)):
+        if name in ("id", "name") and (value.lower().startswith(OWN) or (self._has_marks and value == MARK_ID)):
             return None
         return _safe(value)
 

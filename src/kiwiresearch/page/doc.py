@@ -174,6 +174,8 @@ class PageDoc:
     provenance: Provenance
     redirect: str = ""
     """The target path, for a page that only redirects."""
+    is_cut: bool = False
+    """Whether only the beginning was read, because the page is too large."""
 
     @property
     def lead(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape, unescape
 
 from selectolax.lexbor import LexborHTMLParser
@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from kiwiresearch.page.doc import Provenance
 from kiwiresearch.page.elements import ROOTS, attributes_of
 from kiwiresearch.text.dates import ENGLISH_MONTHS
+from kiwiresearch.zim import Entry
 
 TEX = re.compile(r"\{\\(?:displaystyle|textstyle)\s*(.*)\}", re.DOTALL)
 UNSEEN = re.compile(
@@ -230,8 +231,28 @@ BOXES = (
 HEAD_BYTES = 4_096
 
 
+MAX_PAGE_BYTES = 4 * 2**20
+"""How much of a page is read. Longer ones are rare, mostly whole books, and would take the memory of a server."""
+MAX_TAG_BYTES = 65_536
+
+
+def bounded(content: bytes) -> bytes:
+    """The content of a page, or if that is too large its beginning, which does not end within a tag."""
+    if len(content) <= MAX_PAGE_BYTES:
+        return content
+    end = content.rfind(b"<", MAX_PAGE_BYTES - MAX_TAG_BYTES, MAX_PAGE_BYTES)
+    return content[: end if end > 0 else MAX_PAGE_BYTES]
+
+
+def bounded_entry(entry: Entry) -> Entry:
+    """The entry with as much of its content as is read of a page; the rest takes no memory."""
+    content = bounded(entry.content)
+    return entry if content is entry.content else replace(entry, content=content, is_cut=True)
+
+
 def _prepared(content: bytes) -> bytes:
-    """The content as UTF-8, and not nested deeper than browsers allow."""
+    """The content as UTF-8, not too large, and not nested deeper than browsers allow."""
+    content = bounded(content)
     try:
         content.decode()
     except UnicodeDecodeError:

@@ -12,7 +12,7 @@ from kiwiresearch.ids import BookId, page_id
 from kiwiresearch.page.doc import Block, Cell, Infobox, InfoboxRow, Link, LinkPlace, Mark, PageDoc, Section, Table
 from kiwiresearch.page.elements import CutGroup
 from kiwiresearch.page.flow import read_markup
-from kiwiresearch.page.html import regular_markup, split_page, title_in
+from kiwiresearch.page.html import bounded_entry, regular_markup, split_page, title_in
 from kiwiresearch.page.side_content import (
     MAX_BOX_DEPTH,
     FlowResult,
@@ -78,6 +78,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     that a short page is not a stub.
     """
     words = language_words(language)
+    entry = bounded_entry(entry)
     markup = regular_markup(entry.content if entry.is_html else _as_html(entry))
     parts = split_page(markup.body)
     body = read_markup(parts.article, words)
@@ -138,6 +139,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         ),
         provenance=parts.provenance,
         redirect=redirect.path if redirect and redirect.path != base else "",
+        is_cut=entry.is_cut,
     )
 
 

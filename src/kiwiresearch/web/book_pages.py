@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import functools
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from starlette.responses import Response, StreamingResponse
 
-from kiwiresearch.claims import Claim, claims_of_page
+from kiwiresearch.claims import Claim, PageClaims, claims_of_page
 from kiwiresearch.errors import BadUsage, BookNotFound, PageHidden, PageNotFound, RedirectLoop
-from kiwiresearch.page import PageDoc, open_page, regular_markup
+from kiwiresearch.page import PageDoc, bounded_entry, open_page, read_page, regular_markup
 from kiwiresearch.search import OpenBook
+from kiwiresearch.system import stop_if_abandoned
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.workspace import Finder, RecentCache, books_matching, locate_page
 from kiwiresearch.zim import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef, Target, resolve_href
@@ -27,8 +31,14 @@ class PageLocation:
     book: OpenBook
     path: str
 
-    def read(self) -> PageDoc:
-        return open_page(self.book.archive, self.path)
+    def load(self) -> Callable[[], PageDoc]:
+        """Take the page out of its book; calling the result reads it, which needs the book no more."""
+        archive = self.book.archive
+        entry = bounded_entry(archive.read(self.path))
+        if REFRESH.search(entry.content, 0, HEAD_BYTES):
+            page = open_page(archive, self.path)
+            return lambda: page
+        return functools.partial(read_in_turn, entry, archive.book, archive.url(entry.ref.path))
 
 
 def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
@@ -65,9 +75,41 @@ CLAIM_CACHE: RecentCache[EntryRef, tuple[Claim, ...]] = RecentCache(16)
 """Shared by the reader and the reading view. A book never changes, so the page is enough as a key."""
 
 
+LARGE_PAGE_BYTES = 500_000
+LONG_TEXT_CHARS = 50_000
+LARGE_PAGE_TURN = threading.Lock()
+LONG_TEXT_TURN = threading.Lock()
+"""Large pages are read one at a time, and so are claims of long texts, which leaves time for other requests."""
+
+
+@contextlib.contextmanager
+def turn(lock: threading.Lock, *, is_large: bool) -> Iterator[None]:
+    """Waits for the turn of something large; what is small need not wait."""
+    with lock if is_large else contextlib.nullcontext():
+        stop_if_abandoned()
+        yield
+
+
+def large_page_turn(content: bytes) -> contextlib.AbstractContextManager[None]:
+    """The turn in which a page with this content is read or written."""
+    return turn(LARGE_PAGE_TURN, is_large=len(content) > LARGE_PAGE_BYTES)
+
+
+def read_in_turn(entry: Entry, book: Book, url: str = "") -> PageDoc:
+    """Read a page."""
+    with large_page_turn(entry.content):
+        return read_page(entry, language=book.language or "eng", url=url, lead_only=book.lead_only)
+
+
+def claims_in_turn(page: PageDoc, book: Book) -> PageClaims:
+    """The claims of a page."""
+    with turn(LONG_TEXT_TURN, is_large=len(page.text) > LONG_TEXT_CHARS):
+        return claims_of_page(page, book.name)
+
+
 def cached_claims(page: PageDoc, book: Book) -> tuple[Claim, ...]:
     """The claims of a page, from the cache if it was read recently."""
-    return CLAIM_CACHE.get(page.ref, lambda: claims_of_page(page, book.name).claims)
+    return CLAIM_CACHE.get(page.ref, lambda: claims_in_turn(page, book).claims)
 
 
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
@@ -118,10 +160,11 @@ FRAME_ESCAPE = " allow-popups allow-popups-to-escape-sandbox allow-top-navigatio
 def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
     """The Content-Security-Policy of books' pages: they may be read, and do nothing else.
 
-    The sandbox takes them out of our origin, so that nothing in them can use the server in the user's name;
-    'self' still means the server's address, from which their pictures and styles come.
+    Without scripts they keep our origin, so that browsers send the cookie for their pictures and styles, and no
+    other site can load these. A page that runs scripts is taken out of our origin, so that nothing in it can use the
+    server in the user's name; 'self' still means the server's address.
     """
-    plain = f"sandbox allow-downloads{FRAME_ESCAPE if is_framed else ''}"
+    plain = f"sandbox allow-downloads allow-same-origin{FRAME_ESCAPE if is_framed else ''}"
     sandbox = "sandbox allow-scripts" if scripts else plain
     run = "script-src 'self' 'unsafe-inline'; " if scripts else ""
     return (
@@ -132,7 +175,8 @@ def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
 
 def book_headers(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
     """The headers of every reply with content of a book."""
-    return {
+    # A browser looks up the names in links ahead, which would let a script send words to the owner of a name.
+    return ({"X-DNS-Prefetch-Control": "off"} if scripts else {}) | {
         "Content-Security-Policy": book_policy(scripts=scripts, is_framed=is_framed),
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
@@ -155,17 +199,15 @@ def file_response(
     """A file of a book, or the requested range of it."""
     kind = type_of(item)
     headers = book_headers(scripts=scripts) | {
-        # A sandboxed page has no origin, so to a browser even the files of its own book are cross-origin.
-        "Cross-Origin-Resource-Policy": "cross-origin",
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, max-age=86400",
         "ETag": etag(item, scripts=scripts),
         "Content-Type": f"{kind}; charset=utf-8" if kind.startswith("text/") and _is_utf8(content) else kind,
     }
-    if kind.startswith(FONTS):
-        headers["Access-Control-Allow-Origin"] = (
-            "null"  # fonts are always fetched with CORS, and the origin of a sandboxed page is null
-        )
+    if scripts:  # to the browser, files of a page without an origin are cross-origin; the key lets nobody else in
+        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        if kind.startswith(FONTS):  # which are always fetched with CORS
+            headers["Access-Control-Allow-Origin"] = "null"
     if not kind.startswith((*INLINE_TYPES, *FONTS)) and kind not in INLINE_APPLICATION_TYPES:
         headers["Content-Disposition"] = "attachment"
     size = content.size
@@ -292,12 +334,13 @@ def _find(archive: Archive, path: str) -> EntryInfo:
 def _as_page(archive: Archive, item: EntryInfo, *, is_marked: bool) -> Entry | None:
     """The content if it is shown as a page: HTML, or plain text in which words are to be marked."""
     if item.is_html:
-        return archive.read(item.ref.path)
+        return bounded_entry(archive.read(item.ref.path))
     if not is_marked or type_of(item) != "text/plain":
         return None
-    entry = archive.read(item.ref.path)
+    entry = bounded_entry(archive.read(item.ref.path))
     text = escape(entry.content.decode("utf-8", "replace"), quote=False)
-    return Entry(entry.ref, entry.title, "text/html", f"<body><pre>{text}</pre></body>".encode())
+    content = f"<body><pre>{text}</pre></body>".encode()
+    return bounded_entry(Entry(entry.ref, entry.title, "text/html", content, is_cut=entry.is_cut))
 
 
 def _is_path(path: str, book: Book) -> bool:

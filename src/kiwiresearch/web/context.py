@@ -18,8 +18,8 @@ from kiwiresearch.atlas import CONTRADICTIONS, GRAPH, Atlas, PolicyFilter, Recip
 from kiwiresearch.errors import HostAway, KiwiError, without_paths
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import FALLBACK, LANGUAGES, Catalogue, catalogue_in
-from kiwiresearch.system import expand_user
-from kiwiresearch.web.guard import REQUEST_ADDRESS, ServerToken, current_visitor
+from kiwiresearch.system import expand_user, stop_if_abandoned
+from kiwiresearch.web.guard import REQUEST_ADDRESS
 from kiwiresearch.web.problems import NoAtlas, Refused
 from kiwiresearch.workspace import (
     Asker,
@@ -230,6 +230,7 @@ class ServerContext:
         On entering, books of other hosts may come and go; inside the block they stay the same.
         """
         with self._finder_lock:
+            stop_if_abandoned()
             self._depth += 1
             try:
                 if self._depth == 1:  # the lock is reentrant: inner uses must not change the books
@@ -273,15 +274,10 @@ class ServerContext:
 
     def page_url(self, ref: EntryRef, *, span: Sequence[int] = (), anchor: str = "") -> str:
         """Where a page can be read: at a section, or at a span of its text, which is marked."""
-        key = f"~{current_visitor().reading_key}" if current_visitor().reading_key else self._reading_key()
-        url = f"{self._base()}/read/{ref.book}{key}/{percent(ref.path, errors='replace')}"
+        url = f"{self._base()}/read/{ref.book}/{percent(ref.path, errors='replace')}"
         if span:
             return f"{url}?mark={span[0]}-{span[1]}#mark"
         return f"{url}#{percent(anchor, errors='replace')}" if anchor else url
-
-    def _reading_key(self) -> str:
-        token = self.workspace.settings.serve.token
-        return f"~{ServerToken(token).reading}" if token else ""
 
     def _base(self) -> str:
         """The base of links: the address in the settings, or else the one the request was sent to."""

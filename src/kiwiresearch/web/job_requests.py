@@ -264,12 +264,17 @@ def start_job(jobs: JobQueue, request: JobRequest, *, browser: str = "") -> Job:
 
 
 def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
-    """A job that the visitor may see: runs are for everybody, questions for the user who asked them and for owners.
+    """A job that the visitor may see: runs are for everybody, questions only for the user who asked them.
 
-    So are jobs whose row is damaged, since they may have been questions.
+    Jobs whose row is damaged may have been questions, which nobody can read any more: owners see that they are there.
     """
     job = jobs.get(job_id)
-    if isinstance(job.request, QuestionsRequest | UnreadableRequest):
+    if isinstance(job.request, QuestionsRequest) and job.user != current_visitor().name:
+        raise NotAllowed(
+            "Only the user who asked these questions can see them and their answers.",
+            remedy="An owner of this server can stop them.",
+        )
+    if isinstance(job.request, UnreadableRequest):
         require_own(job.user)
     return job
 

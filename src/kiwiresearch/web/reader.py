@@ -15,6 +15,7 @@ from kiwiresearch.errors import BadUsage, QuoteNotFound
 from kiwiresearch.evidence import ground
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.page import (
+    MARK_ID,
     DisplayedPage,
     DisplayOptions,
     Extent,
@@ -23,7 +24,6 @@ from kiwiresearch.page import (
     book_url,
     cleaned_style,
     display_page,
-    read_page,
 )
 from kiwiresearch.web.book_pages import (
     FRAMED_SUFFIX,
@@ -35,7 +35,9 @@ from kiwiresearch.web.book_pages import (
     etag,
     file_response,
     in_memory,
+    large_page_turn,
     open_at,
+    read_in_turn,
     type_of,
 )
 from kiwiresearch.web.context import ServerContext, catalogue_for
@@ -46,23 +48,55 @@ MAX_SHOWN = 600
 BAR_PX = 28
 BAR_WITH_NOTES_PX = 76
 
-STYLE = (
-    f"html{{padding-top:{BAR_PX}px!important;scroll-padding-top:{BAR_PX + 8}px}}"
+MAX_MARKED = 80
+
+SIGNS = (
+    f"html{{padding-top:{BAR_PX}px;scroll-padding-top:{BAR_PX + 8}px}}"
     f".kiwi-bar{{all:initial;display:block;position:fixed;top:0;left:0;right:0;height:{BAR_PX}px;"
     "box-sizing:border-box;overflow:hidden;z-index:2147483647;color:#222;background:#f3f3ee;"
-    "border-bottom:1px solid #ccc;padding:3px 10px;font:13px/21px system-ui,sans-serif;text-align:left}"
+    "border-bottom:1px solid #ccc;padding:3px 10px;font:13px/21px system-ui,sans-serif;text-align:left;"
+    "white-space:nowrap;text-overflow:ellipsis}"
+    f".kiwi-bar.kiwi-has-notes{{height:{BAR_WITH_NOTES_PX}px;overflow:auto;background:#fff4d6}}"
+    ".kiwi-bar bdi,.kiwi-bar span{all:unset}"
     ".kiwi-bar a{all:unset;color:#1a4b8c;cursor:pointer;text-decoration:underline}"
     ".kiwi-bar a:focus-visible{outline:2px solid #1a4b8c}"
-    ".kiwi-note{display:block;font-style:italic}"
-    "mark.kiwi-mark{background:#ffe45c!important;color:#000!important;padding:0!important;scroll-margin-top:30vh}"
-    "mark.kiwi-claimed{background:#fdf3c4!important;color:#000!important;padding:0!important;"
-    "box-shadow:inset 0 -2px #c79a00}a mark.kiwi-claimed{color:#1a4b8c!important}"
+    ".kiwi-bar .kiwi-note{display:block;white-space:normal;font-style:italic}"
+    "mark.kiwi-mark{background:#ffe45c;color:#000;padding:0;scroll-margin-top:30vh}"
+    "mark.kiwi-claimed{background:#fdf3c4;color:#000;padding:0;box-shadow:inset 0 -2px #c79a00}"
+    "a mark.kiwi-claimed{color:#1a4b8c}"
     ".kiwi-claim{scroll-margin-top:30vh}.kiwi-claim:target::before{content:'\\25B6\\FE0E';color:#a33000;font-size:.8em}"
-    ".kiwi-claim:target+mark{background:#ffe45c!important}"
-    "a.kiwi-outside::after{content:'\\2197';font-size:.75em;vertical-align:super;text-decoration:none}"
+    ".kiwi-claim:target+mark{background:#ffe45c}"
+    "a.kiwi-outside::after{content:'\\2197';display:inline;visibility:visible;opacity:1;color:#1a4b8c;font-size:12px;"
+    "vertical-align:super;text-decoration:none}"
     "@media print{.kiwi-bar{position:static}}"
 )
-"""Follows the page's own styles. The bar is fixed, since a page may lay out its body as a grid."""
+"""What the program adds to a page: the bar, marks, and the arrow of a link that leads out of the book.
+
+The bar is fixed, since a page may lay out its body as a grid.
+"""
+
+NOT_TO_BE_MOVED = (
+    "html,body{transform:none;translate:none;rotate:none;scale:none;zoom:1;filter:none;backdrop-filter:none;"
+    "perspective:none;contain:none;container-type:normal;will-change:auto;content-visibility:visible;opacity:1;"
+    "visibility:visible;clip-path:none;mask:none;transition:none}"
+    ".kiwi-bar::before,.kiwi-bar::after,.kiwi-bar *::before,.kiwi-bar *::after{content:none}"
+)
+"""What would move, cover or fill the bar from outside."""
+
+
+def _important(style: str) -> str:
+    """The style with every declaration marked as important."""
+    return DECLARATIONS.sub(lambda found: f"{{{found[1].replace(';', '!important;')}!important}}", style)
+
+
+DECLARATIONS = re.compile(r"\{([^{}]+)\}")
+STYLE = _important(SIGNS)
+"""Follows the page's own styles, for browsers that know no layers."""
+
+PADDING = f"padding-top:{BAR_PX}px"
+FIRST_SIGNS = SIGNS.replace(PADDING, f"padding-top:var(--kiwi-bar,{BAR_PX}px)") + NOT_TO_BE_MOVED
+FIRST_STYLE = f"<style>@layer{{{_important(FIRST_SIGNS)}}}</style>"
+"""The same in a layer before those of the page: nothing that the page declares, important or not, is stronger."""
 
 OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
 PLAIN_STYLE = (
@@ -74,10 +108,7 @@ PLAIN_STYLE = (
 )
 """For pages without a style of their own, which browsers would show in small type across the window."""
 
-WITH_NOTES = (
-    f"<style>html{{padding-top:{BAR_WITH_NOTES_PX}px!important}}"
-    f".kiwi-bar{{height:{BAR_WITH_NOTES_PX}px;overflow:auto;background:#fff4d6}}</style>"
-)
+WITH_NOTES = f"<style>html{{--kiwi-bar:{BAR_WITH_NOTES_PX}px;padding-top:{BAR_WITH_NOTES_PX}px!important}}</style>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +120,8 @@ class BannerLinks:
     front: str = ""
     desk: str = ""
     """This page on the desk, with its contents and claims."""
+    marked: str = ""
+    """The first words that are highlighted: a highlight of the book itself is not named here."""
 
 
 def style_for(content: bytes) -> str:
@@ -96,11 +129,12 @@ def style_for(content: bytes) -> str:
     return STYLE if OWN_STYLE.search(content) else PLAIN_STYLE + STYLE
 
 
-def banner(book: Book, links: BannerLinks, unmarked: Sequence[str], words: Catalogue) -> str:
-    """The bar at the top of a page, with the words that could not be marked."""
-    notes = "".join(_note(missed, words) for missed in unmarked)
-    head = f'<div class="kiwi-bar" lang="{words.language}" dir="ltr">'
-    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, links, words))}{notes}</div>"
+def banner(book: Book, links: BannerLinks, notes: Sequence[str], words: Catalogue) -> str:
+    """The bar at the top of a page, with notes about it."""
+    said = "".join(f'<span class="kiwi-note">{escape(note)}</span>' for note in notes)
+    kind = "kiwi-bar kiwi-has-notes" if notes else "kiwi-bar"
+    head = f'<div class="{kind}" lang="{words.language}" dir="ltr">'
+    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, links, words))}{said}</div>"
 
 
 def _links(book: Book, links: BannerLinks, words: Catalogue) -> Iterator[str]:
@@ -111,12 +145,19 @@ def _links(book: Book, links: BannerLinks, words: Catalogue) -> Iterator[str]:
         yield f'<a href="{escape(links.desk)}" target="_top">{escape(words("reading.banner.desk"))}</a>'
     date = f", {escape(book.date)}" if book.date else ""
     yield f'<bdi><a href="{escape(links.book)}">{escape(book.title)}</a></bdi>{date}'
+    if links.marked:
+        yield f'<a href="#{MARK_ID}">{escape(words("reading.banner.marked", words=links.marked))}</a>'
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= MAX_MARKED else words[:MAX_MARKED] + "…"
 
 
 def _note(missed: str, words: Catalogue) -> str:
+    """What is said of words that could not be marked."""
     shown = missed if len(missed) <= MAX_SHOWN else missed[:MAX_SHOWN] + "…"
-    said = words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
-    return f'<span class="kiwi-note">{escape(said)}</span>'
+    return words("reading.banner.unmarked_words", words=shown) if shown.strip() else words("reading.banner.unmarked")
 
 
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
@@ -160,13 +201,13 @@ def router(context: ServerContext) -> APIRouter:
         ref = opened.item.ref
         if opened.redirect is not None or named != opened.book.id or path != ref.path:
             return _moved(request, root, opened.redirect or Target(ref.path))
-        scripts = context.workspace.settings.serve.scripts
+        runs_scripts = bool(key) and context.workspace.settings.serve.scripts
         if opened.entry is not None:
-            is_framed = book != named or request.headers.get("sec-fetch-dest") in FRAMES
-            view = DisplayOptions(root, spans, is_framed=is_framed, scripts=scripts)
+            in_frame = request.headers.get("sec-fetch-dest") in FRAMES
+            view = DisplayOptions(root, spans, is_framed=in_frame or book != named, scripts=runs_scripts and in_frame)
             page = _RenderedPage(opened.book, opened.entry, base, catalogue_for(request))
             return page.response(view, quote, with_claims=claims)
-        return _file(context, opened, request, root, scripts=scripts)
+        return _file(context, opened, request, root, scripts=runs_scripts)
 
     return routes
 
@@ -188,14 +229,22 @@ class _RenderedPage:
     words: Catalogue
 
     def response(self, view: DisplayOptions, quote: str, *, with_claims: bool) -> Response:
-        page = read_page(self.entry, language=self.book.language or "eng", lead_only=self.book.lead_only)
+        page = read_in_turn(self.entry, self.book)
         marks, missed = _marks(page, view.marks, quote)
         claims = _claim_extents(page, self.book) if with_claims else ()
         style = style_for(self.entry.content)
-        shown = display_page(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
+        with large_page_turn(self.entry.content):
+            shown = display_page(
+                self.entry.content,
+                page,
+                replace(view, marks=marks, claims=claims, first_style=FIRST_STYLE, style=style),
+            )
         missed += [page.text[span.start : span.end] for span in shown.unmarked]
-        line = banner(self.book, self._links(view), missed, self.words)
-        body = f"{_with_viewport(shown)}{line}{shown.after}"
+        notes = [self.words("reading.cut")] * page.is_cut + [_note(words, self.words) for words in missed]
+        found = [page.text[span.start : span.end] for span in marks if span not in shown.unmarked]
+        links = replace(self._links(view), marked=_shortened(found[0]) if found else "")
+        line = banner(self.book, links, notes, self.words)
+        body = f"{_with_viewport(shown)}{shown.after}{line}</body></html>"
         headers = book_headers(scripts=view.scripts, is_framed=view.is_framed) | {"Cache-Control": "no-cache"}
         return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")
 

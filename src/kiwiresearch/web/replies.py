@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from kiwiresearch.claims import PageClaimsRecord
 from kiwiresearch.codec import Record, plain
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.page import PageRecord
 from kiwiresearch.search import HitRecord, SenseRecord
 from kiwiresearch.workspace import BookRecord, SearchRecord
 
@@ -106,3 +107,13 @@ class ClaimsReply(PageClaimsRecord):
 
     url: str
     """Opens the page; empty for a text."""
+    is_cut: bool
+    """Whether only the beginning was read, because there is too much of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageReply(PageRecord):
+    """A page of a book."""
+
+    is_cut: bool
+    """Whether this is only its beginning, because the page is too large."""

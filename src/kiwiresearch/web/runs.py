@@ -272,7 +272,7 @@ def job_router(jobs: JobQueue) -> APIRouter:
 
     @routes.get("/{job_id}/answers", response_class=Response, responses=ANSWERS_DOC)
     def answers(job_id: JobId) -> Response:
-        """The answers of a finished batch, for the user who asked and for owners."""
+        """The answers of a finished batch, for the user who asked."""
         job_requests.job_for_visitor(jobs, job_id)
         return Response(jobs.answers(job_id), media_type="application/jsonl")
 

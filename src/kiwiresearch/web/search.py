@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -9,14 +10,14 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from kiwiresearch.claims import ClaimType, PageClaims, claims_of_page, claims_of_text
+from kiwiresearch.claims import MAX_CLAIM_CHARS, ClaimType, PageClaims, claims_of_text
 from kiwiresearch.codec import JsonDict, Record, extend
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.page import PageDoc, PageRecord, page_record
+from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import is_searchable
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words
-from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
+from kiwiresearch.web.book_pages import PageLocation, books_named, claims_in_turn, page_at, page_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.replies import (
@@ -25,6 +26,7 @@ from kiwiresearch.web.replies import (
     HitReply,
     Json,
     JsonRoute,
+    PageReply,
     SearchReply,
     SenseReply,
     SuggestionReply,
@@ -74,12 +76,13 @@ def router(context: ServerContext) -> APIRouter:
         return BooksReply(context.shelf.is_sample, tuple(_book_record(context, row) for row in rows))
 
     @routes.get("/page")
-    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageRecord:
+    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageReply:
         """Read a page: its text, sections, facts, links and signals."""
         _, found = read_page(context, title, path, book)
         chosen = sections_named(found, section) if section.strip() else ()
         anchor = chosen[0].anchor if chosen else ""
-        return replace(page_record(found, only=chosen), url=context.page_url(found.ref, anchor=anchor))
+        record = replace(page_record(found, only=chosen), url=context.page_url(found.ref, anchor=anchor))
+        return extend(PageReply, record, is_cut=found.is_cut)
 
     @routes.get("/claims")
     def claims_of_a_page(
@@ -87,7 +90,7 @@ def router(context: ServerContext) -> APIRouter:
     ) -> ClaimsReply:
         """List the claims of a page, with types, hedges and quotes."""
         place, found = read_page(context, title, path, book)
-        return _claims_reply(claims_of_page(found, place.book.book.name), kind, context.page_url(found.ref))
+        return _claims_reply(claims_in_turn(found, place.book.book), kind, context.page_url(found.ref))
 
     @routes.post("/claims")
     def claims_of_a_text(body: ClaimsBody, kind: ClaimTypeFilter = None) -> ClaimsReply:
@@ -172,16 +175,18 @@ def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple
     if bool(title.strip()) == bool(path.strip()):
         raise BadUsage("The request must name exactly one page.", remedy="Send either the title or the path of a page.")
 
-    def found() -> tuple[PageLocation, PageDoc]:
+    def found() -> tuple[PageLocation, Callable[[], PageDoc]]:
         place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
-        return place, place.read()
+        return place, place.load()
 
     with context.locked_finder() as finder:
-        return finder.with_reachable_hosts(found)
+        place, read = finder.with_reachable_hosts(found)
+    return place, read()
 
 
 def _claims_reply(found: PageClaims, kind: str | None, url: str) -> ClaimsReply:
-    return extend(ClaimsReply, found.of_type(kind or "").record(), url=url)
+    is_cut = found.page.is_cut or len(found.page.text) > MAX_CLAIM_CHARS
+    return extend(ClaimsReply, found.of_type(kind or "").record(), url=url, is_cut=is_cut)
 
 
 PAGE = 10

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from kiwiresearch.claims import claims_of_page
 from kiwiresearch.export import FORMATS, page_worksheet_file
+from kiwiresearch.web.book_pages import claims_in_turn
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.exports import HEADERS, content_disposition
 from kiwiresearch.web.guard import RoleRouter, allow
@@ -44,6 +44,6 @@ def router(context: ServerContext) -> APIRouter:
 def worksheet_response(context: ServerContext, title: str, path: str, book: str, form: WorksheetForm) -> Response:
     """The worksheet of a page, as a download."""
     place, found = read_page(context, title, path, book)
-    made = page_worksheet_file(claims_of_page(found, place.book.book.name), form, place.book.book)
+    made = page_worksheet_file(claims_in_turn(found, place.book.book), form, place.book.book)
     headers = HEADERS | {"Content-Disposition": content_disposition(f"{folder_name(found.title)}-article-{made.name}")}
     return Response(made.content, headers=headers, media_type=MEDIA_TYPES[form])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import threading
@@ -45,6 +46,40 @@ MAX_PASSAGES = 20
 MAX_QUESTION_CHARS = 4_000
 
 
+READING_PATIENCE_S = 5.0
+
+
+class QuestionTurns:
+    """First the citations of all questions, then reading by meaning, which takes most of the time of an answer.
+
+    One question at a time is read, on all cores. It waits for those that still have nothing to show, but not for long.
+    """
+
+    def __init__(self, patience_s: float = READING_PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._gathering = 0
+        self._changed = threading.Condition()
+        self._reading = threading.Lock()
+
+    @contextlib.contextmanager
+    def gathering(self) -> Iterator[None]:
+        with self._changed:
+            self._gathering += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._gathering -= 1
+                self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._gathering, self._patience_s)
+        with self._reading:
+            yield
+
+
 class Asker:
     """Answers questions over the books of one shelf; several threads may ask at once.
 
@@ -63,6 +98,7 @@ class Asker:
         self._settings = settings
         self._book_lock = book_lock or threading.RLock()
         self._model = model
+        self._turns = QuestionTurns()
         self._pages = PageCache(settings)
         self._cached_context: AskContext | None = None
 
@@ -77,12 +113,13 @@ class Asker:
         Errors are raised before the first event.
         """
         _check(question, options)
-        with self._book_lock:
+        with self._turns.gathering(), self._book_lock:
             gathered, ruled = self._finder.with_reachable_hosts(lambda: self._gather(question, options))
             missing = self._finder.missing
         if gathered.can_rerank:
             yield Preview(replace(ruled.answer, missing=missing) if missing else ruled.answer)
-            gathered = gathered.rerank()
+            with self._turns.reading():
+                gathered = gathered.rerank()
             with self._book_lock:
                 ruled = gathered.answer()
         context = gathered.context

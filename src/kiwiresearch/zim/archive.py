@@ -39,6 +39,8 @@ class Entry:
     mimetype: str
     content: bytes
     via: tuple[str, ...] = ()
+    is_cut: bool = False
+    """Whether this is only the beginning of a page that is too large."""
 
     @property
     def is_html(self) -> bool:

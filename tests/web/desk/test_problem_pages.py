@@ -18,7 +18,7 @@ from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard import identity, limits, requests
+from kiwiresearch.web.guard import identity, limits, reading_keys, requests
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem, problem_of
 from kiwiresearch.web.public_pages import FAULT_KEYS
 from kiwiresearch.workspace.settings import ServeSettings
@@ -205,11 +205,7 @@ def test_english_readers_get_the_words_of_the_error(failing: httpx2.Client) -> N
 
 def titles() -> set[str]:
     """The kinds of all problems that the server can report."""
-    walls = [
-        value
-        for wall in (requests, limits, limits, requests, requests, limits, identity)
-        for value in vars(wall).values()
-    ]
+    walls = [value for wall in (requests, limits, identity, reading_keys) for value in vars(wall).values()]
     found = {value.kind for value in walls if isinstance(value, Problem)}
     found |= {Problem(status, title).kind for status, title in STATUS_BY_ERROR.values()}
     known = [value for _, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, KiwiError)]

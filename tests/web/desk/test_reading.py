@@ -364,10 +364,10 @@ def test_links_in_a_frame_leave_it_where_needed(hebrew: httpx2.Client, name: str
     assert 'rel="noopener noreferrer nofollow" target="_blank"' in framed.text
     assert "allow-top-navigation-by-user-activation" in framed.headers["content-security-policy"]
     assert 'target="_blank"' not in alone.text
-    assert alone.headers["content-security-policy"].startswith("sandbox allow-downloads; ")
+    assert alone.headers["content-security-policy"].startswith("sandbox allow-downloads allow-same-origin; ")
     for answer in (framed, alone):
         assert "allow-scripts" not in answer.headers["content-security-policy"]
-        assert "allow-same-origin" not in answer.headers["content-security-policy"]
+        assert "script-src" not in answer.headers["content-security-policy"]
 
 
 def test_links_in_a_frame_stay_framed(hebrew: httpx2.Client) -> None:

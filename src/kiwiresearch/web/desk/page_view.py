@@ -9,8 +9,9 @@ from urllib.parse import quote as percent
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+from starlette.requests import Request
 
-from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType, has_claim_tables
+from kiwiresearch.claims import CLAIM_TYPES, MAX_CLAIM_CHARS, Claim, ClaimType, has_claim_tables
 from kiwiresearch.kin import has_family_words
 from kiwiresearch.kin.extract import judge_page, subject_of
 from kiwiresearch.page import (
@@ -21,13 +22,13 @@ from kiwiresearch.page import (
     Extent,
     PageDoc,
     Section,
-    read_page,
     write_article,
 )
 from kiwiresearch.text import fold
 from kiwiresearch.web.addresses import local_address, page_address
-from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address
+from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address, large_page_turn, read_in_turn
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard import ReadingKeys
 from kiwiresearch.zim import Book, EntryRef
 
 CLAIMS_PER_PAGE = 60
@@ -171,8 +172,7 @@ def read_target(target: ReaderTarget) -> OpenedPage:
     if target.entry is None:
         raise ValueError("a file is not shown as a page")
     book = target.book
-    page = read_page(target.entry, language=book.language or "eng", lead_only=book.lead_only)
-    return OpenedPage(book, page, target.entry.content)
+    return OpenedPage(book, read_in_turn(target.entry, book), target.entry.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,11 @@ class PageView:
         return has_claim_tables(self.page.language)
 
     @property
+    def is_long(self) -> bool:
+        """Whether claims are read only from the beginning of the page."""
+        return len(self.page.text) > MAX_CLAIM_CHARS
+
+    @property
     def markup(self) -> Markup:
         """The article for the template, which escapes all else: `write_article` has written every tag of it anew."""
         return Markup(self.article.markup)  # noqa: S704
@@ -233,7 +238,8 @@ def page_view(context: ServerContext, opened: OpenedPage, query: PageQuery, *, l
         claims=[_span(claim_span(claim)) for claim in claims] if query.with_claims else (),
         links_label=links_label,
     )
-    article = write_article(opened.content, page, options)
+    with large_page_turn(opened.content):
+        article = write_article(opened.content, page, options)
     missed = [span for span in spans if span not in options.marks or span in article.unmarked]
     address = page_address(page.ref) + query.list_query
     return PageView(
@@ -267,6 +273,21 @@ def frame_address(context: ServerContext, ref: EntryRef, query: PageQuery) -> st
     """The address of a page with its own look for a frame of ours."""
     marks = "&".join(f"mark={mark}" for mark in query.marks)
     return framed_address(local_address(context.page_url(ref))) + (f"?{marks}#mark" if marks else "")
+
+
+def original_frame_address(context: ServerContext, request: Request, ref: EntryRef, query: PageQuery) -> str:
+    """The address of a page for the frame of its original layout, in which it may run its scripts.
+
+    The key in it is only for browsers that say what a request is for: with others, nobody could tell our frame from
+    a window, which scripts could lead anywhere.
+    """
+    address = frame_address(context, ref, query)
+    if not context.workspace.settings.serve.scripts or "sec-fetch-dest" not in request.headers:
+        return address
+    keys: ReadingKeys = request.app.state.reading_keys
+    return address.replace(
+        framed_address(f"/read/{ref.book}"), f"/read/{ref.book}~{keys.key_for(ref.book, request)}", 1
+    )
 
 
 def section_place(page: PageDoc, name: str) -> str:

@@ -10,14 +10,14 @@ from urllib.parse import urlencode, urljoin
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from kiwiresearch.claims import Claim, ClaimType, claims_of_page
+from kiwiresearch.claims import Claim, ClaimType
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
 from kiwiresearch.export import make_page_worksheet
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.runs import RunPage
 from kiwiresearch.web.addresses import local_address, page_address, safe_return_address
-from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
+from kiwiresearch.web.book_pages import ReaderTarget, books_named, claims_in_turn, open_at
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.browser import YEAR_S
 from kiwiresearch.web.desk.intent import pages_named
@@ -26,8 +26,8 @@ from kiwiresearch.web.desk.page_view import (
     ClaimSelection,
     PageQuery,
     PageView,
-    frame_address,
     marked_address,
+    original_frame_address,
     page_view,
     read_target,
     section_place,
@@ -177,7 +177,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         return pages.show(
             request,
             "worksheet.html",
-            worksheet=make_page_worksheet(claims_of_page(found, place.book.book.name), place.book.book),
+            worksheet=make_page_worksheet(claims_in_turn(found, place.book.book), place.book.book),
             title=found.title,
             address=page_address(found.ref),
             files=[(form, f"/worksheet?{urlencode(query | {'format': form}, errors='replace')}") for form in FILES],
@@ -216,7 +216,7 @@ class ReadingPages:
             return self._moved(request, opened)
         read = read_target(opened)
         if is_original:
-            frame = frame_address(self._context, ref, query)
+            frame = original_frame_address(self._context, request, ref, query)
             return self._pages.show(request, "page_original.html", page=read.page, frame=frame)
         if not query.marks and (place := section_place(read.page, query.section)):
             return self._moved(request, opened, place)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.web.guard.limits import GRACE_S, Shutdown, client_of
     from kiwiresearch.web.guard.passwords import matching_name
+    from kiwiresearch.web.guard.reading_keys import ReadingKeys
     from kiwiresearch.web.guard.requests import (
         DRAIN_TIMEOUT_S,
         FRAMES,

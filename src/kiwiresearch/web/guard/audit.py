@@ -307,6 +307,15 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
         )
 
 
+def record_wrong_token(audit_log: AuditLog, scope: Scope) -> None:
+    """Record a request with a token that nobody has; what it asked for is not recorded."""
+    details = {"status": 401, "way": f"{scope['method']} with a token"}
+    try:
+        audit_log.audit.add(audit_log.now(), "", client_of(scope), SIGN_IN_ACTION, "", "refused", details)
+    except Exception:
+        log.exception("The audit log could not be written.")
+
+
 def record_policy(audit_log: AuditLog, policy: Policy) -> None:
     """Record the policy that a server starts with, if it differs from the last recorded one."""
     last = audit_log.audit.rows(action=PROFILE, limit=1, newest_first=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -12,6 +12,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -39,8 +40,8 @@ class Visitor:
     name: str = ""
     role: Role = "owner"
     limits: UserLimits = NO_LIMITS
-    reading_key: str = ""
-    """Part of the addresses of books' pages: it allows reading them, and nothing else."""
+    credential: str = ""
+    """The id of the token, password or link that the user was recognised by."""
     since: str = ""
     """When this user was added: an earlier user of the same name may be another person."""
 
@@ -79,7 +80,6 @@ def require_own(whose: str, made: str = "") -> None:
 
 
 COOKIE = "kiwiresearch_token"
-READING_LETTERS = 32
 HEALTH = "/api/health"
 SIGN_IN_PATH = "/login"
 LANGUAGE = "/language"
@@ -108,11 +108,7 @@ class ServerToken:
         self._right = _digest(text)
         self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
         """The cookie of a browser: it opens our pages and what they load, and the token cannot be derived from it."""
-        self.reading = hashlib.sha256(b"reading " + self._right).hexdigest()[:READING_LETTERS]
-        """Follows a book's name in addresses of its pages: it allows reading the books, and nothing else.
-
-        A book's page is sandboxed, so the browser sends no cookie with its pictures and links.
-        """
+        self.reading_secret = hashlib.sha256(b"reading " + self._right).digest()
 
     def cookie_for(self, text: str, client: str) -> str | None:  # noqa: ARG002 (as for users)
         """The cookie for a browser that sent this text; None if it is not the token."""
@@ -166,28 +162,21 @@ def set_sign_in_cookie(answer: Response, request: Request, cookie: str) -> None:
 class TokenCheck(HttpLayer):
     """Lets in requests with the token; others may use only the public paths, such as the sign-in page."""
 
-    def __init__(self, app: ASGIApp, *, token: ServerToken) -> None:
+    def __init__(self, app: ASGIApp, *, token: ServerToken, on_wrong: Callable[[Scope], None] | None = None) -> None:
         super().__init__(app)
         self._token = token
+        self._on_wrong = on_wrong
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        has_key = self._take_key(scope)
-        is_shown = has_key or self._token.is_authenticated(scope)
-        scope.setdefault("state", {})["is_stranger"] = not is_shown
-        if is_shown and not has_key and opens_book(scope):
-            await RedirectResponse(with_reading_key(scope, self._token.reading), status_code=303)(scope, receive, send)
-        elif is_shown or is_public(scope):
+        state = scope.setdefault("state", {})
+        is_shown = "reading_key" in state or self._token.is_authenticated(scope)
+        state["is_stranger"] = not is_shown
+        if not is_shown and self._on_wrong is not None and "authorization" in Headers(scope=scope):
+            await run_in_threadpool(self._on_wrong, scope)
+        if is_shown or is_public(scope):
             await self._app(scope, receive, send)
         else:
             await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
-
-    def _take_key(self, scope: Scope) -> bool:
-        """Take the reading key out of the address; returns whether it was valid."""
-        key = reading_key_in(scope)
-        if not key or not hmac.compare_digest(_digest(key), _digest(self._token.reading)):
-            return False
-        take_reading_key(scope)
-        return True
 
 
 def is_sign_in_link(scope: Scope) -> bool:
@@ -208,34 +197,6 @@ async def redirect_to_sign_in(problem: Problem, scope: Scope, receive: Receive, 
         await RedirectResponse(f"{SIGN_IN_PATH}?next={wanted}", status_code=303)(scope, receive, send)
     else:
         await refuse(problem, scope, receive, send)
-
-
-def reading_key_in(scope: Scope) -> str:
-    """The reading key in the address of a page; empty if there is none."""
-    found = READING_KEY.match(scope["path"]) if is_page(scope) else None
-    return found["key"] if found else ""
-
-
-def take_reading_key(scope: Scope) -> None:
-    """Move the reading key from the address to the state, from where the reader puts it into links."""
-    found = READING_KEY.match(scope["path"])
-    assert found is not None
-    scope["path"] = scope["path"][: found.start("key") - 1] + scope["path"][found.end("key") :]
-    scope.setdefault("state", {})["reading_key"] = f"~{found['key']}"
-
-
-def with_reading_key(scope: Scope, key: str) -> str:
-    """The address of a book's page with the reading key in it."""
-    return BOOK_ADDRESS.sub(rf"\g<0>~{key}", address_in(scope), count=1)
-
-
-READING_KEY = re.compile(r"/read/[^/~]+~(?P<key>[0-9a-f]+)(?=/|$)")
-BOOK_ADDRESS = re.compile(r"^/read/[^/~?]+")
-
-
-def opens_book(scope: Scope) -> bool:
-    """Whether a browser opens a book's page, whose files are let in by the key in their address alone."""
-    return scope["path"].startswith("/read/") and "text/html" in Headers(scope=scope).get("accept", "")
 
 
 OWNER_REMEDY = (

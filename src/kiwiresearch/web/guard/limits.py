@@ -244,6 +244,8 @@ class RequestTimeLimit(HttpLayer):
             seconds = None if is_book_upload(scope) else self._seconds
             problem = await self._overdue(task, seconds, grace_s=0 if _is_idle(scope) else self._ending.grace_s)
             if problem:
+                if abandoned := scope.get("state", {}).get("abandoned"):
+                    abandoned.set()
                 await reply.end_with(problem)
                 limit.cancel()
             await asyncio.wait({task})

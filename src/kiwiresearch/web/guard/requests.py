@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from contextvars import ContextVar
+from threading import Event
 from urllib.parse import urlsplit
 
 import anyio
@@ -12,6 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiwiresearch.network import ip_address_of, is_loopback
+from kiwiresearch.system import ABANDONED
 from kiwiresearch.web.problems import Problem, refuse
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -189,10 +192,8 @@ class OriginCheck(HttpLayer):
 
 def _origin_problem(scope: Scope) -> Problem | None:
     headers = Headers(scope=scope)
-    if scope["method"] in SAFE_METHODS and is_book_page(scope):
-        return (
-            None  # a sandboxed page has no origin, so its own pictures and links look as if they came from another site
-        )
+    if "reading_key" in scope.get("state", {}):
+        return None  # a page that runs scripts has no origin: its own pictures and links seem to be from another site
     if is_from_elsewhere(headers):
         is_linked = scope["method"] in SAFE_METHODS and is_for_people(scope) and is_link(headers)
         return None if is_linked else CROSS_SITE
@@ -303,7 +304,7 @@ class BodyCheck(HttpLayer):
             with anyio.move_on_after(self.timeout_s) as limit:
                 body = await self._read(receive)
             if body is not None and len(body) <= self._max_bytes:
-                await self._app(scope, _Replayed(body, receive), send)
+                await self._watched(scope, body, receive, send)
                 return
             if body is None and not limit.cancelled_caught:
                 return  # the client has disconnected
@@ -312,6 +313,22 @@ class BodyCheck(HttpLayer):
             with anyio.move_on_after(DRAIN_TIMEOUT_S):
                 await self._read(receive)
         await refuse(problem, scope, receive, send)
+
+    async def _watched(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Handle the request; long work for it ends when the client has disconnected or the time is up."""
+        abandoned = scope.setdefault("state", {})["abandoned"] = Event()
+        ABANDONED.set(abandoned)
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            abandoned.set()
+
+        watching = asyncio.ensure_future(watch())
+        try:
+            await self._app(scope, _Replayed(body, receive), send)
+        finally:
+            watching.cancel()
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = Headers(scope=scope)

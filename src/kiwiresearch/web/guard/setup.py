@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -12,7 +13,16 @@ from starlette.types import Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.store import Audit, Store
-from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, record_policy, rule_of
+from kiwiresearch.web.guard.audit import (
+    ASK,
+    AuditLog,
+    AuditRecorder,
+    action_of,
+    count_question,
+    record_policy,
+    record_wrong_token,
+    rule_of,
+)
 from kiwiresearch.web.guard.identity import (
     TOKEN_NEEDED,
     ServerToken,
@@ -22,10 +32,11 @@ from kiwiresearch.web.guard.identity import (
     set_sign_in_cookie,
 )
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, RateLimit, RequestTimeLimit, Shutdown, client_of
+from kiwiresearch.web.guard.reading_keys import ReadingKeyCheck, ReadingKeys
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
-from kiwiresearch.web.guard.users import UserAuthenticator, UserCheck
+from kiwiresearch.web.guard.users import TRIES_OF_ALL_PER_MINUTE, TRIES_PER_MINUTE, UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.workspace import Actor, ServeSettings, UserRegister, Workspace, owners, store_of, utc_now
 
@@ -136,9 +147,25 @@ def _names(settings: ServeSettings) -> tuple[str, ...]:
     return (*settings.hosts, public) if public else settings.hosts
 
 
+def _wrong_token_recorder(audit_log: AuditLog | None) -> Callable[[Scope], None] | None:
+    """Records wrong tokens, but not so many that they could fill the disk."""
+    if audit_log is None:
+        return None
+    rows = Buckets(TRIES_PER_MINUTE)
+
+    def record(scope: Scope) -> None:
+        if not (rows.take(client_of(scope)) or rows.take("all", TRIES_OF_ALL_PER_MINUTE)):
+            record_wrong_token(audit_log, scope)
+
+    return record
+
+
 def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts: Accounts = NO_ACCOUNTS) -> None:
     """Put all checks around an app. The last one added is the outermost: it sees a request first."""
     token = ServerToken(settings.token) if settings.token else None
+    secret = accounts.authenticator or token
+    keys = ReadingKeys(secret.reading_secret if secret else secrets.token_bytes(), utc_now)
+    app.state.reading_keys = keys
     if accounts.audit_log is not None:
         app.add_middleware(AuditRecorder, audit_log=accounts.audit_log)
     app.add_middleware(BodyCheck, max_bytes=settings.max_body_kb * 1024)
@@ -146,12 +173,15 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
     app.add_middleware(ConcurrencyLimit, at_once=settings.at_once)
     buckets = Buckets(settings.requests_a_minute)
     if accounts.authenticator is not None:
-        app.add_middleware(UserCheck, authenticator=accounts.authenticator, buckets=buckets)
+        app.add_middleware(
+            UserCheck, authenticator=accounts.authenticator, buckets=buckets, audit_log=accounts.audit_log
+        )
     elif token is not None:
-        app.add_middleware(TokenCheck, token=token)
+        app.add_middleware(TokenCheck, token=token, on_wrong=_wrong_token_recorder(accounts.audit_log))
     if accounts.authenticator is None:
         app.add_middleware(RateLimit, buckets=buckets, token=token)
     app.add_middleware(OriginCheck)
+    app.add_middleware(ReadingKeyCheck, keys=keys)
     app.add_middleware(RequestAddress)
     app.add_middleware(PathCheck)
     app.add_middleware(HostCheck, bound=settings.host, named=_names(settings))

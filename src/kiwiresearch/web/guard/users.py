@@ -15,11 +15,11 @@ from hashlib import sha256
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError, LimitReached
 from kiwiresearch.store import PREFIX, ROLES, Store, UserRow
+from kiwiresearch.web.guard.audit import AuditLog, record_wrong_token
 from kiwiresearch.web.guard.identity import (
     CURRENT_VISITOR,
     TOKEN_NEEDED,
@@ -27,11 +27,7 @@ from kiwiresearch.web.guard.identity import (
     cookie_in,
     is_public,
     is_sign_in_link,
-    opens_book,
-    reading_key_in,
     redirect_to_sign_in,
-    take_reading_key,
-    with_reading_key,
 )
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
 from kiwiresearch.web.guard.passwords import PasswordCheck
@@ -41,6 +37,9 @@ from kiwiresearch.workspace import LimitSettings, user_limits
 
 TRIES_PER_MINUTE = 10
 """How many wrong tokens one address may try in a minute."""
+TRIES_OF_ALL_PER_MINUTE = 100
+"""And all addresses together: a program on this machine may name any address, as a proxy does."""
+ALL_CLIENTS = "all"
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
 # A cookie is the id of a token, password or link, the time of the sign-in in hexadecimal, and a signature of both.
@@ -68,6 +67,7 @@ class UserAuthenticator:
     ) -> None:
         self._users = store.users
         self._secret = store.keys.key("door").encode()
+        self.reading_secret = self._signature("reading", "").encode()
         self._limits = limits
         self._now = now
         self._clock = clock
@@ -130,13 +130,7 @@ class UserAuthenticator:
         if not self._is_ours("cookie", signed, signature):
             return None
         age_s = self._second() - int(signed[ID_LETTERS:], 16)
-        return self._visitor_by_credential(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
-
-    def by_key(self, key: str) -> Visitor | None:
-        """The user of a reading key from an address."""
-        credential_id, signature = key[:ID_LETTERS], key[ID_LETTERS:]
-        is_ours = self._is_ours("reading", credential_id, signature)
-        return self._visitor_by_credential(credential_id) if is_ours else None
+        return self.by_credential(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
 
     def _by_token(self, text: str, client: str) -> Visitor | None:
         token = self._users.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
@@ -151,7 +145,7 @@ class UserAuthenticator:
         """Whether we made a signature; the comparison takes the same time however close a wrong one is."""
         return hmac.compare_digest(signature.encode("utf-8", "replace"), self._signature(use, signed).encode())
 
-    def _visitor_by_credential(self, credential_id: str) -> Visitor | None:
+    def by_credential(self, credential_id: str) -> Visitor | None:
         user = self._users.by_credential(credential_id)
         return self._visitor(user, credential_id) if user is not None else None
 
@@ -159,8 +153,7 @@ class UserAuthenticator:
         role = next((role for role in ROLES if role == user.role), None)
         if role is None:
             return None
-        key = credential_id + self._signature("reading", credential_id)
-        return Visitor(user.name, role, user_limits(self._limits, role, user.limits), key, user.made_at)
+        return Visitor(user.name, role, user_limits(self._limits, role, user.limits), credential_id, user.made_at)
 
     def _second(self) -> int:
         return int(datetime.fromisoformat(self._now()).timestamp())
@@ -172,7 +165,7 @@ class UserAuthenticator:
 
     def _count_try(self, client: str) -> None:
         with self._lock:
-            wait_s = self._tries.take(client)
+            wait_s = self._tries.take(client) or self._tries.take(ALL_CLIENTS, TRIES_OF_ALL_PER_MINUTE)
         if wait_s:
             raise LimitReached(
                 "Too many wrong tokens were sent from your address.",
@@ -196,40 +189,42 @@ class UserAuthenticator:
 class UserCheck(HttpLayer):
     """Lets users in, each counted by name; others may use only the public paths, such as the sign-in page."""
 
-    def __init__(self, app: ASGIApp, *, authenticator: UserAuthenticator, buckets: Buckets) -> None:
+    def __init__(
+        self, app: ASGIApp, *, authenticator: UserAuthenticator, buckets: Buckets, audit_log: AuditLog | None
+    ) -> None:
         super().__init__(app)
+        self._audit_log = audit_log
         self._authenticator = authenticator
         self._buckets = buckets
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = reading_key_in(scope)
+        state = scope.setdefault("state", {})
         try:
-            known = await run_in_threadpool(self._find_visitor, scope, key)
+            known = await run_in_threadpool(self._find_visitor, scope)
         except KiwiError as problem:
             await refuse(problem_of(problem), scope, receive, send)
             return
-        scope.setdefault("state", {})["is_stranger"] = known is None
+        state["is_stranger"] = known is None
         if wait_s := self._wait(known, scope):
             await refuse(too_often(math.ceil(wait_s), "your limit under [limits]"), scope, receive, send)
         elif known is None and not (is_public(scope) or is_sign_in_link(scope)):
             await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
-        elif known is not None and "reading_key" not in scope["state"] and opens_book(scope):
-            await RedirectResponse(with_reading_key(scope, known.reading_key), status_code=303)(scope, receive, send)
         else:
             await self._serve(known, scope, receive, send)
 
-    def _find_visitor(self, scope: Scope, key: str) -> Visitor | None:
-        known = self._authenticator.by_key(key) if key else None
-        if key:
-            take_reading_key(scope)
-        if key and known is None:  # an old key: a user recognised otherwise is redirected to a valid one
-            del scope["state"]["reading_key"]
-        return known or self._authenticator.visitor_of(scope)
+    def _find_visitor(self, scope: Scope) -> Visitor | None:
+        credential = scope["state"].get("reading_credential")
+        if credential:
+            return self._authenticator.by_credential(credential)
+        known = self._authenticator.visitor_of(scope)
+        if known is None and self._audit_log is not None and "authorization" in Headers(scope=scope):
+            record_wrong_token(self._audit_log, scope)
+        return known
 
     def _wait(self, known: Visitor | None, scope: Scope) -> float:
         if known is None:
             return self._buckets.take(client_of(scope))
-        # Others may have a link to a page from the user, and must not use up the user's limit.
+        # The scripts of a book must not use up the user's limit.
         kind = "link of" if "reading_key" in scope["state"] else "user"
         return self._buckets.take(f"{kind} {known.name}", known.limits.requests_a_minute)
 

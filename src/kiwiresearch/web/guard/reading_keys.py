@@ -1,0 +1,101 @@
+"""Keys in the addresses of books whose pages run scripts: each opens one book, for one browser, for some hours.
+
+Such a page has no origin, so a browser sends no cookie for its pictures and links. Its scripts can read the key in
+their own address, so a key is of no use to anybody else.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import sha256
+from urllib.parse import quote
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kiwiresearch.web.guard.identity import address_in, current_visitor
+from kiwiresearch.web.guard.limits import client_of
+from kiwiresearch.web.guard.requests import HttpLayer, is_opened, is_page
+from kiwiresearch.web.problems import Problem, refuse
+
+PERIOD_S = 12 * 3_600
+"""A key is valid until the end of the next period, and the same within one, so that browsers can cache files."""
+ID_LETTERS = 16
+TIME_LETTERS = 10
+NO_CREDENTIAL = "0" * ID_LETTERS
+READING_KEY = re.compile(r"(?P<book>/read/[^/~]+)~(?P<key>[0-9a-f]{32,})(?=/|$)")
+BROWSER_HEADERS = ("user-agent", "accept-language")
+"""What a browser sends alike with a page and with everything that the page loads."""
+
+WRONG_KEY = Problem(
+    403,
+    "Key not valid",
+    "The key in this address is for another browser or another book, or it is too old.",
+    "Open the page of the book again.",
+)
+
+
+class ReadingKeys:
+    """Makes and checks the keys; one is the id of a credential, the time at which it ends, and a signature."""
+
+    def __init__(self, secret: bytes, now: Callable[[], str]) -> None:
+        self._secret = secret
+        self._now = now
+
+    def key_for(self, book: str, request: Request) -> str:
+        """The key with which the browser of this request may read a book as its present user."""
+        ends = (self._second() // PERIOD_S + 2) * PERIOD_S
+        signed = f"{current_visitor().credential or NO_CREDENTIAL}{ends:0{TIME_LETTERS}x}"
+        return signed + self._signature(signed, book, request.scope)
+
+    def credential_of(self, book: str, key: str, scope: Scope) -> str | None:
+        """The credential of a key, if it is valid for this book and the browser that sends it."""
+        signed, signature = key[: ID_LETTERS + TIME_LETTERS], key[ID_LETTERS + TIME_LETTERS :]
+        if not hmac.compare_digest(signature, self._signature(signed, book, scope)):
+            return None
+        return signed[:ID_LETTERS] if int(signed[ID_LETTERS:], 16) > self._second() else None
+
+    def _signature(self, signed: str, book: str, scope: Scope) -> str:
+        headers = Headers(scope=scope)
+        browser = (client_of(scope), *(headers.get(name, "") for name in BROWSER_HEADERS))
+        words = "\n".join((signed, book, *browser)).encode("utf-8", "replace")
+        return hmac.new(self._secret, words, sha256).hexdigest()
+
+    def _second(self) -> int:
+        return int(datetime.fromisoformat(self._now()).timestamp())
+
+
+class ReadingKeyCheck(HttpLayer):
+    """Takes the key out of the address of a page or file of a book, and refuses one that is not valid.
+
+    A page that is opened by itself, and not in our frame, has no use for a key: without the frame, its scripts could
+    lead the window anywhere. So the browser is sent to the address without it.
+    """
+
+    def __init__(self, app: ASGIApp, *, keys: ReadingKeys) -> None:
+        super().__init__(app)
+        self._keys = keys
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = READING_KEY.match(scope["path"]) if is_page(scope) else None
+        if found is None:
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        book = found["book"].removeprefix("/read/")
+        credential = self._keys.credential_of(book, found["key"], scope)
+        if is_opened(headers) and "text/html" in headers.get("accept", ""):
+            address = quote(found["book"]) + address_in(scope)[len(quote(found[0])) :]
+            await RedirectResponse(address, status_code=303)(scope, receive, send)
+        elif credential is None or headers.get("sec-fetch-dest", "empty") in ("document", "empty"):
+            await refuse(WRONG_KEY, scope, receive, send)
+        else:
+            scope["path"] = found["book"] + scope["path"][found.end() :]
+            state = scope.setdefault("state", {})
+            state["reading_key"], state["reading_credential"] = f"~{found['key']}", credential
+            await self._app(scope, receive, send)
