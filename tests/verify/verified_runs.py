@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kiwiresearch.crawl.settings import CrawlSettings
@@ -51,30 +52,35 @@ road</a> was built in 1402 and took 3 shillings for each cart.</p>""",
 METADATA = {"Name": "road_en", "Title": "Road book", "Language": "eng", "Date": "2026-01-01"}
 
 
-def a_road_book(file: Path) -> Path:
-    """A book of four pages that speak of the same road, and not always alike."""
-    pages = [NewPage(title.replace(" ", "_"), title, html.encode()) for title, html in PAGES.items()]
+def a_road_book(file: Path, more: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """A book of four pages that speak of the same road, and not always alike; `more` is added to them, or a page."""
+    texts = {title: PAGES.get(title, "") + more.get(title, "") for title in {**PAGES, **more}}
+    pages = [NewPage(title.replace(" ", "_"), title, html.encode()) for title, html in texts.items()]
     write_book(file, pages, metadata=METADATA)
     return file
 
 
-def a_finished_run(place: Path, aspect: str = "", topic: str = "Salt road") -> Path:
+def a_finished_run(
+    place: Path,
+    aspect: str = "",
+    topic: str = "Salt road",
+    *,
+    max_pages: int = 80,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
     """A run over the book, both in a folder."""
-    book = a_road_book(place / "road.zim")
+    book = a_road_book(place / "road.zim", more)
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
     with shelf_of(desk, [str(book)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
-        return (
-            Research(finder, ResearchTask(topic, settings=CrawlSettings(fast=True), aspect=aspect))
-            .run(place / "run")
-            .folder
-        )
+        settings = CrawlSettings(fast=True, max_pages=max_pages)
+        return Research(finder, ResearchTask(topic, settings=settings, aspect=aspect)).run(place / "run").folder
 
 
 def proved(run: Path, *books: Path) -> Verification:
     """What a proof with some books says of a run; without any, with the book beside it."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
     with shelf_of(desk, [str(book) for book in books or (run.parent / "road.zim",)]) as shelf:
-        return verify_run(run, shelf)
+        return verify_run(run, shelf, desk)
 
 
 @contextmanager

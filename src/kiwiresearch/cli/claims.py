@@ -137,9 +137,9 @@ def verify(
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
 
-    folder = folder_of(run)
-    with shelf_for(folder, user_workspace(), book or []) as shelf:
-        found = prove(folder, shelf)
+    folder, workspace = folder_of(run), user_workspace()
+    with shelf_for(folder, workspace, book or []) as shelf:
+        found = prove(folder, shelf, workspace)
     emit(found.record(), lambda: print_verification(found), as_json=json)
     if not found.holds:
         raise typer.Exit(1)
