@@ -188,18 +188,18 @@ def print_verification(found: Verification) -> None:
     line(f"Checked: {found.summary}.")
     proof = found.proof
     if proof.not_repeated:
-        line(f"The research was not repeated: {printable(proof.not_repeated)}.")
-    for what, parts, between in (
-        ("The same again, byte by byte, when the research was repeated", proof.repeated, ", "),
+        line(f"The research was not repeated, so not everything is proved: {printable(proof.not_repeated)}.")
+    for what, named, between in (
+        ("Proved by repeating the research", proof.repeated, ", "),
         ("Compared with the books", proof.compared, "; "),
-        ("Only a hash was checked, so this can be invented", proof.hash_only, "; "),
+        ("Not proved, only compared with a hash", proof.hash_only, "; "),
     ):
-        if parts:
-            line(f"{what}: {printable(between.join(parts))}.")
+        if named:
+            line(f"{what}: {printable(between.join(named))}.")
     if not found.holds:
         line(f"{count_of(len(found.failures), 'problem')} found.")
     else:
-        line("No problem found in what was compared." if proof.not_repeated else "Everything checks out.")
+        line("No problem was found in what was compared." if proof.not_repeated else "Everything checks out.")
 
 
 DIFFERENCE_HEADINGS = {"numbers": "Different numbers", "changed": "Reworded", "new": "New", "gone": "Removed"}
