@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,15 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.verify.ledger import Proof
+from kiwiresearch.verify.run import verify_run
 from kiwiresearch.version import __version__
+from kiwiresearch.workspace import models
 from kiwiresearch.workspace.finder import Finder
+from kiwiresearch.workspace.models import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.book_writer import NewPage, write_book
+from kiwiresearch.zim.libzim import LibzimArchive
 
 MADE = (
     "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "manifest.json", "report.html", "report.md", "run.log",
@@ -239,3 +244,52 @@ def test_a_run_that_was_stopped_is_repeated_to_the_same_step(tmp_path: Path) -> 
     for steps in (0, stopped["steps"] - 1, stopped["steps"] + 1, 999):
         write_manifest(folder, stopped=stopped | {"steps": steps})
         assert not proved(folder).holds
+
+
+def research(book: str, place: Path, **settings: str) -> Path:
+    """A run over one book."""
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
+    with shelf_of(desk, [book]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
+        task = ResearchTask("Salt road", settings=CrawlSettings(fast=True, max_pages=3), **settings)
+        return Research(finder, task).run(place / "run").folder
+
+
+def test_links_to_a_server_are_repeated_though_the_book_was_renamed(tmp_path: Path) -> None:
+    """Where links lead is in the manifest, so it needs neither the setting nor the name of the file."""
+    run = research(str(a_road_book(tmp_path / "old.zim")), tmp_path, kiwix_url="http://library.example:8080")
+    assert "http://library.example:8080/content/old/Salt_road" in (run / "report.md").read_text(encoding="utf-8")
+    (tmp_path / "old.zim").rename(tmp_path / "road.zim")
+    assert proved(run).proof.repeated == MADE
+    (book,) = record_in(run, "manifest.json")["books"]
+    write_manifest(run, books=[book | {"opens_at": "javascript:alert(1)//"}])
+    assert any("which is not an address" in line for line in failure_texts(proved(run)))
+
+
+def test_a_run_from_a_server_is_repeated_there_but_not_with_the_file(
+    tmp_path: Path, kiwix_serve: Callable[..., str]
+) -> None:
+    """A server is searched in another way than a file, so the same research may read other pages there."""
+    book = a_road_book(tmp_path / "road.zim")
+    address = kiwix_serve(book)
+    run = research(address, tmp_path)
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
+    with shelf_of(desk, [address]) as shelf:
+        assert verify_run(run, shelf, desk).proof.repeated == MADE
+    found = proved(run)
+    assert failure_texts(found) == []
+    assert found.proof.not_repeated == "a book was read from a server, and is a file here, or the reverse"
+
+
+def test_research_does_not_depend_on_half_a_title_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large book may be researched while its titles are being indexed; later the same research gives the same."""
+    book = a_road_book(tmp_path / "road.zim")
+    desk = open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")})
+    indexes = TitleIndexes(desk.folders.cache / "titles")
+    with closing(LibzimArchive(book)) as archive, monkeypatch.context() as large:
+        indexes.build(archive, limit=2)
+        large.setattr(models, "MAX_ENTRIES_TO_INDEX_NOW", 1)
+        large.setattr(TitleIndexes, "_build_in_background", lambda *_: None)
+        run = research(str(book), tmp_path)
+    assert [row["title_index"] for row in record_in(run, "manifest.json")["books"]] == [False]
+    found = proved(run)  # with the whole index
+    assert (failure_texts(found), found.proof.repeated) == ([], MADE)

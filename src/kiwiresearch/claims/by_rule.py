@@ -202,7 +202,10 @@ def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_se
         claims += _SentenceClaims(page, book_name, wanted).claims() if has_rules else _first_sentence(page, book_name)
     claims += table_claims(page, book_name)
     claims += infobox_claims(page, book_name)
-    return tuple({_repeated(claim): claim for claim in reversed(claims)}.values())[::-1]
+    found: dict[tuple[object, ...], Claim] = {}
+    for claim in claims:
+        found.setdefault(_repeated(claim), claim)
+    return tuple(found.values())
 
 
 def _repeated(claim: Claim) -> tuple[object, ...]:

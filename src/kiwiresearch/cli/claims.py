@@ -132,7 +132,7 @@ def verify(
     book: BookOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Check a run against its books. Compares every file, quote, number, date and name; exit code 1 if one is wrong."""
+    """Check a run: do its research again from its books, and compare every file. The exit code is 1 if one is wrong."""
     from kiwiresearch.cli.answer_output import print_verification
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
