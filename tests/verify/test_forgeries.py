@@ -246,11 +246,11 @@ def test_a_run_that_was_stopped_is_repeated_to_the_same_step(tmp_path: Path) -> 
         assert not proved(folder).holds
 
 
-def research(book: str, place: Path, **settings: str) -> Path:
+def research(book: str, place: Path, kiwix_url: str = "") -> Path:
     """A run over one book."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(place / "home")})
     with shelf_of(desk, [book]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
-        task = ResearchTask("Salt road", settings=CrawlSettings(fast=True, max_pages=3), **settings)
+        task = ResearchTask("Salt road", settings=CrawlSettings(fast=True, max_pages=3), kiwix_url=kiwix_url)
         return Research(finder, task).run(place / "run").folder
 
 
