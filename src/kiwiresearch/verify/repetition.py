@@ -129,7 +129,9 @@ def repeat_research(
             return _repeated(manifest, list(books.values()), shelf, workspace, ledger)
         except (HostAway, CannotWrite) as problem:
             return Repetition(why_not=problem.message.rstrip("."))
-    return Repetition(why_not="its manifest is not that of a research")
+        except OSError as problem:
+            return Repetition(why_not=f"the temporary folder cannot be used ({problem.strerror})")
+    return Repetition(why_not="what its manifest asks for cannot be done")
 
 
 def _obstacle(
@@ -200,7 +202,7 @@ def _repeated(
         except _EnoughError:
             if not steps:
                 ledger.fail(CORPUS, f"the same research reads more than {manifest.page_count:,} pages")
-                return Repetition(why_not="it has other pages")
+                return Repetition(why_not="it reads more pages than the run has")
             research.run(folder, read_no_more=True)
         return Repetition({file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()})
 
