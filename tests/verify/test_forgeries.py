@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -172,6 +173,9 @@ def test_a_forgery_is_noticed(run: Path, forgery: str) -> None:
     found = proved(run)
     assert any(line.startswith(f"{name}") for line in failure_texts(found)), failure_texts(found)
     assert name not in found.proof.repeated
+    if forgery == "a note":
+        (line,) = failure_texts(found)
+        assert re.match(r"brief\.json, line \d+: notes is not what the same research gives again: ", line)
     assert {"claims.jsonl", "corpus.jsonl"} <= set(found.proof.repeated)
 
 

@@ -100,8 +100,12 @@ class Repetition:
             failed = ledger.failed_files
             if name in failed or (name in (REPORT, REPORT_PAGE) and BRIEF in failed):
                 continue
-            line, what = difference_in_lines(files.get(name, b""), self.files.get(name, b""))
-            ledger.fail(name, f"it is not what the same research gives again: {what}", line=line)
+            found, made = files.get(name, b""), self.files.get(name, b"")
+            line, what = difference_in_lines(found, made)
+            wrong = "it"
+            if name == BRIEF:  # that it is JSON was checked before
+                wrong = ", ".join(differing_fields(json_document(found), json_document(made))) or wrong
+            ledger.fail(name, f"{wrong} is not what the same research gives again: {what}", line=line)
 
     def _differing_files(self, files: Mapping[str, bytes]) -> list[str]:
         made = {name: raw for name, raw in self.files.items() if name not in (MANIFEST, TIMINGS)}
