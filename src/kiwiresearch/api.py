@@ -91,7 +91,7 @@ class OpenShelf(Shelf):
         """Verify a finished run again from the books of this shelf."""
         from kiwiresearch.verify import verify_run
 
-        return verify_run(Path(run), self)
+        return verify_run(Path(run), self, self._workspace)
 
     def start_family(self, folder: str | Path, *names: str, settings: CaseSettings | None = None) -> Case:
         """Start a case of family research in a folder: find these people and read their pages.

@@ -12,7 +12,7 @@ from tests.crawl.trails import a_shelf_book, settings, state_after
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.composition import compose
-from kiwiresearch.brief.disputes import ClaimConflict, find_claim_conflicts
+from kiwiresearch.brief.disputes import ClaimConflict, comparable_claims, find_claim_conflicts, within_limits
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
 from kiwiresearch.brief.relevance import sentence_filter_for
 from kiwiresearch.brief.sources import BriefInput
@@ -54,7 +54,9 @@ class GatheredClaims:
 
     def conflicts(self) -> list[ClaimConflict]:
         weights = self.weights
-        return find_claim_conflicts(merge_equivalent(weights.weigh(self.claims)), weights)
+        return find_claim_conflicts(
+            within_limits(comparable_claims(merge_equivalent(weights.weigh(self.claims)), weights))
+        )
 
     def brief(self, missing: Mapping[str, int] | None = None) -> Brief:
         return compose(self.origin, self.claims, Counter(missing or {}))

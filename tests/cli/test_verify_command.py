@@ -9,11 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.verify.verified_runs import METADATA, a_finished_run, changed
+from tests.verify.verified_runs import METADATA, a_finished_run, changed, with_inputs
 
 from kiwiresearch.cli.start import run as start
+from kiwiresearch.version import __version__
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
+MADE = [
+    "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "manifest.json", "report.html", "report.md", "run.log",
+]  # fmt: skip
 RunCommand = Callable[..., tuple[int, str, str]]
 
 
@@ -33,9 +37,29 @@ def test_a_run_that_passes(kiwi: RunCommand, run: Path) -> None:
     """What was verified is counted in one line, and the exit code is 0."""
     code, out, err = kiwi("verify", run, "--book", run.parent / "road.zim")
     assert (code, err) == (0, "")
-    first, second = out.splitlines()
+    first, repeated, rest, last = out.splitlines()
     assert re.fullmatch(r"Checked: \d+ quotes, \d+ claims, \d+ statements, 4 pages, 9 files\.", first)
-    assert second == "Everything checks out."
+    assert repeated == (
+        "Proved by repeating the research: brief.json, claims.jsonl, corpus.jsonl, graph.json, manifest.json, "
+        "report.html, report.md, run.log."
+    )
+    assert rest == "Not proved, only compared with a hash: timings.json."
+    assert last == "Everything checks out."
+
+
+def test_a_run_of_another_version_says_what_is_not_proved(kiwi: RunCommand, run: Path) -> None:
+    """Whoever reads the result sees which parts could be invented."""
+    with_inputs(run, version="0.0.1")
+    code, out, err = kiwi("verify", run, "--book", run.parent / "road.zim")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[1] == (
+        f"The research was not repeated, so not everything is proved: kiwiresearch 0.0.1 wrote this run, and this is "
+        f"{__version__}."
+    )
+    assert lines[2].startswith("Compared with the books: the text of pages; quotes ")
+    assert lines[3].startswith("Not proved, only compared with a hash: gaps, notes, ")
+    assert lines[4] == "No problem was found in what was compared."
 
 
 def test_the_shelf_has_the_book(kiwi: RunCommand, run: Path) -> None:
@@ -66,7 +90,8 @@ def test_each_failure_is_a_line(kiwi: RunCommand, run: Path) -> None:
     assert lines[0] == "✗ claims.jsonl: it was changed: its SHA-256 does not match the manifest."
     quoted = [line for line in lines if "the page does not say" in line and "7,500" in line]
     assert re.match(r"✗ claims\.jsonl, line \d+, sha256:[0-9a-f]{32}: the page does not say ", quoted[0])
-    assert lines[-2].startswith("Checked: ")
+    assert any(line.startswith("Checked: ") for line in lines)
+    assert any(line.endswith("so not everything is proved: its files were changed.") for line in lines)
     assert re.fullmatch(r"\d+ problems found\.", lines[-1])
 
 
@@ -74,12 +99,14 @@ def test_a_book_that_is_not_there(kiwi: RunCommand, run: Path) -> None:
     """The book is named with what to do about it, and all else is proved; the exit code is 1."""
     code, out, err = kiwi("verify", run)
     assert (code, err) == (1, "")
-    first, proved, last = out.splitlines()
+    first, proved, why, _, unproved, last = out.splitlines()
     assert first.startswith("✗ manifest.json: the book 'Road book' (")
     assert first.endswith(
         "was not found. Add it with 'kiwiresearch books add' or give it with --book, then verify again."
     )
     assert proved.endswith("0 pages, 9 files.")
+    assert why.endswith("so not everything is proved: a book was not found: Road book.")
+    assert unproved.startswith("Not proved, only compared with a hash: all pages and claims of 'Road book'; ")
     assert last == "1 problem found."
 
 
@@ -90,6 +117,7 @@ def test_json_is_one_document(kiwi: RunCommand, run: Path) -> None:
     found = json.loads(out)
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert (found["run"], found["holds"], found["failures"]) == (str(run), True, [])
+    assert found["parts"] == {"repeated": MADE, "compared": [], "hash_only": ["timings.json"], "not_repeated": ""}
     assert found["proved"].keys() == {"files", "pages", "claims", "quotes", "statements"}
     (run / "run.log").write_text("nothing happened\n")
     code, out, _ = kiwi("verify", run, *book)
@@ -106,7 +134,7 @@ def test_text_of_a_file_cannot_control_the_terminal(kiwi: RunCommand, run: Path)
         stream.write(row)
     _, out, _ = kiwi("verify", run, "--book", run.parent / "road.zim")
     assert "\x1b" not in out
-    assert all(line.startswith(("✗ ", "Checked: ")) for line in out.splitlines()[:-1])
+    assert all(line.startswith(("✗ ", "Checked: ")) for line in out.splitlines()[:-4])
 
 
 def test_a_file_of_failures_is_cut_short(kiwi: RunCommand, run: Path) -> None:

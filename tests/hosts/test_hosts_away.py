@@ -232,7 +232,7 @@ def test_a_run_that_begins_without_a_host_says_so(host: Host, broken: BrokenHost
     manifest = json.loads(files["manifest.json"])
     assert manifest["missing"] == [{"host": "broken", "books": [broken.books.announcements()[0]["id"]]}]
     with shelf_for(tmp_path / "run", host.desk) as shelf:
-        assert not verify_run(tmp_path / "run", shelf).failures
+        assert not verify_run(tmp_path / "run", shelf, host.desk).failures
 
 
 def test_a_job_waits_for_its_host(host: Host, broken: BrokenHost, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,7 +169,7 @@ def test_a_run_gives_the_same_files(hosts: Hosts, tmp_path: Path) -> None:
     assert len(json.loads(alone["manifest.json"])["books"]) == 2
     assert b"Second book" in alone["brief.json"]
     with shelf_for(tmp_path / "b", hosts.first.desk) as shelf:
-        assert not verify_run(tmp_path / "b", shelf).failures
+        assert not verify_run(tmp_path / "b", shelf, hosts.first.desk).failures
 
 
 def test_a_job_gives_the_same_files(hosts: Hosts, tmp_path: Path) -> None:

@@ -25,4 +25,4 @@ def test_an_unchanged_run_passes(topic: str, sample_zim: Path, tmp_path: Path) -
     with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, search_every_book=True) as finder:
         settings = CrawlSettings(fast=True, max_pages=25)
         run = Research(finder, ResearchTask(topic, settings=settings)).run(tmp_path / "run").folder
-        assert failure_texts(verify_run(run, shelf)) == []
+        assert failure_texts(verify_run(run, shelf, desk)) == []

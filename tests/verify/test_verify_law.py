@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.verify.verified_runs import a_finished_run, changed, failure_texts, forged
+from tests.verify.verified_runs import a_finished_run, changed, compared, failure_texts, forged
 
 from kiwiresearch.brief.brief import brief_from_record
 from kiwiresearch.brief.report import brief_document
@@ -20,7 +20,7 @@ from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import open_workspace
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.shelf import Shelf
 
 FILES = (
@@ -35,24 +35,29 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shelf(run: Path) -> Shelf:
+def workspace(run: Path) -> Workspace:
+    return open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
+
+
+@pytest.fixture(scope="module")
+def shelf(run: Path, workspace: Workspace) -> Shelf:
     """The run's book, opened once for all proofs."""
-    desk = open_workspace({"KIWIRESEARCH_HOME": str(run.parent / "home")})
-    return shelf_of(desk, [str(run.parent / "road.zim")])
+    return shelf_of(workspace, [str(run.parent / "road.zim")])
 
 
-def test_the_run_passes_before_anything_is_changed(run: Path, shelf: Shelf) -> None:
+def test_the_run_passes_before_anything_is_changed(run: Path, shelf: Shelf, workspace: Workspace) -> None:
     """Nothing fails in a run as it was written, and it has something of everything."""
-    found = verify_run(run, shelf)
+    found = verify_run(run, shelf, workspace)
     assert failure_texts(found) == []
     assert {file.name for file in run.iterdir()} == set(FILES)
     assert found.files == len(FILES)
+    assert found.proof.repeated == FILES[:-1]
     assert min(found.pages, found.claims, found.quotes, found.statements) > 3
 
 
 @given(data=st.data())
 @settings(max_examples=60)
-def test_one_character_anywhere_is_noticed(run: Path, shelf: Shelf, data: st.DataObject) -> None:
+def test_one_character_anywhere_is_noticed(run: Path, shelf: Shelf, workspace: Workspace, data: st.DataObject) -> None:
     """A character replaced, put in or taken out, in any file of the run, makes the proof fail."""
     file = run / data.draw(st.sampled_from(FILES))
     text = file.read_text(encoding="utf-8")
@@ -63,19 +68,21 @@ def test_one_character_anywhere_is_noticed(run: Path, shelf: Shelf, data: st.Dat
     if other == text:
         return
     with changed(file, other.encode("utf-8")):
-        assert not verify_run(run, shelf).holds
+        assert not verify_run(run, shelf, workspace).holds
 
 
 @given(data=st.data())
 @settings(max_examples=12)
-def test_any_bytes_instead_of_a_file_are_noticed(run: Path, shelf: Shelf, data: st.DataObject) -> None:
+def test_any_bytes_instead_of_a_file_are_noticed(
+    run: Path, shelf: Shelf, workspace: Workspace, data: st.DataObject
+) -> None:
     """A file that is cut, empty, or of other bytes fails with words, whatever they are."""
     file = run / data.draw(st.sampled_from(FILES))
     whole = file.read_bytes()
     cut = st.integers(0, len(whole) - 1).map(lambda end: whole[:end])
     odd = st.sampled_from([b"", b"\0" * 50, b"null", b"[]", b"{}", b"[" * 9_000, b'{"outputs":{}}', b"\xff\xfe"])
     with changed(file, data.draw(cut | odd | st.binary(max_size=60))):
-        assert not verify_run(run, shelf).holds
+        assert not verify_run(run, shelf, workspace).holds
 
 
 def lines_of(run: Path, name: str) -> list[dict[str, Any]]:
@@ -126,7 +133,7 @@ def test_a_forged_claim_is_noticed(
     mended = claim_record(claim_from_record(row))
     rows = [mended if one is row else one for one in rows]
     with forged(run, "claims.jsonl", as_lines(rows)):
-        assert any("claims.jsonl" in line for line in failure_texts(verify_run(run, shelf)))
+        assert any("claims.jsonl" in line for line in failure_texts(compared(run, shelf)))
 
 
 @pytest.mark.parametrize(
@@ -149,21 +156,19 @@ def test_a_forged_field_of_a_claim_is_noticed(run: Path, shelf: Shelf, key: str,
     row["section_heading"] = row["section"]
     rows[number] = claim_record(claim_from_record(row))
     with forged(run, "claims.jsonl", as_lines(rows)):
-        assert any(line.startswith("claims.jsonl") for line in failure_texts(verify_run(run, shelf)))
+        assert any(line.startswith("claims.jsonl") for line in failure_texts(compared(run, shelf)))
 
 
 def test_a_claim_that_was_left_out_or_put_in_is_noticed(run: Path, shelf: Shelf) -> None:
     """A claim that is missing, repeated, or of a page that the corpus does not have is reported."""
     rows = lines_of(run, "claims.jsonl")
     with forged(run, "claims.jsonl", as_lines(rows[1:])):
-        assert any("is missing" in line for line in failure_texts(verify_run(run, shelf)))
+        assert any("is missing" in line for line in failure_texts(compared(run, shelf)))
     with forged(run, "claims.jsonl", as_lines([*rows, rows[0]])):
-        assert not verify_run(run, shelf).holds
+        assert not compared(run, shelf).holds
     strayed = claim_record(claim_from_record(rows[0] | {"path": "Elsewhere"}))
     with forged(run, "claims.jsonl", as_lines([*rows, strayed])):
-        assert any(
-            "its page 'Elsewhere' is not in the corpus" in line for line in failure_texts(verify_run(run, shelf))
-        )
+        assert any("its page 'Elsewhere' is not in the corpus" in line for line in failure_texts(compared(run, shelf)))
 
 
 @given(data=st.data())
@@ -177,7 +182,7 @@ def test_a_forged_page_is_noticed(run: Path, shelf: Shelf, forgery: Forgery, pat
     row["plain_text"] = forgery(row["plain_text"], number)
     with forged(run, "corpus.jsonl", as_lines(rows)):
         assert any(
-            "plain_text" in line and "does not match the book" in line for line in failure_texts(verify_run(run, shelf))
+            "plain_text" in line and "does not match the book" in line for line in failure_texts(compared(run, shelf))
         )
 
 
@@ -221,11 +226,21 @@ def test_a_forged_brief_is_noticed(
     except Exception:
         rendered = (run / "report.md").read_bytes()
     with forged(run, "brief.json", content), forged(run, "report.md", rendered):
-        assert any(line.startswith("brief.json") for line in failure_texts(verify_run(run, shelf)))
+        assert any(line.startswith("brief.json") for line in failure_texts(compared(run, shelf)))
 
 
 UNPROVED = frozenset({"disagrees", "disagrees_message"})
-"""Words of the program about a number and one of another page; they are under the hash only."""
+"""Words of the program about a number and one of another page; only repeating the research proves them."""
+
+
+@given(data=st.data())
+@settings(max_examples=12)
+def test_any_word_of_the_brief_is_proved(run: Path, shelf: Shelf, workspace: Workspace, data: st.DataObject) -> None:
+    """A letter changed in any text of the brief, its keys included, with all hashes adapted, is noticed."""
+    text = (run / "brief.json").read_text(encoding="utf-8")
+    number = data.draw(st.integers(0, spots(text, "[A-Za-z]") - 1))
+    with forged(run, "brief.json", other_letter(text, number).encode()):
+        assert any(line.startswith("brief.json") for line in failure_texts(verify_run(run, shelf, workspace)))
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.html"])
@@ -235,5 +250,5 @@ def test_a_forged_report_is_noticed(run: Path, shelf: Shelf, name: str, old: str
     content = (run / name).read_text(encoding="utf-8")
     assert old in content
     with forged(run, name, content.replace(old, old[:-1] + "x", 1).encode()):
-        (line,) = failure_texts(verify_run(run, shelf))
+        (line,) = failure_texts(compared(run, shelf))
     assert re.match(rf"{re.escape(name)}, line \d+: it does not match brief\.json: ", line)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
-from kiwiresearch.brief.disputes import ClaimConflict, disputes, find_claim_conflicts
+from kiwiresearch.brief.disputes import ClaimConflict, comparable_claims, disputes, find_claim_conflicts, within_limits
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.parts import (
@@ -176,7 +176,9 @@ def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, i
 
     # Order matters here: no part repeats what an earlier part says.
     summary = outline.summary()
-    conflicts = find_claim_conflicts(merged_claims, weights)
+    comparable = comparable_claims(merged_claims, weights)
+    compared = within_limits(comparable)
+    conflicts = find_claim_conflicts(compared)
     disputed = mark_used(
         tuple(
             dispute
@@ -212,9 +214,21 @@ def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, i
         numbers=numbers(merged_claims, conflicts, weights, used),
         gaps=gaps(origin, merged_claims, claims, used, weights, missing),
         claims=by_id,
-        notes=tuple(_notes(origin)),
+        notes=(*_notes(origin), *_limit_notes(len(comparable), len(compared))),
     )
     return with_needed_claims(with_second_sources(brief, claims, weights))
+
+
+def _limit_notes(comparable: int, compared: int) -> Iterator[Message]:
+    """A note if there were too many numbers and dates to compare them all."""
+    if compared < comparable:
+        yield Message(
+            f"Of {comparable:,} statements with a number or a date, {compared:,} were compared with each other, "
+            "so the brief may not show where the others disagree.",
+            "note.not_compared",
+            found=comparable,
+            compared=compared,
+        )
 
 
 def statements_of(group: StatementGroup | TimelineMoment | Dispute) -> tuple[Statement, ...]:

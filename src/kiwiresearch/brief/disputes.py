@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -139,20 +139,41 @@ class ClaimConflict:
     disagreement: Disagreement
 
 
-def find_claim_conflicts(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> list[ClaimConflict]:
-    """Disagreements among the claims that matter most, the clearest first."""
-    about = (
+def comparable_claims(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> list[MergedClaim]:
+    """The claims with a number or date that could disagree with each other, those that matter most first."""
+    return [
         claim
         for claim in merged_claims
         if (claim.best.measures or claim.best.dates) and not claim.best.depends_on and weights.is_about(claim.claims[0])
-    )
+    ]
+
+
+def within_limits(comparable: Sequence[MergedClaim]) -> list[MergedClaim]:
+    """Those of the claims that are compared; half of each limit is kept from any single page, for the others."""
+    chosen: list[MergedClaim] = []
+    counts: Counter[object] = Counter()
+    for claim in comparable:
+        ref, subject = claim.best.ref, without_article(claim.best.subject)
+        limits: dict[object, int] = {
+            ref: MAX_COMPARED // 2,
+            subject: MAX_PER_SUBJECT,
+            (ref, subject): MAX_PER_SUBJECT // 2,
+        }
+        if len(chosen) < MAX_COMPARED and all(counts[key] < limit for key, limit in limits.items()):
+            chosen.append(claim)
+            counts.update(limits.keys())
+    return chosen
+
+
+def find_claim_conflicts(compared: Sequence[MergedClaim]) -> list[ClaimConflict]:
+    """Disagreements among claims, the clearest first."""
     by_subject: dict[str, list[MergedClaim]] = defaultdict(list)
-    for merged_claim in itertools.islice(about, MAX_COMPARED):
+    for merged_claim in compared:
         by_subject[without_article(merged_claim.best.subject)].append(merged_claim)
     found = [
         ClaimConflict(combination, other, how)
         for several in by_subject.values()
-        for combination, other in itertools.combinations(several[:MAX_PER_SUBJECT], 2)
+        for combination, other in itertools.combinations(several, 2)
         if (how := compare_sentences(combination.claims[0].compared, other.claims[0].compared)) is not None
         and how.strength >= STRONG
     ]

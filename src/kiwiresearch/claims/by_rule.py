@@ -193,15 +193,25 @@ class StandaloneSentence(NamedTuple):
 
 
 def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_sentences) -> tuple[Claim, ...]:
-    """All rule-based claims of a page in page order, including statements for the sentences that are `wanted`."""
+    """All rule-based claims of a page in page order, including statements for the sentences that are `wanted`.
+
+    What a page repeats is one claim, or a single page could outweigh all others.
+    """
     claims: list[Claim] = []
     if not page.signals.disambiguation.holds:
         has_rules = has_claim_tables(page.language)
         claims += _SentenceClaims(page, book_name, wanted).claims() if has_rules else _first_sentence(page, book_name)
     claims += table_claims(page, book_name)
     claims += infobox_claims(page, book_name)
-    # A table may repeat a row; the first claim wins.
-    return tuple({claim.id: claim for claim in reversed(claims)}.values())[::-1]
+    found: dict[tuple[object, ...], Claim] = {}
+    for claim in claims:
+        found.setdefault(_repeated(claim), claim)
+    return tuple(found.values())
+
+
+def _repeated(claim: Claim) -> tuple[object, ...]:
+    """What is the same in repetitions of a claim; one that depends on its context may mean something else elsewhere."""
+    return claim.type, claim.text, claim.subject, claim.headings if claim.depends_on else ()
 
 
 def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:

@@ -186,7 +186,20 @@ def print_verification(found: Verification) -> None:
         if count > MAX_SHOWN:
             line(f"✗ {file}: {count - MAX_SHOWN:,} more. Use --json to see all.")
     line(f"Checked: {found.summary}.")
-    line("Everything checks out." if found.holds else f"{count_of(len(found.failures), 'problem')} found.")
+    proof = found.proof
+    if proof.not_repeated:
+        line(f"The research was not repeated, so not everything is proved: {printable(proof.not_repeated)}.")
+    for what, named, between in (
+        ("Proved by repeating the research", proof.repeated, ", "),
+        ("Compared with the books", proof.compared, "; "),
+        ("Not proved, only compared with a hash", proof.hash_only, "; "),
+    ):
+        if named:
+            line(f"{what}: {printable(between.join(named))}.")
+    if not found.holds:
+        line(f"{count_of(len(found.failures), 'problem')} found.")
+    else:
+        line("No problem was found in what was compared." if proof.not_repeated else "Everything checks out.")
 
 
 DIFFERENCE_HEADINGS = {"numbers": "Different numbers", "changed": "Reworded", "new": "New", "gone": "Removed"}

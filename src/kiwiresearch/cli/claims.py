@@ -132,14 +132,14 @@ def verify(
     book: BookOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Check a run against its books. Compares every file, quote, number, date and name; exit code 1 if one is wrong."""
+    """Check a run: do its research again from its books, and compare every file. The exit code is 1 if one is wrong."""
     from kiwiresearch.cli.answer_output import print_verification
     from kiwiresearch.verify import shelf_for
     from kiwiresearch.verify import verify_run as prove
 
-    folder = folder_of(run)
-    with shelf_for(folder, user_workspace(), book or []) as shelf:
-        found = prove(folder, shelf)
+    folder, workspace = folder_of(run), user_workspace()
+    with shelf_for(folder, workspace, book or []) as shelf:
+        found = prove(folder, shelf, workspace)
     emit(found.record(), lambda: print_verification(found), as_json=json)
     if not found.holds:
         raise typer.Exit(1)

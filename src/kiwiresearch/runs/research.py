@@ -6,7 +6,7 @@ The order of all steps is in one file on purpose: it decides what a killed run r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -41,7 +41,7 @@ from kiwiresearch.crawl import (
     step_record,
 )
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.ids import canonical_json, short_hash
+from kiwiresearch.ids import BookId, canonical_json, short_hash
 from kiwiresearch.messages import Message, message_fields
 from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
@@ -60,10 +60,10 @@ from kiwiresearch.runs.manifest import (
     sealed,
 )
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
-from kiwiresearch.search import Score
+from kiwiresearch.search import OpenBook, Score
 from kiwiresearch.text import printable
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace import Finder, Settings, checked_aspect, checked_focus, checked_topic
+from kiwiresearch.workspace import Finder, Settings, checked_aspect, checked_focus, checked_topic, page_address
 from kiwiresearch.zim import Book, EntryRef, MissingBooks
 
 
@@ -81,6 +81,10 @@ class ResearchTask:
     """Books that cannot be searched because their hosts are unavailable."""
     aspect: str = ""
     """The aspect that is wanted; empty if only the topic's own words say it."""
+    without_title_index: frozenset[BookId] = frozenset()
+    """Books whose title index is not used, though they have one."""
+    opens_at: Mapping[BookId, str] = field(default_factory=dict)
+    """Where links to the pages of a book lead; `kiwix_url` decides for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,11 @@ class Research:
             kiwix_url=task.kiwix_url.rstrip("/"),
             missing=task.missing or finder.missing,
         )
-        self._indexed = {book.id: book.titles is not None for book in finder.books}
+        # An index that is still being built is not used: the same research would later give other files.
+        self._indexed = {
+            book.id: book.titles is not None and book.titles.complete and book.id not in task.without_title_index
+            for book in finder.books
+        }
         self._stopped: dict[str, int | str] | None = None
 
     @property
@@ -248,7 +256,10 @@ class Research:
     ) -> tuple[CrawlState, int, list[float]]:
         walker = Walker(
             CrawlPlan(
-                self._finder.books,
+                [
+                    OpenBook(book.archive) if book.titles is not None and not self._indexed[book.id] else book
+                    for book in self._finder.books
+                ],
                 self.task.topic,
                 self.task.focus,
                 self.task.settings,
@@ -343,7 +354,8 @@ class Research:
             yield Message(text, "note.host_away", books=titles, host=host)
 
     def _address(self, ref: EntryRef) -> str:
-        return self._finder.page_url(ref, self.task.kiwix_url)
+        start = self.task.opens_at.get(ref.book)
+        return page_address(start, ref.path) if start else self._finder.page_url(ref, self.task.kiwix_url)
 
 
 def _understanding(state: CrawlState) -> dict[str, str | list[str]]:

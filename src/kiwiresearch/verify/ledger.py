@@ -14,6 +14,7 @@ from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import BookId, canonical_json, short_hash
 from kiwiresearch.runs import (
+    BOOK_FIELDS,
     BRIEF,
     CLAIMS,
     CORPUS,
@@ -32,7 +33,7 @@ from kiwiresearch.runs import (
     seal_of,
 )
 from kiwiresearch.text import count_of
-from kiwiresearch.zim import Archive, Shelf
+from kiwiresearch.zim import Archive, ListedBook, Shelf, is_address
 
 Kind = Literal["files", "pages", "claims", "quotes", "statements"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -55,6 +56,20 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """How each part of a run was checked."""
+
+    repeated: tuple[str, ...] = ()
+    """Files that the same research, repeated from the books, gave again byte by byte."""
+    compared: tuple[str, ...] = ()
+    """Parts that were compared with the books, or with parts that were."""
+    hash_only: tuple[str, ...] = ()
+    """Parts of which only a hash was checked: whoever can correct the hash can invent them."""
+    not_repeated: str = ""
+    """Why the research was not repeated; empty if it was."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """The result of verifying a run; it succeeds if nothing failed."""
 
@@ -65,6 +80,7 @@ class Verification:
     claims: int
     quotes: int
     statements: int
+    proof: Proof
 
     @property
     def holds(self) -> bool:
@@ -79,7 +95,16 @@ class Verification:
     def record(self) -> JsonDict:
         """The verification as JSON."""
         proved = {kind: getattr(self, kind) for kind in KINDS}
-        return {"run": str(self.folder), "holds": self.holds, "proved": proved, "failures": plain(self.failures)}
+        return {
+            "run": str(self.folder),
+            "holds": self.holds,
+            "proved": proved,
+            "parts": plain(self.proof),
+            "failures": plain(self.failures),
+        }
+
+
+NO_PROOF = Proof()
 
 
 class Ledger:
@@ -89,11 +114,16 @@ class Ledger:
         self._failures: list[Failure] = []
         self._counts: Counter[Kind] = Counter()
 
+    @property
+    def failed_files(self) -> frozenset[str]:
+        """The files in which something failed so far."""
+        return frozenset(failure.file for failure in self._failures)
+
     def fail(self, file: str, what: str, *, line: int = 0, claim: str = "", remedy: str = "") -> None:
         self._failures.append(Failure(file, what.rstrip("."), line, claim, remedy))
 
-    def count(self, kind: Kind) -> None:
-        self._counts[kind] += 1
+    def count(self, kind: Kind, number: int = 1) -> None:
+        self._counts[kind] += number
 
     @contextmanager
     def counting(self, kind: Kind) -> Iterator[None]:
@@ -107,10 +137,10 @@ class Ledger:
         """A place in a file, for all failures there."""
         return Location(self, file, line, claim)
 
-    def result(self, folder: Path) -> Verification:
+    def result(self, folder: Path, proof: Proof = NO_PROOF) -> Verification:
         """The result, without duplicate failures."""
         counts = {kind: self._counts[kind] for kind in KINDS}
-        return Verification(folder, tuple(dict.fromkeys(self._failures)), **counts)
+        return Verification(folder, tuple(dict.fromkeys(self._failures)), **counts, proof=proof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +279,14 @@ def first_difference_shown(found: str, expected: str, before: int, after: int) -
     return f"{found[start : at + after]!r} instead of {expected[start : at + after]!r}"
 
 
+def difference_in_lines(found: bytes, expected: bytes) -> tuple[int, str]:
+    """The number of the first line in which two files differ, and how."""
+    texts = [raw.decode("utf-8", "replace").split("\n") for raw in (found, expected)]
+    line = first_difference(*texts)
+    was, should_be = (lines[line] if line < len(lines) else "" for lines in texts)
+    return line + 1, first_difference_shown(was, should_be, 20, 40)
+
+
 def shown(value: object) -> str:
     """A text in quotation marks, shortened; other values, from edited records, are shown too."""
     text = str(value)
@@ -291,8 +329,10 @@ class ManifestBook:
     id: BookId
     name: str
     language: str
+    title: str
     opens_at: str
     archive: Archive | None
+    listed: ListedBook | None
 
 
 def manifest_books(manifest: Manifest) -> list[Mapping[str, object]]:
@@ -309,20 +349,28 @@ def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId,
     found = {}
     for row in manifest_books(manifest):
         book = BookId(str(row["id"]))
-        archive, problem = _opened(book, shelf)
+        opens_at = str(row.get("opens_at", ""))
+        listed, archive, problem = _opened(book, shelf)
         if archive is None:
             ledger.fail(
                 MANIFEST, f"the book {row.get('title')!r} ({book}) was not found{problem}", remedy=MISSING_BOOK_REMEDY
             )
-        elif archive.book.name != row["name"]:
-            ledger.fail(MANIFEST, f"the name of the book {book} is {archive.book.name!r}, not {row['name']!r}")
+        else:
+            # A server may describe a book in other words than its file.
+            both_files = not is_address(opens_at) and not is_address(archive.book.source)
+            for name in BOOK_FIELDS if both_files else ("name",):
+                value = getattr(archive.book, name)
+                if value != row.get(name):
+                    ledger.fail(MANIFEST, f"the {name} of the book {book} is {value!r}, not {shown(row.get(name))}")
+        if opens_at != f"zim://{book}/" and not is_address(opens_at):
+            ledger.fail(MANIFEST, f"the pages of the book {book} open at {shown(opens_at)}, which is not an address")
         found[book] = ManifestBook(
-            book, str(row["name"]), str(row["language"]) or "eng", str(row.get("opens_at", "")), archive
+            book, str(row["name"]), str(row["language"]) or "eng", str(row.get("title")), opens_at, archive, listed
         )
     return found
 
 
-def _opened(book: BookId, shelf: Shelf) -> tuple[Archive | None, str]:
+def _opened(book: BookId, shelf: Shelf) -> tuple[ListedBook | None, Archive | None, str]:
     """The first book of that UUID that can be opened, or why none can."""
     problem = ""
     for placed in shelf.books:
@@ -334,6 +382,6 @@ def _opened(book: BookId, shelf: Shelf) -> tuple[Archive | None, str]:
             problem = f": {why.message.rstrip('.')}"
             continue
         if archive.book.id == book:
-            return archive, ""
+            return placed, archive, ""
         problem = f": {str(placed.source)!r} is a different book now"
-    return None, problem
+    return None, None, problem

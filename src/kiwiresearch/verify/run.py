@@ -22,8 +22,7 @@ from kiwiresearch.verify.ledger import (
     ManifestBook,
     Verification,
     canonical_bytes,
-    first_difference,
-    first_difference_shown,
+    difference_in_lines,
     json_document,
     manifest_books,
     open_books,
@@ -39,6 +38,7 @@ from kiwiresearch.verify.pages import (
     verify_pages,
     verify_pictures,
 )
+from kiwiresearch.verify.repetition import count_all, proof_of, repeat_research
 from kiwiresearch.verify.statements import verify_judgements, verify_statements
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import Workspace, shelf_of
@@ -192,37 +192,40 @@ def verify_reports(
         with ledger.at(name).catching_malformed("it cannot be created again"):
             expected = render().encode("utf-8", "replace")
             if raw is not None and raw != expected:
-                line, what = _difference_in_lines(raw, expected)
+                line, what = difference_in_lines(raw, expected)
                 wrote = (
                     f"; kiwiresearch {other_version} wrote it, so verify it with that version" if other_version else ""
                 )
                 ledger.at(name, line).fail(f"it does not match brief.json: {what}{wrote}")
 
 
-def _difference_in_lines(found: bytes, expected: bytes) -> tuple[int, str]:
-    texts = [raw.decode("utf-8", "replace").split("\n") for raw in (found, expected)]
-    line = first_difference(*texts)
-    was, should_be = (lines[line] if line < len(lines) else "" for lines in texts)
-    return line + 1, first_difference_shown(was, should_be, 20, 40)
-
-
-def verify_run(folder: Path, shelf: Shelf) -> Verification:
+def verify_run(folder: Path, shelf: Shelf, workspace: Workspace) -> Verification:
     """Verify a run and report every failure; raises only if the folder has no finished run.
 
-    The books are found on the shelf by their UUIDs, and each page is read once.
+    The books are found on the shelf by their UUIDs. If the research can be repeated, its files must be the same again.
+    What cannot be repeated, or did not give the same, is checked part by part.
     """
     ledger = Ledger()
     manifest = verify_manifest(folder, ledger)
-    if manifest is not None:
-        _verify(folder, manifest, shelf, ledger)
-    return ledger.result(folder)
-
-
-def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> None:
+    if manifest is None:
+        return ledger.result(folder)
     files = verify_files(folder, manifest, ledger)
     verify_timings(folder, manifest, ledger)
-    same_version = manifest.record.get("version") == __version__
     books = open_books(manifest, shelf, ledger)
+    repetition = repeat_research(manifest, files, books, shelf, workspace, ledger)
+    if repetition.gives(manifest, files):
+        count_all(manifest, files, ledger)
+    else:
+        verify_parts(manifest, files, books, ledger)
+        repetition.report_differences(manifest, files, ledger)
+    return ledger.result(folder, proof_of(repetition, manifest, files, books))
+
+
+def verify_parts(
+    manifest: Manifest, files: Mapping[str, bytes], books: Mapping[BookId, ManifestBook], ledger: Ledger
+) -> None:
+    """Compare the parts of a run with its books and with each other, without repeating the research."""
+    same_version = manifest.record.get("version") == __version__
     filed_claims = read_filed_claims(files.get(CLAIMS, b""), ledger)
     pages = verify_pages(
         files, books, filed_claims, ledger, same_version=same_version, with_model=BY_MODEL in manifest.record

@@ -299,7 +299,7 @@ class Finder:
         if is_address(source):
             return book.archive.url(ref.path)
         start = f"{kiwix_url}/content/{quote(Path(source).stem)}" if kiwix_url else f"zim://{ref.book}"
-        return f"{start}/{quote(ref.path, errors='replace')}"
+        return page_address(f"{start}/", ref.path)
 
     def book_name(self, book_id: str) -> str:
         return next((book.book.name for book in self.books if book.id == book_id), book_id)
@@ -316,6 +316,11 @@ class Finder:
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         self.close()
+
+
+def page_address(start: str, path: str) -> str:
+    """The address of a page below the address of its book."""
+    return f"{start}{quote(path, errors='replace')}"
 
 
 @dataclass(frozen=True, slots=True)
