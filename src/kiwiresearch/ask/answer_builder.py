@@ -14,6 +14,7 @@ from kiwiresearch.ask.headline import asks_for_several, dates_the_event, may_hav
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
 from kiwiresearch.ask.refusal import reason_if_after_book, reason_to_refuse
+from kiwiresearch.ask.retrieval import is_of_no_book
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims import claims_of
@@ -153,7 +154,7 @@ class AnswerBuilder:
         )
         if refusal:
             closest = [self._cited(unit, books) for unit in answer_units(evidence.units)]
-            return replace(frame, closest=self._numbered(_without_overlaps(closest)))
+            return replace(frame, refusal=refusal, closest=self._numbered(_without_overlaps(closest)))
         chosen = evidence.units[: evidence.part_count] if evidence.part_count else answer_units(evidence.units)
         if evidence.senses:  # senses must not be mixed, and each page is about one of them
             chosen = tuple(unit for unit in chosen if unit.segmented.page.ref == chosen[0].segmented.page.ref)
@@ -199,8 +200,17 @@ class AnswerBuilder:
         return answer_book(book) if book.date else None
 
     def _subject(self) -> str:
-        """The subject of the question: the page it names, else its own subject, else the best page."""
+        """The subject of the question: the page it names, else its own subject, else the best page.
+
+        In a language that no book is in, the best page may have nothing to do with the question.
+        """
         best = self.evidence.units[0].segmented.page.title if self.evidence.units else ""
+        if (
+            not self.is_answered
+            and not self.evidence.is_named
+            and is_of_no_book(self.asked.language, self.context.books)
+        ):
+            return ""
         return best if self.evidence.is_named else self.resolved.subject or best
 
     def offered(self) -> tuple[AnswerCitation, ...]:

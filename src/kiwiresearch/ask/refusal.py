@@ -27,6 +27,7 @@ from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.answer_match import pattern_of
 from kiwiresearch.ask.score import ALL_WORDS, RetrievedEvidence, Strength
 from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.ask.danger import Danger
@@ -42,16 +43,28 @@ MIN_IN_OTHER_LANGUAGE = 0.35
 MIN_SAFE_CONFIDENCE = 0.5
 """The confidence an answer needs when a wrong one could cause harm."""
 
-# Reasons for a refusal: the `why` of a refused answer.
-NO_SUBJECT = "The question does not say what it is about."
-NOT_FOUND = "No page in the books contains the words of the question."
-NOT_ON_PAGE = "The page {title!r} does not answer the question."
-TOO_WEAK_BY_WORDS = "The closest pages probably do not answer the question."
 OTHER_LANGUAGE = "The question seems to be in a language that none of the books use."
-TOO_WEAK_BY_READER = "The closest passages probably do not answer the question."
-UNSAFE = "The closest passages are not reliable enough for a question where a wrong answer could cause harm."
 
-AFTER_THE_BOOK = "The question is about {year}, and {title} was published in {edition}."
+# Reasons for a refusal: the end of the `why` of a refused answer.
+NO_SUBJECT = Message("The question does not say what it is about.", "refusal.no_subject")
+NOT_FOUND = Message("No page in the books contains the words of the question.", "refusal.not_found")
+TOO_WEAK_BY_WORDS = Message("The closest pages probably do not answer the question.", "refusal.too_weak")
+TOO_WEAK_BY_READER = Message("The closest passages probably do not answer the question.", "refusal.too_weak")
+UNSAFE = Message(
+    "The closest passages are not reliable enough for a question where a wrong answer could cause harm.",
+    "refusal.unsafe",
+)
+
+
+def not_on_page(title: str) -> Message:
+    return Message(f"The page {title!r} does not answer the question.", "refusal.not_on_page", page=title)
+
+
+def after_the_book(older: OlderBook) -> Message:
+    edition = older.date[:4]
+    text = f"The question is about {older.year}, and {older.title} was published in {edition}."
+    return Message(text, "refusal.after_the_book", year=older.year, book=older.title, edition=edition)
+
 
 # Shown in place of the answer.
 NO_ANSWER = "No answer found in the books."
@@ -84,12 +97,12 @@ def refuse_without_subject() -> RetrievedEvidence:
 def refuse_too_weak(evidence: RetrievedEvidence) -> RetrievedEvidence:
     """Refuse the evidence of the last search; the closest passages are still shown."""
     why = TOO_WEAK_BY_WORDS if evidence.units else NOT_FOUND
-    return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength)
+    return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength, evidence.is_named)
 
 
 def refuse_not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvidence:
     """Refuse the evidence of the one page that the user named."""
-    return replace(evidence, route="none", why=NOT_ON_PAGE.format(title=title))
+    return replace(evidence, route="none", why=not_on_page(title))
 
 
 def judge_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
@@ -143,7 +156,7 @@ def reason_if_after_book(question: Question, book: Book, best: str) -> str:
     is_past = pattern_of(question.language, "past").search(question.text.lower()) is not None
     if older is None or (older.year in best and not is_past):
         return ""
-    return AFTER_THE_BOOK.format(year=older.year, title=older.title, edition=older.date[:4])
+    return after_the_book(older)
 
 
 def general_answer(answer: Answer) -> Answer:
