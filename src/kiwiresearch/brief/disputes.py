@@ -14,7 +14,7 @@ from kiwiresearch.brief.parts import MIN_SHARE
 from kiwiresearch.brief.support import MergedClaim, statement_of
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
-from kiwiresearch.text import jaccard
+from kiwiresearch.text import jaccard, language_words
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 ARGUING = (
@@ -22,7 +22,7 @@ ARGUING = (
     r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
 )
 OPPOSED = r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
-BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point"
+BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point|blame|attribute"
 VERB_ENDING = r"(?:s|d|es|ed|ied|ies)?\b(?![\w-])"
 ADVERBS = r"(?:also\s+|still\s+|have\s+|has\s+|had\s+)*"
 PEOPLE = (
@@ -204,7 +204,12 @@ def disputes(
         for claim in merged_claims
         if claim.points >= min_points and _is_view(claim, weights) and weights.is_about(claim.claims[0])
     ]
-    theories = _theories(held)
+    believed = [
+        claim
+        for claim in merged_claims
+        if claim.points >= min_points and weights.is_about(claim.claims[0]) and _holder(claim, with_beliefs=True)
+    ]
+    theories = _theories(believed if _asks_for_causes(weights.relevance.aspect) else held)
     used = {view.statement.text for view in (theories.views if theories else ())}
     views = _views([merged_claim for merged_claim in held if merged_claim.best.text not in used])
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
@@ -217,11 +222,16 @@ def disputes(
     )
 
 
+def _asks_for_causes(aspect: str) -> bool:
+    """Whether a brief is about causes: then what one person believed is one of the explanations."""
+    return not language_words("eng").aspects["causes"].naming_words.isdisjoint(aspect.lower().split())
+
+
 def _theories(held: Sequence[MergedClaim]) -> Dispute | None:
     """Different explanations that several people give."""
     by_holder: dict[str, MergedClaim] = {}
     for merged_claim in held:
-        holder = _holder(merged_claim)
+        holder = _holder(merged_claim, with_beliefs=True)
         if (
             holder
             and holder[0].isupper()
@@ -236,7 +246,7 @@ def _theories(held: Sequence[MergedClaim]) -> Dispute | None:
 
 
 def _view(merged: MergedClaim) -> DisputeView:
-    return DisputeView(_holder(merged), statement_of(merged), _cues(merged))
+    return DisputeView(_holder(merged, with_beliefs=True), statement_of(merged), _cues(merged))
 
 
 def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
@@ -321,8 +331,8 @@ def _nearest_opposing(one: MergedClaim, others: Sequence[MergedClaim]) -> Merged
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
-def _holder(merged: MergedClaim) -> str:
-    return holder_in(merged.best.text)
+def _holder(merged: MergedClaim, *, with_beliefs: bool = False) -> str:
+    return holder_in(merged.best.text, with_beliefs=with_beliefs)
 
 
 def _cues(merged: MergedClaim) -> tuple[str, ...]:

@@ -8,11 +8,21 @@ from pathlib import PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import quote as percent
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record
-from kiwiresearch.export import FORMATS, ExportedFile, make_files, safe_name, zip_files
+from kiwiresearch.export import (
+    FORMATS,
+    MAX_WANTED,
+    ExerciseKind,
+    ExportedFile,
+    WorksheetChoice,
+    choice_of,
+    make_files,
+    safe_name,
+    zip_files,
+)
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter, allow
@@ -79,16 +89,23 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 
     @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
     @allow("reader", "export")
-    def file(run_id: RunId, form: FormatName) -> Response:
+    def file(
+        run_id: RunId,
+        form: FormatName,
+        questions: Annotated[int, Query(ge=0, le=MAX_WANTED, description="Of a worksheet; 0 for all good ones.")] = 0,
+        kind: Annotated[list[ExerciseKind], Query(max_length=6, description="Of a worksheet; none for all.")] = [],  # noqa: B006
+    ) -> Response:
         """A run in one format, created on request: the same run with the same notes gives the same bytes."""
-        return download_response(runs.get(run_id), form, context.workspace.settings.browser)
+        choice = choice_of(questions, kind)
+        return download_response(runs.get(run_id), form, context.workspace.settings.browser, choice)
 
     return routes
 
 
-def download_response(run: RunView, form: str, browser: str = "") -> Response:
-    """A run in a format, as a download; `browser` is the setting of that name."""
-    file = _one_file(form, run.topic, make_files(run.path, form, browser=browser))
+def download_response(run: RunView, form: str, browser: str = "", choice: WorksheetChoice | None = None) -> Response:
+    """A run in a format, as a download; `browser` is the setting of that name, and `choice` is for worksheets."""
+    choice = choice or WorksheetChoice()
+    file = _one_file(form, run.topic, make_files(run.path, form, browser=browser, choice=choice))
     headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}
     return Response(file.content, headers=headers, media_type=FORMATS[form].media_type)
 

@@ -39,7 +39,7 @@ def wish_in(words: str) -> TypedRequest | None:
 
 @cache
 def _phrases(thing: RequestedThing) -> tuple[frozenset[str], frozenset[str]]:
-    table = toml_data("kiwiresearch.web.desk", "wishes.toml")[thing]
+    table = toml_data("kiwiresearch.web.desk", "typed_requests.toml")[thing]
     return frozenset(map(fold, table["before"])), frozenset(map(fold, table["after"]))
 
 
