@@ -12,7 +12,6 @@ from importlib.resources import files
 from kiwiresearch.brief.brief import Gap, StatementGroup, TimelineMoment
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.passages import UsedClaims
-from kiwiresearch.brief.relevance import STRICT_MARGIN
 from kiwiresearch.brief.sources import BriefInput
 from kiwiresearch.brief.support import MergedClaim, is_hedged, statement_of
 from kiwiresearch.claims import Claim, has_claim_tables
@@ -122,7 +121,7 @@ def timeline(
         and "timeline" in (claim.best.type, *claim.best.also)
         and not claim.best.depends_on
         and weights.is_mainly_about(claim.claims[0])
-        and weights.relevance.is_on_aspect(claim.best, STRICT_MARGIN)
+        and weights.relevance.is_probably_on_aspect(claim.best)
         and weights.names_topic(claim.best)
         and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
         and (date := _main_date(claim.best)) is not None
@@ -207,7 +206,7 @@ def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> t
         if "causal" in (claim.best.type, *claim.best.also)
         and not claim.best.depends_on
         and weights.is_about(claim.claims[0])
-        and weights.relevance.is_on_aspect(claim.best, STRICT_MARGIN)
+        and weights.relevance.is_probably_on_aspect(claim.best)
         and weights.relevance.is_like_topic(claim.best)
     ]
     groups: dict[str, list[MergedClaim]] = {}
