@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from kiwiresearch.codec import Record
 from kiwiresearch.export import (
+    EXERCISE_KINDS,
     FORMATS,
     MAX_WANTED,
     ExerciseKind,
@@ -41,6 +42,14 @@ HEADERS = {
 WHOLE_RUN = "brief"
 
 FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
+Questions = Annotated[
+    int,
+    Query(ge=0, le=MAX_WANTED, description="How many questions a worksheet has, from 3; 0 for as many as are good."),
+]
+Kinds = Annotated[
+    list[ExerciseKind],
+    Query(max_length=len(EXERCISE_KINDS), description="The kinds of questions of a worksheet; none for all."),
+]
 EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.suffix)]
 EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind.partition(";")[0]: {} for kind in EXPORT_TYPES}, "description": "The file."}
@@ -92,8 +101,8 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     def file(
         run_id: RunId,
         form: FormatName,
-        questions: Annotated[int, Query(ge=0, le=MAX_WANTED, description="Of a worksheet; 0 for all good ones.")] = 0,
-        kind: Annotated[list[ExerciseKind], Query(max_length=6, description="Of a worksheet; none for all.")] = [],  # noqa: B006
+        questions: Questions = 0,
+        kind: Kinds = [],  # noqa: B006
     ) -> Response:
         """A run in one format, created on request: the same run with the same notes gives the same bytes."""
         choice = choice_of(questions, kind)

@@ -9,16 +9,13 @@ from starlette.responses import Response
 
 from kiwiresearch.claims import claims_of_page
 from kiwiresearch.export import (
-    EXERCISE_KINDS,
     FORMATS,
-    MAX_WANTED,
-    ExerciseKind,
     WorksheetChoice,
     choice_of,
     page_worksheet_file,
 )
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.exports import HEADERS, content_disposition
+from kiwiresearch.web.exports import HEADERS, Kinds, Questions, content_disposition
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.search import BookFilter, Path, Title, read_page
@@ -26,12 +23,6 @@ from kiwiresearch.workspace import folder_name
 
 WorksheetForm = Literal["html", "docx", "markdown"]
 Form = Annotated[WorksheetForm, Query(alias="format", description="The kind of file.")]
-Questions = Annotated[
-    int, Query(ge=0, le=MAX_WANTED, description="How many questions, from 3; 0 for as many as are good.")
-]
-Kinds = Annotated[
-    list[ExerciseKind], Query(max_length=len(EXERCISE_KINDS), description="The kinds of questions; none for all.")
-]
 # A browser may show the page to print, but it runs nothing, loads nothing, and leads nowhere.
 SHOWN_HEADERS = HEADERS | {
     "Content-Security-Policy": "sandbox allow-modals; default-src 'none'; style-src 'unsafe-inline'; "

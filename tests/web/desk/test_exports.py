@@ -280,3 +280,13 @@ def test_a_teacher_chooses_the_questions_of_a_worksheet(a_run: ARun) -> None:
     assert a_run.client.get("/api/worksheet", params=query | {"kind": "riddles"}).status_code == 422
     nothing = a_run.client.get("/worksheet", params=query | {"kind": ["matching"]})
     assert (nothing.status_code, "Choose more kinds" in nothing.text) == (200, True)
+
+
+def test_the_questions_of_a_brief_are_chosen_where_it_is_exported(a_run: ARun) -> None:
+    """The preview and the files have the questions that were chosen."""
+    query = {"questions": "3", "kind": ["numbers", "words"]}
+    shown = LexborHTMLParser(a_run.client.get(f"/runs/{a_run.id}/export", params=query).text)
+    assert len(shown.css(".worksheet-preview li")) == 3
+    (link,) = (one.attributes["href"] or "" for one in shown.css("#take-worksheet-markdown"))
+    assert link.endswith("/export/worksheet-markdown?questions=3&kind=numbers&kind=words")
+    assert a_run.client.get(link).text.partition("## Answer sheet")[0].count("\n**") == 3

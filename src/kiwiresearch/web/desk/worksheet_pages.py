@@ -25,9 +25,10 @@ from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.intent import pages_like, pages_named
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
+from kiwiresearch.web.exports import Kinds, Questions
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.search import Title, read_page
-from kiwiresearch.web.worksheets import Kinds, Questions, WorksheetForm, worksheet_response
+from kiwiresearch.web.worksheets import WorksheetForm, worksheet_response
 from kiwiresearch.zim import Book
 
 FILES: tuple[WorksheetForm, ...] = ("docx", "html", "markdown")
@@ -68,6 +69,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             choice=choice,
             counts=range(MIN_WANTED, MAX_WANTED + 1),
             kinds=EXERCISE_KINDS,
+            action="/worksheet",
             asked=asked,
             title=found.title,
             address=page_address(found.ref),
