@@ -15,6 +15,7 @@ def book() -> OpenBook:
     pages = {f"Page {number}": f"<p>{words.capitalize()}.</p>" for number in range(60)}
     pages["Rime"] = "<p>Rime is ice. Rime forms in fog.</p>"
     pages |= {title: f"<p>{title}.</p>" for title in ("World War II", "United States", "United Kingdom")}
+    pages["Otter"] = "<p>Otters live in rivers of the UK.</p>"
     pages["Germany"] = "<p>The capital of Germany is Berlin. The people of Germany have a telephone.</p>"
     return a_memory_book(pages)
 
@@ -34,6 +35,10 @@ def book() -> OpenBook:
         ("Who leads the U.S.?", "Who leads the United States?"),
         ("Is the UK's king rich?", "Is the United Kingdom's king rich?"),
         ("What is the capital of the U.S.A.?", "What is the capital of the United States?"),
+        (
+            "how did people of germany and iceland live in ww2",
+            "how did people of germany and iceland live in World War II",
+        ),
         ("DID WW2 END IN GERMNY", "DID World War II END IN germany"),
     ],
 )
@@ -49,6 +54,7 @@ def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
         "TELL US ABOUT GERMANY",
         "Who won the US Open?",
         "When did Kent join the EU?",
+        "How do people protect the last otters of the rivers in the UK?",
         "What is rime?",
         "Who was Malery?",
         "is it don't or won't",

@@ -16,7 +16,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
 from kiwiresearch.search import OpenBook
-from kiwiresearch.text import language_words
+from kiwiresearch.text import language_words, words_in
 
 WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?![\w'’-])")
 MIN_LETTERS = 3
@@ -34,9 +34,11 @@ MAX_RANK = 100
 """A word on more pages than `MAX_TYPO_PAGES` is only a typo of one of the most common words, up to this rank: 'teh'."""
 
 
-SPELLED_OUT = frozenset(("ww1", "wwi", "ww2", "wwii", "usa", "us", "uk", "eu", "un", "uae", "ussr", "nyc", "nz"))
+SPELLED_OUT = frozenset(("ww1", "wwi", "ww2", "wwii", "usa", "us", "uk", "eu", "un", "uae", "ussr"))
 """Abbreviations that people type where books have the whole name; `abbreviated` has the titles that they stand for."""
 MAYBE_SHORT = re.compile(r"(?<![\w.])(?:(?:[^\W\d_]\.){2,}|\w{2,4})(?!\w)")
+MAX_WORDS_SPELLED_OUT = 5
+"""How many words a question may have, apart from stop words, for its abbreviations to be what it is about."""
 NAME_FOLLOWS = re.compile(r"\s+[A-Z]")
 
 
@@ -69,8 +71,12 @@ def correct_spelling(text: str, books: Sequence[OpenBook]) -> str:
 
 
 def _spelled_out(text: str, books: Sequence[OpenBook], *, is_one_case: bool) -> str:
-    """The text with abbreviations replaced by the titles of pages, except in a longer name: 'US Open'."""
+    """The text with abbreviations replaced by the titles of pages, except in a longer name: 'US Open'.
+
+    In a long question they are beside the point ('otters in the UK'), and the page of the title would hide others.
+    """
     known = language_words("eng")
+    is_long = sum(word.lower() not in known.stop_words for word in words_in(text)) > MAX_WORDS_SPELLED_OUT
 
     def title(found: re.Match[str]) -> str:
         words = found[0]
@@ -82,7 +88,8 @@ def _spelled_out(text: str, books: Sequence[OpenBook], *, is_one_case: bool) -> 
             short in known.stop_words and is_typed_plainly and not text[: found.start()].lower().endswith("the ")
         )
         begins_name = not is_one_case and NAME_FOLLOWS.match(text, found.end()) is not None
-        if is_plain_word or begins_name:
+        is_aside = is_long and any(book.frequency(short) for book in books)
+        if is_plain_word or begins_name or is_aside:
             return words
         titles = (title for title in known.abbreviated[short] if any(book.archive.by_title(title) for book in books))
         return next(titles, words)
