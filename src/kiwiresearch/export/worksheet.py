@@ -226,7 +226,8 @@ class _Choice:
         if kind not in GAP_KINDS or not self._sheet.is_english:
             return True
         if self._is_filling:
-            return fact.points >= MIN_FILL_POINTS or names_some(fact.text, self._sheet.named)
+            is_good = fact.points >= MIN_FILL_POINTS or names_some(fact.text, self._sheet.named)
+            return is_good or self._is_exact
         least = min(MIN_GAP_POINTS[kind], self._enough)
         is_about = fact.points >= self._enough or names_some(fact.text, self._sheet.named)
         return fact.points >= least and is_about

@@ -278,6 +278,8 @@ def test_a_teacher_chooses_the_questions_of_a_worksheet(a_run: ARun) -> None:
         assert "## Answer the questions" not in sheet
         assert sheet.count("\n**") == 3
     assert a_run.client.get("/api/worksheet", params=query | {"kind": "riddles"}).status_code == 422
+    many = a_run.client.get("/worksheet", params=query | {"questions": "30"}).text
+    assert re.search(r"There are only \d+ good questions of these kinds\.", many)
     nothing = a_run.client.get("/worksheet", params=query | {"kind": ["matching"]})
     assert (nothing.status_code, "Choose more kinds" in nothing.text) == (200, True)
 
