@@ -26,7 +26,7 @@ from kiwiresearch.export.findings import read_findings
 from kiwiresearch.export.questions import GAP, QuestionKind, WorksheetQuestion
 from kiwiresearch.export.sentence_filter import is_usable
 from kiwiresearch.export.worksheet import ENGLISH_RULES, GAP_RULES, Worksheet, make_worksheet
-from kiwiresearch.export.worksheet_choice import QUESTION_KINDS, choice_of
+from kiwiresearch.export.worksheet_choice import QUESTION_KINDS, ExerciseKind, choice_of
 from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
 from kiwiresearch.export.worksheet_patterns import pattern
 from kiwiresearch.runs.run import Run
@@ -514,7 +514,7 @@ def test_a_teacher_chooses_how_many_questions_there_are(run: Path) -> None:
 
 
 @pytest.mark.parametrize("kinds", [("truth",), ("open",), ("numbers", "words"), ("order",), ("matching",)])
-def test_a_teacher_chooses_the_kinds_of_questions(kinds: tuple[str, ...]) -> None:
+def test_a_teacher_chooses_the_kinds_of_questions(kinds: tuple[ExerciseKind, ...]) -> None:
     """Only these are there, and more of them than beside other kinds."""
     claims = [
         *(a_claim(page, text, "", "definition") for page, text in DEFINED),
