@@ -14,6 +14,8 @@ def book() -> OpenBook:
     words = "the people of germany and iceland had malaria, a telephone, a currency, and penicillin"
     pages = {f"Page {number}": f"<p>{words.capitalize()}.</p>" for number in range(60)}
     pages["Rime"] = "<p>Rime is ice. Rime forms in fog.</p>"
+    pages |= {title: f"<p>{title}.</p>" for title in ("World War II", "United States", "United Kingdom")}
+    pages["Otter"] = "<p>Otters live in rivers of the UK.</p>"
     pages["Germany"] = "<p>The capital of Germany is Berlin. The people of Germany have a telephone.</p>"
     return a_memory_book(pages)
 
@@ -28,6 +30,15 @@ def book() -> OpenBook:
         ("who needs penicilin", "who needs penicillin"),
         ("WHAT CURRANCY", "WHAT currency"),
         ("when did ww2 end", "when did World War II end"),
+        ("What is the capital of the US?", "What is the capital of the United States?"),
+        ("how many people live in the us", "how many people live in the United States"),
+        ("Who leads the U.S.?", "Who leads the United States?"),
+        ("Is the UK's king rich?", "Is the United Kingdom's king rich?"),
+        ("What is the capital of the U.S.A.?", "What is the capital of the United States?"),
+        (
+            "how did people of germany and iceland live in ww2",
+            "how did people of germany and iceland live in World War II",
+        ),
         ("DID WW2 END IN GERMNY", "DID World War II END IN germany"),
     ],
 )
@@ -38,7 +49,19 @@ def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
 
 @pytest.mark.parametrize(
     "typed",
-    ["What is rime?", "Who was Malery?", "is it don't or won't", "what is x", "who is Peple", "12 telefones2"],
+    [
+        "tell us about rime",
+        "TELL US ABOUT GERMANY",
+        "Who won the US Open?",
+        "When did Kent join the EU?",
+        "How do people protect the last otters of the rivers in the UK?",
+        "What is rime?",
+        "Who was Malery?",
+        "is it don't or won't",
+        "what is x",
+        "who is Peple",
+        "12 telefones2",
+    ],
 )
 def test_correct_words_are_left_alone(book: OpenBook, typed: str) -> None:
     """Words of the book, names, short words, and what is not a word."""

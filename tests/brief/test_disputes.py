@@ -6,7 +6,11 @@ import pytest
 from tests.brief.claim_gathering import INTRODUCTION, GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Dispute
+from kiwiresearch.brief.disputes import disputes
+from kiwiresearch.brief.importance import ClaimWeights
+from kiwiresearch.brief.parts import mechanisms, timeline
 from kiwiresearch.brief.report import brief_document
+from kiwiresearch.brief.support import MergedClaim, merge_equivalent
 from kiwiresearch.document.markdown import markdown
 
 
@@ -231,3 +235,50 @@ def test_a_page_does_not_contradict_itself() -> None:
 def test_nothing_said_is_not_a_dispute() -> None:
     """A book that says nothing has no disputes."""
     assert gather_claims({"Great Frost": "Brrr!"}, topic="Great Frost").brief().disputes == ()
+
+
+BELIEFS = """
+    == Causes ==
+    Several things are named as causes of the Great Frost, which are told apart here.
+    Olin Marr believed that ash from the hills was the cause of the Great Frost of the north.
+    Ebba Lind held that a change of the winds caused the Great Frost in the end.
+"""
+
+
+def in_frost(topic: str, *sections: str) -> tuple[list[MergedClaim], ClaimWeights]:
+    """The claims of a page on the Great Frost, weighed for a topic."""
+    pages = {"Great Frost": "\n".join(("The Great Frost was a cold winter.", INTRODUCTION, *sections))}
+    found = gather_claims(pages, topic=topic)
+    return merge_equivalent(found.weights.weigh(found.claims)), found.weights
+
+
+def test_in_a_brief_about_causes_what_one_person_believed_is_an_explanation() -> None:
+    """Two such beliefs are two views; in a brief about the whole topic, a belief is no dispute yet."""
+    (asked, weights), (whole, other_weights) = (
+        in_frost(topic, BELIEFS) for topic in ("causes of the Great Frost", "Great Frost")
+    )
+    (dispute,) = disputes(asked, (), weights)
+    assert dispute.about == "What explains it"
+    assert sorted(view.holder for view in dispute.views) == ["Ebba Lind", "Olin Marr"]
+    assert not any(found.about == "What explains it" for found in disputes(whole, (), other_weights))
+
+
+EFFECTS = """
+    == Law ==
+    Bakers of every town keep small tokens in their houses.
+    Painters and weavers sold their work at the harbour.
+    A Bread Act of the Great Frost caused the Bread Crisis of 1802.
+    Bakers of every town keep small tokens in their houses.
+    Painters and weavers sold their work at the harbour.
+"""
+
+
+def test_with_an_aspect_no_part_has_sentences_about_another() -> None:
+    """A law is no cause of the frost, although it caused something: neither an explanation nor an event."""
+    merged, weights = in_frost("causes of the Great Frost", BELIEFS, EFFECTS)
+    (law,) = (claim for claim in merged if "Bread Act" in claim.best.text)
+    assert weights.relevance.is_on_aspect(law.best), "by a narrow margin"
+    explained = [statement.text for group in mechanisms(merged, weights) for statement in group.statements]
+    assert len(explained) == 2
+    assert law.best.text not in explained
+    assert timeline(merged, weights) == ()

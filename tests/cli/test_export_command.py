@@ -130,3 +130,18 @@ def test_a_page_becomes_a_worksheet(
     code, out, err = kiwi(*words, "odt")
     assert (code, out) == (2, "")
     assert "html, docx, markdown" in err
+
+
+def test_the_questions_of_a_worksheet_can_be_chosen(
+    kiwi: RunCommand, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many and of which kinds; a kind that does not exist is named, with those that do."""
+    monkeypatch.chdir(tmp_path)
+    words = ("worksheet", "Late Bronze Age collapse", "-b", "sample", "--format", "markdown", "--out", "sheet.md")
+    assert kiwi(*words, "--questions", "4", "--kind", "numbers", "--kind", "words")[0] == 0
+    sheet = Path("sheet.md").read_text(encoding="utf-8").partition("## Answer sheet")[0]
+    assert sheet.count("\n**") == 4
+    assert "## Answer the questions" not in sheet
+    code, _, err = kiwi(*words, "--kind", "riddles")
+    assert code == 2
+    assert "Choose from: open, truth, numbers, words, matching, order." in err

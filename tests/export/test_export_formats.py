@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.export.exporter import FINDINGS_WRITERS, FOLDER_WRITERS, GRAPH_WRITERS, PRINTED_WRITERS
+from kiwiresearch.export.exporter import (
+    FINDINGS_WRITERS,
+    FOLDER_WRITERS,
+    GRAPH_WRITERS,
+    PRINTED_WRITERS,
+    WORKSHEET_WRITERS,
+)
 from kiwiresearch.export.formats import EXPORT_GROUPS, FORMATS, ExportFormat, formats_help, grouped_formats
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 
@@ -38,7 +44,9 @@ def test_a_format_has_a_writer_of_its_content(form: ExportFormat) -> None:
     if form.content == "graph":
         assert len(GRAPH_WRITERS[form.name]) == len(form.files)
     else:
-        assert form.name in (FOLDER_WRITERS if form.is_folder else {**FINDINGS_WRITERS, **PRINTED_WRITERS})
+        assert form.name in (
+            FOLDER_WRITERS if form.is_folder else {**FINDINGS_WRITERS, **PRINTED_WRITERS, **WORKSHEET_WRITERS}
+        )
 
 
 @FORMAT

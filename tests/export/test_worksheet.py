@@ -18,7 +18,7 @@ import kiwiresearch
 from kiwiresearch.claims import claims_of_page
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.page_claims import claims_of_text
-from kiwiresearch.errors import NothingFound, QuoteNotFound
+from kiwiresearch.errors import BadUsage, NothingFound, QuoteNotFound
 from kiwiresearch.export.exercises import matching, ordering
 from kiwiresearch.export.exporter import export
 from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, place_of
@@ -26,6 +26,7 @@ from kiwiresearch.export.findings import read_findings
 from kiwiresearch.export.questions import GAP, QuestionKind, WorksheetQuestion
 from kiwiresearch.export.sentence_filter import is_usable
 from kiwiresearch.export.worksheet import ENGLISH_RULES, GAP_RULES, Worksheet, make_worksheet
+from kiwiresearch.export.worksheet_choice import QUESTION_KINDS, ExerciseKind, choice_of
 from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
 from kiwiresearch.export.worksheet_patterns import pattern
 from kiwiresearch.runs.run import Run
@@ -356,14 +357,14 @@ def test_the_topics_own_page_is_asked_about_first(run: Path, worksheet: Workshee
     assert heads
     own = [one for one in worksheet.questions if one.claim.ref in heads]
     assert len(own) >= len(worksheet.questions) - 1
-    assert len({one.kind for one in worksheet.questions}) >= 2
+    assert len({one.kind for one in worksheet.questions}) >= 4
     assert max(Counter(one.claim.section for one in own if one.claim.section).values()) <= 3
 
 
 def test_a_worksheet_has_up_to_14_questions_and_asks_nothing_twice(worksheet: Worksheet) -> None:
     """Each is of one claim, and each word of the word bank is of one gap."""
     count = len(worksheet.questions) + bool(worksheet.matching) + bool(worksheet.ordering)
-    assert 3 <= count <= 14
+    assert 8 <= count <= 14
     ids = [one.claim.id for one in worksheet.questions]
     assert len(set(ids)) == len(ids)
     assert len(worksheet.word_bank) == len(worksheet.word_gaps)
@@ -502,3 +503,39 @@ def test_every_english_pattern_can_be_read_and_has_its_own_name() -> None:
     assert len(names) == len(set(names)) > 40
     for name in names:
         assert pattern(name).pattern
+
+
+def test_a_teacher_chooses_how_many_questions_there_are(run: Path) -> None:
+    """As many as wanted if the pages have facts for them; the best ones are the same."""
+    facts = facts_of_run(read_findings(Run.load(run)))
+    few, many = (make_worksheet(facts, choice_of(count)) for count in (4, 9))
+    assert (few.count, many.count) == (4, 9)
+    assert set(few.questions) <= set(many.questions)
+
+
+@pytest.mark.parametrize("kinds", [("truth",), ("open",), ("numbers", "words"), ("order",), ("matching",)])
+def test_a_teacher_chooses_the_kinds_of_questions(kinds: tuple[ExerciseKind, ...]) -> None:
+    """Only these are there, and more of them than beside other kinds."""
+    claims = [
+        *(a_claim(page, text, "", "definition") for page, text in DEFINED),
+        *(a_claim("Egypt", text, "", "timeline") for text in HAPPENED),
+        *(a_claim("Fires", f"{name} was burned by its enemies in {year}.", "", "timeline") for name, year in FIRES),
+    ]
+    sheet = replace(a_sheet(*claims), topic="Fires", facts=tuple(WorksheetFact(claim, True, 3.0) for claim in claims))
+    made = make_worksheet(sheet, choice_of(kinds=kinds))
+    wanted = {question for kind in kinds for question in QUESTION_KINDS[kind]}
+    assert {one.kind for one in made.questions} <= wanted
+    assert bool(made.questions) is bool(wanted)
+    assert bool(made.matching) is ("matching" in kinds)
+    assert bool(made.ordering) is ("order" in kinds)
+
+
+def test_kinds_without_facts_are_refused(tmp_path: Path) -> None:
+    """With what to do about it; a kind or number that does not exist is a mistake."""
+    sheet = a_sheet(a_claim("Punic War", ASPECT["Ships"][1], ""), topic="Punic War")
+    with pytest.raises(NothingFound) as refused:
+        make_worksheet(sheet, choice_of(kinds=("order",)))
+    assert refused.value.remedy == "Choose more kinds."
+    for count, kinds in ((2, ()), (31, ()), (0, ("riddles",))):
+        with pytest.raises(BadUsage):
+            choice_of(count, kinds)

@@ -162,6 +162,8 @@ class Answer:
     reader: str = ""
     """The id of the reading model that chose the sentences; empty if words alone did."""
     rejected: tuple[RejectedSentence, ...] = ()
+    refusal: str = ""
+    """Why there is no answer; empty if there is one."""
     subject: str = ""
     """The subject of the question, for the next question of the conversation."""
     missing: tuple[MissingBooks, ...] = ()

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, Passage, key_of
-from kiwiresearch.ask.answer_match import AnswerSpan, can_be_answer, short_answer, with_other_values
+from kiwiresearch.ask.answer_match import AnswerSpan, asked_end, can_be_answer, short_answer, with_other_values
 from kiwiresearch.ask.context import AskContext, answer_book, answer_units
 from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote
+from kiwiresearch.ask.headline import asks_for_several, dates_the_event, may_have_headline, whole_list
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
 from kiwiresearch.ask.refusal import reason_if_after_book, reason_to_refuse
+from kiwiresearch.ask.retrieval import is_of_no_book
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims import claims_of
@@ -96,6 +98,8 @@ def _key(scored_unit: ScoredUnit) -> str:
 MIN_FOR_SHORT = 0.55
 """Without the reading model, a short answer is marked only if the confidence is at least this."""
 MAX_SHORT_CHARS = 100
+MAX_OTHER_EVENT = 0.4
+"""The highest confidence of an answer whose date may be of something else in its sentence."""
 SHORT_ANSWER_KINDS: frozenset[AnswerKind] = frozenset({"person", "date", "place", "number", "choice"})
 """Questions that a few words answer; for others, words are marked only if the reading model prefers them to none."""
 
@@ -126,8 +130,7 @@ class AnswerBuilder:
             return reason
         ref = units[0].segmented.page.ref
         book = next(book.book for book in self.context.books if book.id == ref.book)
-        texts = (unit.text for unit in units if unit.segmented.page.ref == ref)
-        return reason_if_after_book(self.asked.text, book, texts)
+        return reason_if_after_book(self.asked, book, units[0].text)
 
     def build(self) -> Answer:
         evidence = self.evidence
@@ -151,16 +154,20 @@ class AnswerBuilder:
         )
         if refusal:
             closest = [self._cited(unit, books) for unit in answer_units(evidence.units)]
-            return replace(frame, closest=self._numbered(_without_overlaps(closest)))
+            return replace(frame, refusal=refusal, closest=self._numbered(_without_overlaps(closest)))
         chosen = evidence.units[: evidence.part_count] if evidence.part_count else answer_units(evidence.units)
         if evidence.senses:  # senses must not be mixed, and each page is about one of them
             chosen = tuple(unit for unit in chosen if unit.segmented.page.ref == chosen[0].segmented.page.ref)
         citations = self._numbered(_without_overlaps([self._cited(unit, books) for unit in chosen]))
         lines = tuple(AnswerSentence(citation.citation.quote.text, (citation.key,)) for citation in citations)
-        at, short = self._short(chosen[0], lines[0].text)
+        found = self._short(chosen[0], lines[0].text)
+        is_of_other_event = found is not None and not self._dates_the_event(chosen[0], found)
+        at, short = (found.start, lines[0].text[slice(*found)]) if found and not is_of_other_event else (-1, "")
+        confidence = min(frame.confidence, MAX_OTHER_EVENT) if is_of_other_event else frame.confidence
         return replace(
             frame,
             grounded=True,
+            confidence=confidence,
             text="\n".join(line.text for line in lines),
             short=short,
             short_at=at,
@@ -193,8 +200,17 @@ class AnswerBuilder:
         return answer_book(book) if book.date else None
 
     def _subject(self) -> str:
-        """The subject of the question: the page it names, else its own subject, else the best page."""
+        """The subject of the question: the page it names, else its own subject, else the best page.
+
+        In a language that no book is in, the best page may have nothing to do with the question.
+        """
         best = self.evidence.units[0].segmented.page.title if self.evidence.units else ""
+        if (
+            not self.is_answered
+            and not self.evidence.is_named
+            and is_of_no_book(self.asked.language, self.context.books)
+        ):
+            return ""
         return best if self.evidence.is_named else self.resolved.subject or best
 
     def offered(self) -> tuple[AnswerCitation, ...]:
@@ -216,10 +232,15 @@ class AnswerBuilder:
         once = {cited.key: cited for cited in found}
         return tuple(replace(cited, number=number) for number, cited in enumerate(once.values(), start=1))
 
-    def _short(self, best: ScoredUnit, line: str) -> tuple[int, str]:
-        """The offset of the short answer in the line, and its text; -1 and empty if there is nothing to mark."""
-        if self.evidence.part_count or line != best.text:
-            return -1, ""
+    def _dates_the_event(self, best: ScoredUnit, found: AnswerSpan) -> bool:
+        title, is_prose = best.segmented.page.title, best.segmented.units[best.unit].kind == "sentence"
+        is_date = is_prose and self.asked.kind == "date"
+        return not is_date or dates_the_event(best.text, found, self.asked, title)
+
+    def _short(self, best: ScoredUnit, line: str) -> AnswerSpan | None:
+        """Where the short answer is in the line; None if there is nothing to mark."""
+        if self.evidence.part_count or line != best.text or not may_have_headline(self.asked):
+            return None
         is_box = best.segmented.units[best.unit].kind == "box"
         found = (
             self._short_by_reader(best, line)
@@ -227,9 +248,9 @@ class AnswerBuilder:
             else self._short_by_rule(best, line, is_box=is_box)
         )
         if found is None:
-            return -1, ""
-        start, end = with_other_values(line, found) if is_box else found
-        return start, line[start:end]
+            return None
+        found = with_other_values(line, found) if is_box else found
+        return whole_list(line, found) if asks_for_several(self.asked) else found
 
     def _short_by_rule(self, best: ScoredUnit, line: str, *, is_box: bool) -> AnswerSpan | None:
         if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.features.get("names missing"):
@@ -246,7 +267,8 @@ class AnswerBuilder:
         is_label = "\t" in line and start <= line.index("\t")
         if is_label or not 0 < end - start <= MAX_SHORT_CHARS or not can_be_answer(line[start:end], self.asked):
             return None
-        return AnswerSpan(start, end)
+        span = AnswerSpan(start, end)
+        return asked_end(line, span, self.asked) if self.asked.kind == "date" else span
 
     def _cited(self, scored_unit: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
         """The citation of a unit; a dangerous number is never quoted without what it depends on."""

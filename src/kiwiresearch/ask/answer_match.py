@@ -172,8 +172,11 @@ def _date(text: str, question: Question) -> AnswerSpan | None:
     spans = [AnswerSpan(found.start, found.end) for found in dates_in(text, question.language)]
     spans = [span for span in spans if text[span.start : span.end] not in asked]
     best = _nearest(text, spans, question)
-    if best is None:
-        return None
+    return asked_end(text, best, question) if best else None
+
+
+def asked_end(text: str, best: AnswerSpan, question: Question) -> AnswerSpan:
+    """A date, or the end of it that is asked for: 1789 of '1789–1799' for 'When did it begin?'."""
     words = text[best.start : best.end]
     ends = question_words(question.language).ends
     for dash in (" – ", " - ", "–", " — "):

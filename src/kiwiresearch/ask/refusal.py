@@ -10,6 +10,8 @@ steps may refuse, in this order:
 3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
    (`reason_to_refuse`), or the question is about a year after the book was published (`reason_if_after_book`).
 
+Any refusal says so if the books are older than the year of the question; `older_book` is the one rule for both.
+
 A language model may still answer a refused question, if the passages support its sentences (`firewall.py`); words of
 its own are shown as such, and never count as an answer from the books (`general_answer`).
 """
@@ -17,16 +19,19 @@ its own are shown as such, and never count as an answer from the books (`general
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.answer_match import pattern_of
 from kiwiresearch.ask.score import ALL_WORDS, RetrievedEvidence, Strength
 from kiwiresearch.ask.settings import AskSettings
+from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.ask.danger import Danger
+    from kiwiresearch.ask.question import Question
     from kiwiresearch.zim import Book
 
 MAX_HOPELESS = 0.05
@@ -38,16 +43,28 @@ MIN_IN_OTHER_LANGUAGE = 0.35
 MIN_SAFE_CONFIDENCE = 0.5
 """The confidence an answer needs when a wrong one could cause harm."""
 
-# Reasons for a refusal: the `why` of a refused answer.
-NO_SUBJECT = "The question does not say what it is about."
-NOT_FOUND = "No page in the books contains the words of the question."
-NOT_ON_PAGE = "The page {title!r} does not answer the question."
-TOO_WEAK_BY_WORDS = "The closest pages probably do not answer the question."
 OTHER_LANGUAGE = "The question seems to be in a language that none of the books use."
-TOO_WEAK_BY_READER = "The closest passages probably do not answer the question."
-UNSAFE = "The closest passages are not reliable enough for a question where a wrong answer could cause harm."
 
-AFTER_THE_BOOK = "The question is about {year}, and {title} was published in {edition}."
+# Reasons for a refusal: the end of the `why` of a refused answer.
+NO_SUBJECT = Message("The question does not say what it is about.", "refusal.no_subject")
+NOT_FOUND = Message("No page in the books contains the words of the question.", "refusal.not_found")
+TOO_WEAK_BY_WORDS = Message("The closest pages probably do not answer the question.", "refusal.too_weak")
+TOO_WEAK_BY_READER = Message("The closest passages probably do not answer the question.", "refusal.too_weak")
+UNSAFE = Message(
+    "The closest passages are not reliable enough for a question where a wrong answer could cause harm.",
+    "refusal.unsafe",
+)
+
+
+def not_on_page(title: str) -> Message:
+    return Message(f"The page {title!r} does not answer the question.", "refusal.not_on_page", page=title)
+
+
+def after_the_book(older: OlderBook) -> Message:
+    edition = older.date[:4]
+    text = f"The question is about {older.year}, and {older.title} was published in {edition}."
+    return Message(text, "refusal.after_the_book", year=older.year, book=older.title, edition=edition)
+
 
 # Shown in place of the answer.
 NO_ANSWER = "No answer found in the books."
@@ -80,12 +97,12 @@ def refuse_without_subject() -> RetrievedEvidence:
 def refuse_too_weak(evidence: RetrievedEvidence) -> RetrievedEvidence:
     """Refuse the evidence of the last search; the closest passages are still shown."""
     why = TOO_WEAK_BY_WORDS if evidence.units else NOT_FOUND
-    return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength)
+    return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength, evidence.is_named)
 
 
 def refuse_not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvidence:
     """Refuse the evidence of the one page that the user named."""
-    return replace(evidence, route="none", why=NOT_ON_PAGE.format(title=title))
+    return replace(evidence, route="none", why=not_on_page(title))
 
 
 def judge_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
@@ -109,18 +126,37 @@ def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
 MODERN_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?![\d.,]*\d)")
 
 
-def reason_if_after_book(question: str, book: Book, texts: Iterable[str]) -> str:
-    """Why a question about a year after the book was published is refused; empty if one of the texts names that year.
+@dataclass(frozen=True, slots=True)
+class OlderBook:
+    """A book that was published before a year that a question names."""
 
-    A book can have plans for the year, but most sentences found are about the same event in another year. The texts are
-    of the page that answers: what another page expects in that year is something else.
+    title: str
+    date: str
+    year: str
+    is_newest: bool
+    """Whether it is known to be the newest of several books: all of them have a date."""
+
+
+def older_book(question: str, books: Sequence[Book], shown: Collection[str]) -> OlderBook | None:
+    """The newest of the books whose pages are shown, or else of all, if the question is about a later year."""
+    dated = [book for book in books if book.date[:4].isdigit() and (book.id in shown or not shown)]
+    newest, years = max(dated, key=lambda book: book.date, default=None), MODERN_YEAR.findall(question)
+    if newest is None or not years or max(years) <= newest.date[:4]:
+        return None
+    return OlderBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)
+
+
+def reason_if_after_book(question: Question, book: Book, best: str) -> str:
+    """Why a question about a year after the book was published is refused; empty if the best sentence names that year.
+
+    A book can have plans for the year, but not what has happened then; and most sentences found are about the same
+    event in another year. What other sentences expect in that year is something else.
     """
-    years = MODERN_YEAR.findall(question)
-    if not years or not book.date[:4].isdigit() or max(years) <= book.date[:4]:
+    older = older_book(question.text, (book,), ())
+    is_past = pattern_of(question.language, "past").search(question.text.lower()) is not None
+    if older is None or (older.year in best and not is_past):
         return ""
-    if any(max(years) in text for text in texts):
-        return ""
-    return AFTER_THE_BOOK.format(year=max(years), title=book.title or book.name, edition=book.date[:4])
+    return after_the_book(older)
 
 
 def general_answer(answer: Answer) -> Answer:

@@ -16,6 +16,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
 from kiwiresearch.search import OpenBook
+from kiwiresearch.text import language_words, words_in
 
 WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?![\w'’-])")
 MIN_LETTERS = 3
@@ -33,9 +34,12 @@ MAX_RANK = 100
 """A word on more pages than `MAX_TYPO_PAGES` is only a typo of one of the most common words, up to this rank: 'teh'."""
 
 
-ABBREVIATIONS = {"ww1": "World War I", "wwi": "World War I", "ww2": "World War II", "wwii": "World War II"}
-"""Short forms that people type and books spell out."""
-ABBREVIATION = re.compile(rf"\b(?:{'|'.join(ABBREVIATIONS)})\b", re.IGNORECASE)
+SPELLED_OUT = frozenset(("ww1", "wwi", "ww2", "wwii", "usa", "us", "uk", "eu", "un", "uae", "ussr"))
+"""Abbreviations that people type where books have the whole name; `abbreviated` has the titles that they stand for."""
+MAYBE_SHORT = re.compile(r"(?<![\w.])(?:(?:[^\W\d_]\.){2,}|\w{2,4})(?!\w)")
+MAX_WORDS_SPELLED_OUT = 5
+"""How many words a question may have, apart from stop words, for its abbreviations to be what it is about."""
+NAME_FOLLOWS = re.compile(r"\s+[A-Z]")
 
 
 class _Candidate(NamedTuple):
@@ -51,7 +55,7 @@ def correct_spelling(text: str, books: Sequence[OpenBook]) -> str:
     """The question with typing errors corrected."""
     # Without capitals, or with capitals only, names cannot be distinguished from other words.
     is_one_case = text == text.lower() or text == text.upper()
-    text = ABBREVIATION.sub(lambda found: ABBREVIATIONS[found[0].lower()], text)
+    text = _spelled_out(text, books, is_one_case=is_one_case)
 
     def pages(word: str) -> int:
         return sum(book.frequency(word) for book in books)
@@ -64,6 +68,33 @@ def correct_spelling(text: str, books: Sequence[OpenBook]) -> str:
         return _correction(word.lower(), pages) or word
 
     return WORD.sub(corrected, text)
+
+
+def _spelled_out(text: str, books: Sequence[OpenBook], *, is_one_case: bool) -> str:
+    """The text with abbreviations replaced by the titles of pages, except in a longer name: 'US Open'.
+
+    In a long question they are beside the point ('otters in the UK'), and the page of the title would hide others.
+    """
+    known = language_words("eng")
+    is_long = sum(word.lower() not in known.stop_words for word in words_in(text)) > MAX_WORDS_SPELLED_OUT
+
+    def title(found: re.Match[str]) -> str:
+        words = found[0]
+        short = words.replace(".", "").lower()
+        if short not in SPELLED_OUT:
+            return words
+        is_typed_plainly = "." not in words and (is_one_case or words == words.lower())
+        is_plain_word = (
+            short in known.stop_words and is_typed_plainly and not text[: found.start()].lower().endswith("the ")
+        )
+        begins_name = not is_one_case and NAME_FOLLOWS.match(text, found.end()) is not None
+        is_aside = is_long and any(book.frequency(short) for book in books)
+        if is_plain_word or begins_name or is_aside:
+            return words
+        titles = (title for title in known.abbreviated[short] if any(book.archive.by_title(title) for book in books))
+        return next(titles, words)
+
+    return MAYBE_SHORT.sub(title, text)
 
 
 def _correction(word: str, pages: Callable[[str], int]) -> str:

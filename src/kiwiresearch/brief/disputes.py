@@ -14,7 +14,7 @@ from kiwiresearch.brief.parts import MIN_SHARE
 from kiwiresearch.brief.support import MergedClaim, statement_of
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
-from kiwiresearch.text import jaccard
+from kiwiresearch.text import jaccard, language_words
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 ARGUING = (
@@ -22,7 +22,7 @@ ARGUING = (
     r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
 )
 OPPOSED = r"reject|dispute|disagree|deny|den|refute|challenge|doubt|oppose|object"
-BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point"
+BELIEVING = r"believe|hold|held|consider|think|thought|say|said|see|saw|view|regard|prefer|answer|point|blame|attribute"
 VERB_ENDING = r"(?:s|d|es|ed|ied|ies)?\b(?![\w-])"
 ADVERBS = r"(?:also\s+|still\s+|have\s+|has\s+|had\s+)*"
 PEOPLE = (
@@ -225,7 +225,7 @@ def disputes(
         for claim in merged_claims
         if claim.points >= min_points and _is_view(claim, weights) and weights.is_about(claim.claims[0])
     ]
-    theories = _theories(held)
+    theories = _theories(held, _explanations(merged_claims, min_points, weights))
     used = {view.statement.text for view in (theories.views if theories else ())}
     views = _views([merged_claim for merged_claim in held if merged_claim.best.text not in used])
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
@@ -238,26 +238,40 @@ def disputes(
     )
 
 
-def _theories(held: Sequence[MergedClaim]) -> Dispute | None:
+def _explanations(merged_claims: Sequence[MergedClaim], min_points: float, weights: ClaimWeights) -> list[MergedClaim]:
+    """What people held to be causes, if a brief is about causes: then a belief of one person is an explanation."""
+    asked = weights.relevance.aspect.lower().split()
+    if language_words("eng").aspects["causes"].naming_words.isdisjoint(asked):
+        return []
+    return [
+        claim
+        for claim in merged_claims
+        if claim.points >= min_points
+        and not claim.best.depends_on
+        and {"causal", "disputed"} & {claim.best.type, *claim.best.also}
+        and weights.is_about(claim.claims[0])
+        and weights.relevance.is_probably_on_aspect(claim.best)
+    ]
+
+
+def _theories(held: Sequence[MergedClaim], explanations: Sequence[MergedClaim]) -> Dispute | None:
     """Different explanations that several people give."""
-    by_holder: dict[str, MergedClaim] = {}
-    for merged_claim in held:
-        holder = _holder(merged_claim)
-        if (
-            holder
-            and holder[0].isupper()
-            and "causal" in (merged_claim.best.type, *merged_claim.best.also)
-            and not two_sides(merged_claim.best.text)
-        ):
-            by_holder.setdefault(holder.split()[-1], merged_claim)
+    causal = [claim for claim in held if "causal" in (claim.best.type, *claim.best.also)]
+    by_holder: dict[str, DisputeView] = {}
+    for merged_claim, with_beliefs in (
+        *((claim, False) for claim in causal),
+        *((claim, True) for claim in explanations),
+    ):
+        holder = _holder(merged_claim, with_beliefs=with_beliefs)
+        if holder and holder[0].isupper() and not two_sides(merged_claim.best.text):
+            by_holder.setdefault(holder.split()[-1], _view(merged_claim, holder))
     if len(by_holder) < 2:
         return None
-    chosen = list(by_holder.values())[:MAX_THEORIES]
-    return Dispute("What explains it", tuple(map(_view, chosen)))
+    return Dispute("What explains it", tuple(by_holder.values())[:MAX_THEORIES])
 
 
-def _view(merged: MergedClaim) -> DisputeView:
-    return DisputeView(_holder(merged), statement_of(merged), _cues(merged))
+def _view(merged: MergedClaim, holder: str = "") -> DisputeView:
+    return DisputeView(holder or _holder(merged), statement_of(merged), _cues(merged))
 
 
 def _is_view(merged: MergedClaim, weights: ClaimWeights) -> bool:
@@ -342,8 +356,8 @@ def _nearest_opposing(one: MergedClaim, others: Sequence[MergedClaim]) -> Merged
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
-def _holder(merged: MergedClaim) -> str:
-    return holder_in(merged.best.text)
+def _holder(merged: MergedClaim, *, with_beliefs: bool = False) -> str:
+    return holder_in(merged.best.text, with_beliefs=with_beliefs)
 
 
 def _cues(merged: MergedClaim) -> tuple[str, ...]:

@@ -121,6 +121,7 @@ def timeline(
         and "timeline" in (claim.best.type, *claim.best.also)
         and not claim.best.depends_on
         and weights.is_mainly_about(claim.claims[0])
+        and weights.relevance.is_probably_on_aspect(claim.best)
         and weights.names_topic(claim.best)
         and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
         and (date := _main_date(claim.best)) is not None
@@ -205,6 +206,7 @@ def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> t
         if "causal" in (claim.best.type, *claim.best.also)
         and not claim.best.depends_on
         and weights.is_about(claim.claims[0])
+        and weights.relevance.is_probably_on_aspect(claim.best)
         and weights.relevance.is_like_topic(claim.best)
     ]
     groups: dict[str, list[MergedClaim]] = {}

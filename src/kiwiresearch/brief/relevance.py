@@ -165,6 +165,10 @@ class Relevance:
         threshold = LIKELY if claim.ref in self.topic_pages else LIKELY_ELSEWHERE
         return not self.aspect or (score is not None and score.total >= threshold + margin)
 
+    def is_probably_on_aspect(self, claim: Claim) -> bool:
+        """Whether a claim is about the aspect rather than not: for parts that take sentences out of their sections."""
+        return self.is_on_aspect(claim) and self.aspect_score(claim).total >= 0
+
     def features(self, claims: Sequence[Claim]) -> dict[int, dict[str, float]]:
         """The features of the sentences of a page that are about the subject, by their indexes."""
         indexes = [index for index, claim in enumerate(claims) if self.is_about(claim)]

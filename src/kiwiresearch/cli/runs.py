@@ -132,6 +132,25 @@ def _option_name(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+QuestionsOption = Annotated[
+    int,
+    typer.Option(
+        "--questions",
+        help="How many questions a worksheet has, from 3 to 30 (default: up to 14, as many as are good).",
+        metavar="NUMBER",
+    ),
+]
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        help="A kind of question for a worksheet: open, truth, numbers, words, matching or order; repeat it for "
+        "several (default: all).",
+        metavar="KIND",
+    ),
+]
+
+
 def export(
     run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
     to: Annotated[str, typer.Option("--to", "--format", help=formats_help(), metavar="FORMAT")],
@@ -139,14 +158,17 @@ def export(
         str | None,
         typer.Option("--out", "-o", help="The file or folder to write (default: RUN/export).", metavar="PATH"),
     ] = None,
+    questions: QuestionsOption = 0,
+    kind: KindOption = None,
     json: JsonOption = False,
 ) -> None:
     """Export a run to another format. There are formats to read, to cite, for spreadsheets, graphs and Kiwix."""
     from kiwiresearch.cli import output
+    from kiwiresearch.export import choice_of
     from kiwiresearch.export import export as write
 
-    browser = user_workspace().settings.browser
-    files = write(Path(run), to, Path(out) if out is not None else None, browser=browser)
+    browser, choice = user_workspace().settings.browser, choice_of(questions, kind or ())
+    files = write(Path(run), to, Path(out) if out is not None else None, browser=browser, choice=choice)
     if json:
         print_json({"files": [str(file) for file in files]})
     else:
@@ -164,23 +186,26 @@ def worksheet(
             "--out", "-o", help="The file to write (default: TITLE-worksheet in this folder).", metavar="FILE"
         ),
     ] = None,
+    questions: QuestionsOption = 0,
+    kind: KindOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make a worksheet from one page. It has questions for a class, and answers that quote the page."""
     from kiwiresearch.claims import claims_of_page
     from kiwiresearch.cli import output
-    from kiwiresearch.export import WORKSHEET_ENDINGS, page_worksheet_file, safe_name
+    from kiwiresearch.export import WORKSHEET_ENDINGS, choice_of, page_worksheet_file, safe_name
     from kiwiresearch.runs import reporting_file_errors
     from kiwiresearch.system import write_atomically
     from kiwiresearch.workspace import find_page
 
     if form not in WORKSHEET_ENDINGS:
         raise BadUsage(f"{form!r} is not a worksheet format.", remedy=f"Choose one of: {', '.join(WORKSHEET_ENDINGS)}.")
+    choice = choice_of(questions, kind or ())
     require_title(title, "Hattusa")
     with open_books(user_workspace(), book or []) as shelf:
         found = find_page(shelf, title)
         read = claims_of_page(found.page, found.book.name)
-        file = page_worksheet_file(read, form, found.book)
+        file = page_worksheet_file(read, form, found.book, choice)
     place = Path(out) if out is not None else Path(f"{safe_name(found.page.title)}-{file.name}")
     with reporting_file_errors(place, "Free up disk space, or choose another place with --out."):
         write_atomically(place, file.content)

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from kiwiresearch.export.formats import FORMATS, formats_help, grouped_formats
     from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
     from kiwiresearch.export.pdf import has_browser, page_in_pdf
+    from kiwiresearch.export.worksheet import Worksheet
+    from kiwiresearch.export.worksheet_choice import (
+        EXERCISE_KINDS,
+        MAX_WANTED,
+        MIN_WANTED,
+        ExerciseKind,
+        WorksheetChoice,
+        choice_of,
+    )
     from kiwiresearch.export.worksheet_files import (
         WORKSHEET_ENDINGS,
         make_page_worksheet,

@@ -19,6 +19,8 @@ from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, pag
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.export.pdf import brief_in_pdf
+from kiwiresearch.export.worksheet import Worksheet
+from kiwiresearch.export.worksheet_choice import ANY, WorksheetChoice
 from kiwiresearch.export.worksheet_files import make_run_worksheet, worksheet_docx, worksheet_html, worksheet_markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import BRIEF, CLAIMS, GRAPH, MANIFEST, Run, RunGraph, reporting_file_errors, xml_safe
@@ -35,10 +37,13 @@ FINDINGS_WRITERS: Mapping[str, Callable[[RunFindings], str | bytes]] = {
     "ris": ris,
     "csl-json": csl,
     "claims-csv": claim_table,
-    "worksheet": lambda findings: worksheet_html(make_run_worksheet(findings)),
-    "worksheet-docx": lambda findings: worksheet_docx(make_run_worksheet(findings), findings.date),
-    "worksheet-markdown": lambda findings: worksheet_markdown(make_run_worksheet(findings)),
 }
+WORKSHEET_WRITERS: Mapping[str, Callable[[Worksheet, str], str | bytes]] = {
+    "worksheet": lambda worksheet, _: worksheet_html(worksheet),
+    "worksheet-docx": worksheet_docx,
+    "worksheet-markdown": lambda worksheet, _: worksheet_markdown(worksheet),
+}
+"""Writers of worksheets, which get the date of the run."""
 PRINTED_WRITERS: Mapping[str, Callable[[RunFindings, str], bytes]] = {"pdf": brief_in_pdf}
 """Writers that need a browser; its program is empty if no setting names one."""
 FOLDER_WRITERS: Mapping[str, Callable[[RunFindings], Iterable[ExportedFile]]] = {"obsidian": obsidian}
@@ -50,10 +55,12 @@ GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
 }
 
 
-def make_files(folder: Path, format_name: str, *, browser: str = "") -> tuple[ExportedFile, ...]:
+def make_files(
+    folder: Path, format_name: str, *, browser: str = "", choice: WorksheetChoice = ANY
+) -> tuple[ExportedFile, ...]:
     """The exported files of the finished run in a folder, in one of the FORMATS; nothing is written to disk.
 
-    `browser` is the setting of that name: the program that prints a PDF.
+    `browser` is the setting of that name: the program that prints a PDF. `choice` is for worksheets.
     """
     form = format_named(format_name)
     _check_folder(folder, (GRAPH,) if form.content == "graph" else (BRIEF, CLAIMS))
@@ -66,6 +73,9 @@ def make_files(folder: Path, format_name: str, *, browser: str = "") -> tuple[Ex
         contents = [write(graph) for write in GRAPH_WRITERS[format_name]]
     elif format_name in PRINTED_WRITERS:
         contents = [PRINTED_WRITERS[format_name](read_findings(run), browser)]
+    elif format_name in WORKSHEET_WRITERS:
+        findings = read_findings(run)
+        contents = [WORKSHEET_WRITERS[format_name](make_run_worksheet(findings, choice), findings.date)]
     else:
         contents = [FINDINGS_WRITERS[format_name](read_findings(run))]
     return tuple(
@@ -199,8 +209,10 @@ EXPORT_FOLDER = "export"
 OUT_REMEDY = "Free up space, or choose another place with --out."
 
 
-def export(run: Path, format_name: str, out: Path | None = None, *, browser: str = "") -> tuple[Path, ...]:
-    """Write a finished run in one of the FORMATS; returns the files.
+def export(
+    run: Path, format_name: str, out: Path | None = None, *, browser: str = "", choice: WorksheetChoice = ANY
+) -> tuple[Path, ...]:
+    """Write a finished run in one of the FORMATS; returns the files. `choice` is for worksheets.
 
     Without `out` they go into the run's folder 'export'. An `out` with the suffix of the format's file ('.gexf')
     names that file, and one that ends in '.zip' a zip of several; any other is a folder. For a format that fills
@@ -208,7 +220,7 @@ def export(run: Path, format_name: str, out: Path | None = None, *, browser: str
     """
     form = format_named(format_name)
     is_one = _is_one_file(form, out)
-    files = make_files(run, format_name, browser=browser)
+    files = make_files(run, format_name, browser=browser, choice=choice)
     if out is not None and is_one:
         files = (
             files[0] if len(files) == 1 and out.suffix.lower() != ZIP else ExportedFile(out.name, zip_files(files)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from types import MappingProxyType
 
 from kiwiresearch.errors import NothingFound
@@ -22,6 +23,7 @@ from kiwiresearch.export.full_questions import (
 from kiwiresearch.export.question_clauses import BE
 from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion
 from kiwiresearch.export.sentence_filter import names_some, names_topic
+from kiwiresearch.export.worksheet_choice import ANY, MAX_WANTED, WorksheetChoice
 from kiwiresearch.zim import EntryRef
 
 Rule = Callable[[WorksheetFact, FactSheet], WorksheetQuestion | None]
@@ -55,14 +57,16 @@ MAX_PER_KIND: Mapping[QuestionKind, int] = MappingProxyType(
 """How many questions of each kind there are at most, in the order in which they are printed."""
 MIN_QUESTIONS = 3
 """With fewer, making a worksheet is refused."""
-FEW_QUESTIONS = 7
+FEW_QUESTIONS = 10
 """With fewer, less important sentences get gaps as well: a teacher can cross out what does not fit."""
 MAX_QUESTIONS = 14
 MAX_PER_SECTION = 3
 """How many questions one section gives, so that a worksheet covers a page."""
 GAP_KINDS: frozenset[QuestionKind] = frozenset({"truth", *GAP_RULES})
 BEST_FACTS, MIN_GAP_OF_SHORT_PAGE = 12, 0.9
-MIN_GAPS = 4
+MIN_GAPS, MIN_GAPS_IF_FEW = 4, 7
+MIN_FILL_POINTS = 1.2
+"""With fewer, a sentence that fills up a worksheet must name the topic."""
 NOT_ENGLISH_SHARE = 3
 MIN_GAP_POINTS: Mapping[QuestionKind, float] = MappingProxyType({"truth": 2.1, "number": 2.4, "date": 2.2, "name": 2.0})
 """A gap leaves a whole sentence to read, so only the best sentences have one."""
@@ -116,32 +120,42 @@ class Worksheet:
         return tuple(sorted({question.answer for question in self.word_gaps}, key=lambda word: (word.casefold(), word)))
 
 
-def make_worksheet(sheet: FactSheet) -> Worksheet:
-    """The worksheet of some facts; the same facts give the same worksheet."""
-    terms, events = matching(sheet), ordering(sheet)
+def make_worksheet(sheet: FactSheet, choice: WorksheetChoice = ANY) -> Worksheet:
+    """The worksheet of some facts; the same facts and the same choice give the same worksheet."""
+    terms = matching(sheet) if "matching" in choice.kinds else None
+    events = ordering(sheet) if "order" in choice.kinds else None
     used = {place_of(pair.claim) for pair in terms.pairs} if terms else set()
     used |= {place_of(event.claim) for event in events.events} if events else set()
-    room = MAX_QUESTIONS - bool(terms) - bool(events)
-    chosen = _chosen(sheet, frozenset(used), room)
+    room = (choice.count or MAX_QUESTIONS) - bool(terms) - bool(events)
+    chosen = _chosen(sheet, choice, frozenset(used), room)
     worksheet = Worksheet(sheet.topic, sheet.language, sheet.books, tuple(chosen), terms, events)
-    if worksheet.count < MIN_QUESTIONS:
+    if choice.has_all_kinds and worksheet.count < MIN_QUESTIONS:
         raise NothingFound(
             f"The pages about {sheet.topic!r} do not have enough facts for a worksheet.",
             remedy="Try a topic or page with more text, or research the topic with more pages.",
         )
+    if not worksheet.count:
+        raise NothingFound(
+            f"The pages about {sheet.topic!r} have no facts for these kinds of questions.", remedy="Choose more kinds."
+        )
     return worksheet
 
 
-def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) -> list[WorksheetQuestion]:
+def _chosen(
+    sheet: FactSheet, wanted: WorksheetChoice, used: frozenset[tuple[EntryRef, int]], room: int
+) -> list[WorksheetQuestion]:
     """The best questions: those about the topic, and only if these are too few, others."""
     facts = [fact for fact in distinct(sheet.facts) if place_of(fact.claim) not in used and fact.points >= MIN_POINTS]
-    choice = _Choice(sheet)
-    choice.take([fact for fact in facts if fact.is_main], room)
-    if len(choice.taken) < FEW_QUESTIONS:
-        choice.fill([fact for fact in facts if fact.is_main], FEW_QUESTIONS)
+    choice = _Choice(sheet, wanted, room)
+    main = [fact for fact in facts if fact.is_main]
+    choice.take(main, room)
+    few = room if wanted.count else min(FEW_QUESTIONS, room)
+    if len(choice.taken) < few:
+        choice.fill(main, few)
     if len(choice.taken) < MIN_QUESTIONS:
         own = [fact for fact in facts if fact.claim.page_title == sheet.named and not fact.claim.section]
-        choice.take([*own, *(fact for fact in facts if names_topic(fact.text, sheet.named))], MIN_QUESTIONS)
+        others = [*own, *(fact for fact in facts if names_topic(fact.text, sheet.named))]
+        choice.take(others, min(MIN_QUESTIONS, room))
     order = list(MAX_PER_KIND)
     return sorted(choice.taken, key=lambda question: order.index(question.kind))
 
@@ -149,8 +163,11 @@ def _chosen(sheet: FactSheet, used: frozenset[tuple[EntryRef, int]], room: int) 
 class _Choice:
     """Questions chosen one by one: no two have one fact, and none gives the answer of another away."""
 
-    def __init__(self, sheet: FactSheet) -> None:
+    def __init__(self, sheet: FactSheet, wanted: WorksheetChoice, room: int) -> None:
         self._sheet = sheet
+        self._kinds = wanted.question_kinds
+        self._is_exact = bool(wanted.count)
+        self._share = self._share_of(room)
         self._enough = 0.0
         """The points of the best sentences, which are enough for a gap on a page that is short or not very clear."""
         self._is_filling = False
@@ -163,7 +180,7 @@ class _Choice:
         self._enough = max(MIN_GAP_OF_SHORT_PAGE, points[min(BEST_FACTS, len(points)) - 1] if points else 0.0)
         rules: Mapping[QuestionKind, Rule] = {**(ENGLISH_RULES if self._sheet.is_english else {}), **GAP_RULES}
         for kind, most in MAX_PER_KIND.items():
-            if kind in rules:
+            if kind in rules and kind in self._kinds:
                 self._take(
                     kind, rules[kind], facts, min(most * self._share, room - len(self.taken), self._room_for(kind))
                 )
@@ -174,17 +191,21 @@ class _Choice:
         self.take(facts, room)
         self._is_filling = False
 
-    @property
-    def _share(self) -> int:
-        """In other languages than English, there are only gaps."""
-        return 1 if self._sheet.is_english else NOT_ENGLISH_SHARE
+    def _share_of(self, room: int) -> int:
+        """How many times `MAX_PER_KIND` there may be: more than once if other kinds are not wanted, or cannot be made.
+
+        In other languages than English, there are only gaps.
+        """
+        share = ceil(room / sum(MAX_PER_KIND[kind] for kind in self._kinds)) if self._kinds else 1
+        return max(1 if self._sheet.is_english else NOT_ENGLISH_SHARE, share)
 
     def _room_for(self, kind: QuestionKind) -> int:
         """No more gaps than full questions: these are what a class learns from."""
-        if kind not in GAP_KINDS or not self._sheet.is_english:
-            return MAX_QUESTIONS
+        is_free = (self._is_exact and self._is_filling) or self._kinds <= GAP_KINDS
+        if kind not in GAP_KINDS or not self._sheet.is_english or is_free:
+            return MAX_WANTED
         gaps = sum(question.kind in GAP_KINDS for question in self.taken)
-        return max(MIN_GAPS, len(self.taken) - gaps) - gaps
+        return max(MIN_GAPS_IF_FEW if self._is_filling else MIN_GAPS, len(self.taken) - gaps) - gaps
 
     def _take(self, kind: QuestionKind, rule: Rule, facts: Sequence[WorksheetFact], most: int) -> None:
         asked = {question.claim.id for question in self.taken}
@@ -205,7 +226,8 @@ class _Choice:
         if kind not in GAP_KINDS or not self._sheet.is_english:
             return True
         if self._is_filling:
-            return names_some(fact.text, self._sheet.named)
+            is_good = fact.points >= MIN_FILL_POINTS or names_some(fact.text, self._sheet.named)
+            return is_good or self._is_exact
         least = min(MIN_GAP_POINTS[kind], self._enough)
         is_about = fact.points >= self._enough or names_some(fact.text, self._sheet.named)
         return fact.points >= least and is_about

@@ -34,6 +34,7 @@ from kiwiresearch.export.packing import ExportedFile
 from kiwiresearch.export.questions import GAP, WorksheetQuestion
 from kiwiresearch.export.word_package import WordProperties, word_file
 from kiwiresearch.export.worksheet import Worksheet, make_worksheet
+from kiwiresearch.export.worksheet_choice import ANY, WorksheetChoice
 from kiwiresearch.runs import xml_safe
 from kiwiresearch.text import short_language_code
 from kiwiresearch.zim import Book
@@ -216,21 +217,21 @@ def worksheet_docx(worksheet: Worksheet, date: str = NO_DATE) -> bytes:
     return word_file(document, WordProperties(document.title, worksheet.topic, date), with_contents=False)
 
 
-def make_run_worksheet(findings: RunFindings) -> Worksheet:
+def make_run_worksheet(findings: RunFindings, choice: WorksheetChoice = ANY) -> Worksheet:
     """The worksheet of a finished run; NothingFound if its pages have too few facts."""
-    return make_worksheet(facts_of_run(findings))
+    return make_worksheet(facts_of_run(findings), choice)
 
 
 WORKSHEET_ENDINGS: Mapping[str, str] = MappingProxyType({"html": ".html", "docx": ".docx", "markdown": ".md"})
 
 
-def make_page_worksheet(found: PageClaims, book: Book) -> Worksheet:
-    return make_worksheet(facts_of_page(found, dated(book.title or book.name, book.date)))
+def make_page_worksheet(found: PageClaims, book: Book, choice: WorksheetChoice = ANY) -> Worksheet:
+    return make_worksheet(facts_of_page(found, dated(book.title or book.name, book.date)), choice)
 
 
-def page_worksheet_file(found: PageClaims, form: str, book: Book) -> ExportedFile:
+def page_worksheet_file(found: PageClaims, form: str, book: Book, choice: WorksheetChoice = ANY) -> ExportedFile:
     """The worksheet of one page, as a file named 'worksheet' in one of the WORKSHEET_ENDINGS."""
-    worksheet = make_page_worksheet(found, book)
+    worksheet = make_page_worksheet(found, book, choice)
     name = f"worksheet{WORKSHEET_ENDINGS[form]}"
     if form == "docx":
         date = book.date if DATE.fullmatch(book.date) else NO_DATE

@@ -8,11 +8,22 @@ from pathlib import PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import quote as percent
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record
-from kiwiresearch.export import FORMATS, ExportedFile, make_files, safe_name, zip_files
+from kiwiresearch.export import (
+    EXERCISE_KINDS,
+    FORMATS,
+    MAX_WANTED,
+    ExerciseKind,
+    ExportedFile,
+    WorksheetChoice,
+    choice_of,
+    make_files,
+    safe_name,
+    zip_files,
+)
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter, allow
@@ -31,6 +42,14 @@ HEADERS = {
 WHOLE_RUN = "brief"
 
 FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
+Questions = Annotated[
+    int,
+    Query(ge=0, le=MAX_WANTED, description="How many questions a worksheet has, from 3; 0 for as many as are good."),
+]
+Kinds = Annotated[
+    list[ExerciseKind],
+    Query(max_length=len(EXERCISE_KINDS), description="The kinds of questions of a worksheet; none for all."),
+]
 EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.suffix)]
 EXPORT_DOC: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind.partition(";")[0]: {} for kind in EXPORT_TYPES}, "description": "The file."}
@@ -79,16 +98,23 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 
     @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
     @allow("reader", "export")
-    def file(run_id: RunId, form: FormatName) -> Response:
+    def file(
+        run_id: RunId,
+        form: FormatName,
+        questions: Questions = 0,
+        kind: Kinds = [],  # noqa: B006
+    ) -> Response:
         """A run in one format, created on request: the same run with the same notes gives the same bytes."""
-        return download_response(runs.get(run_id), form, context.workspace.settings.browser)
+        choice = choice_of(questions, kind)
+        return download_response(runs.get(run_id), form, context.workspace.settings.browser, choice)
 
     return routes
 
 
-def download_response(run: RunView, form: str, browser: str = "") -> Response:
-    """A run in a format, as a download; `browser` is the setting of that name."""
-    file = _one_file(form, run.topic, make_files(run.path, form, browser=browser))
+def download_response(run: RunView, form: str, browser: str = "", choice: WorksheetChoice | None = None) -> Response:
+    """A run in a format, as a download; `browser` is the setting of that name, and `choice` is for worksheets."""
+    choice = choice or WorksheetChoice()
+    file = _one_file(form, run.topic, make_files(run.path, form, browser=browser, choice=choice))
     headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}
     return Response(file.content, headers=headers, media_type=FORMATS[form].media_type)
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from kiwiresearch.export import FORMATS, page_worksheet_file
+from kiwiresearch.export import FORMATS, WorksheetChoice, choice_of, page_worksheet_file
 from kiwiresearch.web.book_pages import claims_in_turn
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.exports import HEADERS, content_disposition
+from kiwiresearch.web.exports import HEADERS, Kinds, Questions, content_disposition
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.search import BookFilter, Path, Title, read_page
@@ -18,6 +18,11 @@ from kiwiresearch.workspace import folder_name
 
 WorksheetForm = Literal["html", "docx", "markdown"]
 Form = Annotated[WorksheetForm, Query(alias="format", description="The kind of file.")]
+# A browser may show the page to print, but it runs nothing, loads nothing, and leads nowhere.
+SHOWN_HEADERS = HEADERS | {
+    "Content-Security-Policy": "sandbox allow-modals; default-src 'none'; style-src 'unsafe-inline'; "
+    "frame-ancestors 'none'"
+}
 MEDIA_TYPES = {
     "html": FORMATS["worksheet"].media_type,
     "docx": FORMATS["worksheet-docx"].media_type,
@@ -34,16 +39,34 @@ def router(context: ServerContext) -> APIRouter:
 
     @routes.get("/worksheet", response_class=Response, responses=WORKSHEET_DOC)
     @allow("reader", "export")
-    def worksheet(title: Title = "", path: Path = "", book: BookFilter = "", form: Form = "html") -> Response:
+    def worksheet(
+        title: Title = "",
+        path: Path = "",
+        book: BookFilter = "",
+        form: Form = "html",
+        questions: Questions = 0,
+        kind: Kinds = [],  # noqa: B006
+    ) -> Response:
         """Questions about a page for a class, and an answer sheet that quotes the page, as a file."""
-        return worksheet_response(context, title, path, book, form)
+        return worksheet_response(context, title, path, book, form, choice_of(questions, kind))
 
     return routes
 
 
-def worksheet_response(context: ServerContext, title: str, path: str, book: str, form: WorksheetForm) -> Response:
-    """The worksheet of a page, as a download."""
+def worksheet_response(
+    context: ServerContext,
+    title: str,
+    path: str,
+    book: str,
+    form: WorksheetForm,
+    choice: WorksheetChoice,
+    *,
+    is_shown: bool = False,
+) -> Response:
+    """The worksheet of a page, as a download; a page to print can also be shown."""
     place, found = read_page(context, title, path, book)
-    made = page_worksheet_file(claims_in_turn(found, place.book.book), form, place.book.book)
+    made = page_worksheet_file(claims_in_turn(found, place.book.book), form, place.book.book, choice)
+    if is_shown and form == "html":
+        return Response(made.content, headers=SHOWN_HEADERS, media_type=MEDIA_TYPES[form])
     headers = HEADERS | {"Content-Disposition": content_disposition(f"{folder_name(found.title)}-article-{made.name}")}
     return Response(made.content, headers=headers, media_type=MEDIA_TYPES[form])

@@ -215,6 +215,30 @@ def test_a_question_in_a_language_of_no_book_is_explained(client: httpx2.Client,
     assert values[language] in unescape(shown)
 
 
+def test_a_question_in_another_language_offers_no_research_on_a_chance_page(client: httpx2.Client) -> None:
+    """The page that came closest may have nothing to do with it; a page that the question names does."""
+    chance, named = (
+        client.get("/ask", params={"q": question}).text
+        for question in ("¿Quién ganó la copa de los días?", "¿Quién fue el abuelo de Albert Einstein?")
+    )
+    assert "/research?topic=" not in chance
+    assert re.findall(r'href="/research\?topic=([^"]*)"', named) == ["Albert+Einstein"]
+
+
+@pytest.mark.parametrize(
+    ("language", "reason"),
+    [
+        ("en", "What was found probably does not answer the question."),
+        ("fr", "Ce qui a été trouvé ne répond probablement pas à la question."),
+        ("es", "Lo que se encontró probablemente no responde a la pregunta."),
+    ],
+)
+def test_a_refusal_says_why_in_the_language_of_the_reader(client: httpx2.Client, language: str, reason: str) -> None:
+    """The reason is in JSON in English, and on the page as in the rest of it."""
+    asked = {"q": "What was the shoe size of Einstein?"}
+    assert reason in unescape(client.get("/ask", params=asked, headers={"accept-language": language}).text)
+
+
 def test_a_question_in_the_language_of_the_books_gets_no_hint_about_languages(client: httpx2.Client) -> None:
     """If the books have no answer in their own language, the page only says so, also to a French reader."""
     wants = {"accept-language": "fr"}

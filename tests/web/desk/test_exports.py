@@ -246,11 +246,49 @@ def test_a_page_gives_a_worksheet(a_run: ARun) -> None:
     assert [file.partition("format=")[2] for file in files if file] == ["docx", "html", "markdown"]
     page = a_run.client.get(files[1] or "")
     assert page.status_code == 200
-    assert 'filename="late-bronze-age-collapse-article-worksheet.html"' in page.headers["content-disposition"]
+    assert "content-disposition" not in page.headers, "the page to print opens in the browser"
     assert "sandbox" in page.headers["content-security-policy"]
-    assert a_run.client.get("/api/worksheet", params=query).content == page.content
+    file = a_run.client.get("/api/worksheet", params=query)
+    assert file.content == page.content
+    assert 'filename="late-bronze-age-collapse-article-worksheet.html"' in file.headers["content-disposition"]
     for form, kind in (("docx", DOCX), ("markdown", "text/markdown; charset=utf-8")):
         reply = a_run.client.get("/api/worksheet", params=query | {"format": form})
         assert (reply.status_code, reply.headers["content-type"]) == (200, kind)
     assert a_run.client.get("/api/worksheet", params=query | {"format": "pdf"}).status_code == 422
     assert a_run.client.get("/api/worksheet", params={"title": "No page of this name"}).status_code == 404
+
+
+def test_a_teacher_chooses_the_questions_of_a_worksheet(a_run: ARun) -> None:
+    """How many and of which kinds: on the page, in its files, and over the API, of an article and of a brief."""
+    ref = a_run.client.get("/api/page", params={"title": "Late Bronze Age collapse"}).json()
+    query = {"book": ref["book"], "path": ref["path"], "questions": "3", "kind": ["numbers", "words"]}
+    shown = LexborHTMLParser(a_run.client.get("/worksheet", params=query).text)
+    assert len(shown.css("main ol li")) == 3
+    assert [one.attributes["value"] for one in shown.css("input[name=kind][checked]")] == [
+        "numbers",
+        "words",
+    ]
+    files = [one.attributes["href"] or "" for one in shown.css("main a.button")]
+    assert all("questions=3&kind=numbers&kind=words" in file for file in files)
+    for text in (
+        a_run.client.get("/api/worksheet", params=query | {"format": "markdown"}).text,
+        a_run.client.get(f"/api/runs/{a_run.id}/export/worksheet-markdown", params=query).text,
+    ):
+        sheet = text.partition("## Answer sheet")[0]
+        assert "## Answer the questions" not in sheet
+        assert sheet.count("\n**") == 3
+    assert a_run.client.get("/api/worksheet", params=query | {"kind": "riddles"}).status_code == 422
+    many = a_run.client.get("/worksheet", params=query | {"questions": "30"}).text
+    assert re.search(r"There are only \d+ good questions of these kinds\.", many)
+    nothing = a_run.client.get("/worksheet", params=query | {"kind": ["matching"]})
+    assert (nothing.status_code, "Choose more kinds" in nothing.text) == (200, True)
+
+
+def test_the_questions_of_a_brief_are_chosen_where_it_is_exported(a_run: ARun) -> None:
+    """The preview and the files have the questions that were chosen."""
+    query = {"questions": "3", "kind": ["numbers", "words"]}
+    shown = LexborHTMLParser(a_run.client.get(f"/runs/{a_run.id}/export", params=query).text)
+    assert len(shown.css(".worksheet-preview li")) == 3
+    (link,) = (one.attributes["href"] or "" for one in shown.css("#take-worksheet-markdown"))
+    assert link.endswith("/export/worksheet-markdown?questions=3&kind=numbers&kind=words")
+    assert a_run.client.get(link).text.partition("## Answer sheet")[0].count("\n**") == 3

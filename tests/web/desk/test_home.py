@@ -267,6 +267,12 @@ def test_a_worksheet_can_be_made_from_the_menu(client: httpx2.Client, room: Serv
     assert 'href="/find?q=Xqzzl"' in client.get("/worksheet", params={"title": "Xqzzl"}).text
 
 
+def test_a_misspelt_title_of_a_worksheet_leads_to_similar_ones(client: httpx2.Client, room: ServerContext) -> None:
+    """Not only to a search."""
+    shown = client.get("/worksheet", params={"title": "Sunnset"}).text
+    assert f'<a href="/worksheet?book={room.shelf.books[0].id}&amp;path=Sunset"' in shown
+
+
 def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
     """An explicit choice is followed, whatever the words look like."""
     for way, place in (

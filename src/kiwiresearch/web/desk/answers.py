@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from kiwiresearch.ask import (
-    MODERN_YEAR,
     Answer,
     AnswerBook,
     AnswerCitation,
@@ -19,10 +18,12 @@ from kiwiresearch.ask import (
     Headline,
     ModelText,
     NumberedSource,
+    OlderBook,
     Refusal,
     body_parts,
     footer_parts,
     numbered,
+    older_book,
 )
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.llm import short_model_name
@@ -36,7 +37,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.covers import LeadPictures, picture_address
 from kiwiresearch.web.desk.intent import name_in
 from kiwiresearch.web.desk.pages import section_name
-from kiwiresearch.zim import Book, EntryRef
+from kiwiresearch.zim import EntryRef
 
 MIN_SHARE_OF_PASSAGE = 0.55
 """Of questions about names that no book has, one in sixteen has such a passage; of those that a book could answer but
@@ -116,17 +117,6 @@ class NearPage:
 
     title: str
     address: str
-
-
-@dataclass(frozen=True, slots=True)
-class OlderBook:
-    """A book that was published before a year that a question names."""
-
-    title: str
-    date: str
-    year: str
-    is_newest: bool
-    """Whether it is known to be the newest of several books: all of them have a date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,17 +226,8 @@ def _worth_showing(
         return (
             closest,
             pages,
-            _older_book(answer.asked, [book.book for book in finder.books], {entry_ref.book for entry_ref in shown}),
+            older_book(answer.asked, [book.book for book in finder.books], {entry_ref.book for entry_ref in shown}),
         )
-
-
-def _older_book(question: str, books: Sequence[Book], shown: Collection[str]) -> OlderBook | None:
-    """The newest of the books that a refusal shows pages of, or else of all books."""
-    dated = [book for book in books if book.date[:4].isdigit() and (book.id in shown or not shown)]
-    newest, years = max(dated, key=lambda book: book.date, default=None), MODERN_YEAR.findall(question)
-    if newest is None or not years or max(years) <= newest.date[:4]:
-        return None
-    return OlderBook(newest.title or newest.name, newest.date, max(years), is_newest=len(dated) == len(books) > 1)
 
 
 def _share_of_question(question: str, texts: Iterable[str], book: OpenBook) -> float:

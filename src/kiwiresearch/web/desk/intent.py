@@ -21,7 +21,7 @@ from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.typed_requests import TypedRequest, wish_in
 from kiwiresearch.web.guard import current_visitor
-from kiwiresearch.zim import EntryRef
+from kiwiresearch.zim import EntryRef, near_titles
 
 Action = Literal["ask", "research", "find", "family"]
 Kind = Literal["question", "name", "wish", "words"]
@@ -224,6 +224,18 @@ def pages_named(context: ServerContext, words: str) -> tuple[NamedPage, ...]:
     with contextlib.suppress(KiwiError), context.try_locked_finder(TIMEOUT_S) as finder:
         books = finder.books[:MAX_BOOKS] if finder else ()
         return tuple(named for book in books if (named := _in_book(book, text)) is not None)[:MAX_NAMED]
+    return ()
+
+
+def pages_like(context: ServerContext, words: str) -> tuple[NamedPage, ...]:
+    """Pages with a similar title, for a name that is misspelt; none if the books stay busy."""
+    text = " ".join(words.split())
+    if not text or len(text) > MAX_NAME:
+        return ()
+    with contextlib.suppress(KiwiError), context.try_locked_finder(TIMEOUT_S) as finder:
+        books = finder.books[:MAX_BOOKS] if finder else ()
+        near = ((book, title) for book in books for title in near_titles(book.archive, text))
+        return tuple(named for book, title in near if (named := _in_book(book, title)) is not None)[:MAX_NAMED]
     return ()
 
 

@@ -13,14 +13,12 @@ from starlette.responses import RedirectResponse, Response
 from kiwiresearch.claims import Claim, ClaimType
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
-from kiwiresearch.export import make_page_worksheet
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.runs import RunPage
 from kiwiresearch.web.addresses import local_address, page_address, safe_return_address
-from kiwiresearch.web.book_pages import ReaderTarget, books_named, claims_in_turn, open_at
+from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.browser import YEAR_S
-from kiwiresearch.web.desk.intent import pages_named
 from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.page_view import (
     ClaimSelection,
@@ -33,18 +31,14 @@ from kiwiresearch.web.desk.page_view import (
     section_place,
 )
 from kiwiresearch.web.desk.pages import POLICY, PageRenderer, redirect
-from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
-from kiwiresearch.web.search import Title, read_page
-from kiwiresearch.web.worksheets import WorksheetForm, worksheet_response
 from kiwiresearch.zim import EntryRef, near_titles, title_of_path
 
 MAX_LINKS = 40
-FILES: tuple[WorksheetForm, ...] = ("docx", "html", "markdown")
-"""The files of a worksheet; the first can be edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,35 +147,6 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             is_https = request.url.scheme == "https"
             answer.set_cookie(SIZE_COOKIE, size, YEAR_S, httponly=True, samesite="strict", secure=is_https)
         return answer
-
-    # Not below /page/, where the rest of an address is a path in the book.
-    @routes.get("/worksheet")
-    @allow("reader", "export")
-    def worksheet(
-        request: Request,
-        book: Annotated[str, Query(max_length=500)] = "",
-        path: Annotated[str, Query(max_length=2_000)] = "",
-        form: Annotated[WorksheetForm | None, Query(alias="format")] = None,
-        title: Title = "",
-    ) -> Response:
-        """The questions about a page, with links to the files; or one of these; without a page, a form to name one."""
-        if not path:
-            named = pages_named(context, title)
-            if named:
-                return redirect(named[0].worksheet_address)
-            return pages.show(request, "worksheet_start.html", title=title.strip())
-        if form is not None:
-            return worksheet_response(context, "", path, book, form)
-        place, found = read_page(context, "", path, book)
-        query = {"book": book, "path": path}
-        return pages.show(
-            request,
-            "worksheet.html",
-            worksheet=make_page_worksheet(claims_in_turn(found, place.book.book), place.book.book),
-            title=found.title,
-            address=page_address(found.ref),
-            files=[(form, f"/worksheet?{urlencode(query | {'format': form}, errors='replace')}") for form in FILES],
-        )
 
     return routes
 

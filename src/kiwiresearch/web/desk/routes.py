@@ -37,6 +37,7 @@ from kiwiresearch.web.desk import (
     suggestions,
     timeline,
     user_accounts,
+    worksheet_pages,
 )
 from kiwiresearch.web.desk.browser import YEAR_S
 from kiwiresearch.web.desk.pages import THEME_COOKIE, PageRenderer, redirect
@@ -78,7 +79,8 @@ def routers(
     yield static_files.router()
     yield language_router()
     of_runs = (run_pages, claims, timeline, numbers, graph, compare, notes)
-    for part in (app_shell, home, suggestions, questions, search, reading, research, *of_runs, family, atlas, explore):
+    finding = (suggestions, questions, search, reading, worksheet_pages)
+    for part in (app_shell, home, *finding, research, *of_runs, family, atlas, explore):
         yield part.router(context, jobs, pages)
     for part in (books, archive):
         yield part.router(context, jobs, pages)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated
 from urllib.parse import quote as percent
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
@@ -30,7 +31,17 @@ from kiwiresearch.brief import (
 )
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.export import FORMATS, grouped_formats, has_browser, make_run_worksheet, read_findings
+from kiwiresearch.export import (
+    EXERCISE_KINDS,
+    FORMATS,
+    MAX_WANTED,
+    MIN_WANTED,
+    choice_of,
+    grouped_formats,
+    has_browser,
+    make_run_worksheet,
+    read_findings,
+)
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.text.dates import DateRange
@@ -40,7 +51,7 @@ from kiwiresearch.web.desk.page_view import PageQuery, claim_span, frame_address
 from kiwiresearch.web.desk.pages import ListPlace, PageRenderer, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
-from kiwiresearch.web.exports import download_response
+from kiwiresearch.web.exports import Kinds, Questions, download_response
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim import EntryRef
@@ -280,12 +291,12 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
         return pages.show(request, "run_pages.html", run=run, tab="pages", shown=shown)
 
     @routes.get("/runs/{run_id}/export")
-    def formats(request: Request, run_id: RunName) -> Response:
-        run = frames.get(run_id)
+    def formats(request: Request, run_id: RunName, questions: Questions = 0, kind: Kinds = []) -> Response:  # noqa: B006
+        run, choice = frames.get(run_id), choice_of(questions, kind)
         notes = len(run.notes.notes)
         missing = {} if has_browser(context.workspace.settings.browser) else {"pdf": "exports.needs_browser"}
         try:
-            worksheet = make_run_worksheet(read_findings(run))
+            worksheet = make_run_worksheet(read_findings(run), choice)
         except NothingFound:
             worksheet = None
             missing |= {name: "exports.too_short" for name, form in FORMATS.items() if form.content == "worksheet"}
@@ -298,12 +309,24 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
             notes=notes,
             missing=missing,
             worksheet=worksheet,
+            choice=choice,
+            counts=range(MIN_WANTED, MAX_WANTED + 1),
+            kinds=EXERCISE_KINDS,
+            action=run.url("export"),
+            asked=(),
+            chosen=urlencode([("questions", questions), *(("kind", one) for one in kind)]) if questions or kind else "",
         )
 
     # Not a coroutine: making a file takes time, and must not block other requests.
     @routes.get("/runs/{run_id}/export/{form}")
     @allow("reader", "export")
-    def download(run_id: RunName, form: Annotated[str, Path(max_length=40)]) -> Response:
-        return download_response(frames.get(run_id), form, context.workspace.settings.browser)
+    def download(
+        run_id: RunName,
+        form: Annotated[str, Path(max_length=40)],
+        questions: Questions = 0,
+        kind: Kinds = [],  # noqa: B006
+    ) -> Response:
+        browser, choice = context.workspace.settings.browser, choice_of(questions, kind)
+        return download_response(frames.get(run_id), form, browser, choice)
 
     return routes

@@ -1,0 +1,92 @@
+"""The page on which a teacher chooses the questions of a worksheet, and takes it away as a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from kiwiresearch.errors import NothingFound
+from kiwiresearch.export import (
+    EXERCISE_KINDS,
+    MAX_WANTED,
+    MIN_WANTED,
+    Worksheet,
+    WorksheetChoice,
+    choice_of,
+    make_page_worksheet,
+)
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.page import PageDoc
+from kiwiresearch.web.addresses import page_address
+from kiwiresearch.web.book_pages import claims_in_turn
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.intent import pages_like, pages_named
+from kiwiresearch.web.desk.pages import PageRenderer, redirect
+from kiwiresearch.web.exports import Kinds, Questions
+from kiwiresearch.web.guard import RoleRouter, allow
+from kiwiresearch.web.search import Title, read_page
+from kiwiresearch.web.worksheets import WorksheetForm, worksheet_response
+from kiwiresearch.zim import Book
+
+FILES: tuple[WorksheetForm, ...] = ("docx", "html", "markdown")
+"""The files of a worksheet; the first can be edited."""
+
+
+def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
+    """The page at /worksheet."""
+    routes = RoleRouter("reader", include_in_schema=False)
+
+    @routes.get("/worksheet")
+    @allow("reader", "export")
+    def worksheet(
+        request: Request,
+        book: Annotated[str, Query(max_length=500)] = "",
+        path: Annotated[str, Query(max_length=2_000)] = "",
+        form: Annotated[WorksheetForm | None, Query(alias="format")] = None,
+        title: Title = "",
+        questions: Questions = 0,
+        kind: Kinds = [],  # noqa: B006
+    ) -> Response:
+        """The questions about a page, with links to the files; or one of these; without a page, a form to name one."""
+        if not path:
+            named = pages_named(context, title)
+            if named:
+                return redirect(named[0].worksheet_address)
+            return pages.show(request, "worksheet_start.html", title=title.strip(), near=pages_like(context, title))
+        choice = choice_of(questions, kind)
+        if form is not None:
+            return worksheet_response(context, "", path, book, form, choice, is_shown=True)
+        place, found = read_page(context, "", path, book)
+        asked = [("book", book), ("path", path)]
+        chosen = [("questions", questions), *(("kind", one) for one in kind)]
+        return pages.show(
+            request,
+            "worksheet.html",
+            worksheet=_worksheet(found, place.book.book, choice),
+            choice=choice,
+            counts=range(MIN_WANTED, MAX_WANTED + 1),
+            kinds=EXERCISE_KINDS,
+            action="/worksheet",
+            asked=asked,
+            title=found.title,
+            address=page_address(found.ref),
+            files=[
+                (form, f"/worksheet?{urlencode([*asked, *chosen, ('format', form)], errors='replace')}")
+                for form in FILES
+            ],
+        )
+
+    return routes
+
+
+def _worksheet(found: PageDoc, book: Book, choice: WorksheetChoice) -> Worksheet | None:
+    """The worksheet of a page; None if it has no questions of the chosen kinds."""
+    try:
+        return make_page_worksheet(claims_in_turn(found, book), book, choice)
+    except NothingFound:
+        if choice.has_all_kinds:
+            raise
+        return None
