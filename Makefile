@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # The checks start hundreds of processes; without this, each would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests test-model lint style types layers collected bench fuzz evals floors clean programs build-title-index
+.PHONY: help demo test tests test-model lint style types layers collected bench fuzz soak evals floors clean programs build-title-index
 .PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list all targets
@@ -76,6 +76,9 @@ bench: $(READY) ## measure speed as ratios
 
 fuzz: $(READY) ## give altered pages, files, requests and replies to what reads them; FUZZ_MINUTES=N for each kind
 	$(BIN)/python -m fuzz
+
+soak: $(READY) ## load a server for hours while its processes are killed, and verify all results; SOAK_MINUTES=N
+	$(BIN)/python -m soak
 
 build-title-index: $(READY) ## index the titles of your books; LIMIT=N: only the first N
 	$(BIN)/kiwiresearch books index $(if $(LIMIT),--limit $(LIMIT))

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import httpx2
 
-from kiwiresearch.errors import KiwiError
 from soak.load import TIMEOUT_S, Load
 
 KILL_EVERY_S, RESTART_EVERY_S = 60.0, 600.0
@@ -107,16 +106,22 @@ class Server:
                 return
         raise TimeoutError("The server did not start; its log is beside its data.")
 
-    def verify(self) -> list[str]:
-        """What `kiwiresearch verify` says of finished runs that do not hold."""
-        runs = httpx2.get(f"{self.address}/api/runs", trust_env=False, timeout=TIMEOUT_S).json()["runs"]
-        faults = []
+    def verify(self, folder: Path) -> list[str]:
+        """Fetch all finished runs into a folder, and verify each; what is wrong with them, and jobs that failed."""
+        with httpx2.Client(base_url=self.address, trust_env=False, timeout=TIMEOUT_S) as client:
+            jobs = client.get("/api/research", params={"limit": 1_000}).json()["jobs"]
+            faults = [f"job {job['id']} failed: {job['problem']}" for job in jobs if job["state"] == "failed"]
+            runs = [run["id"] for run in client.get("/api/runs", params={"limit": 1_000}).json()["runs"]]
+            for run in runs:
+                (folder / run).mkdir()
+                for name in client.get(f"/api/runs/{run}").json()["files"]:
+                    (folder / run / name).write_bytes(client.get(f"/api/runs/{run}/files/{name}").content)
         for run in runs:
-            command = [sys.executable, "-m", "kiwiresearch", "verify", run["id"]]
+            command = [sys.executable, "-m", "kiwiresearch", "verify", str(folder / run)]
             done = subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
             if done.returncode:
-                faults.append(f"verify {run['id']}: {(done.stdout + done.stderr)[-300:]}")
-        print(f"{len(runs)} finished runs, {len(faults)} of them do not hold", flush=True)
+                faults.append(f"verify {run}: {(done.stdout + done.stderr)[-300:]}")
+        print(f"{len(runs)} finished runs of {len(jobs)} jobs", flush=True)
         return faults
 
 
@@ -127,15 +132,19 @@ def main() -> int:
         home, temporary = Path(folder) / "home", Path(folder) / "tmp"
         home.mkdir()
         temporary.mkdir()
+        fetched = Path(folder) / "fetched"
+        fetched.mkdir()
         server = Server(home, temporary, os.environ.get("SOAK_STORE", ""))
-        load = Load(server.address)
-        load.start()
-        killed, restarts = _disturb(server, load, 60 * minutes, home, temporary)
-        load.stop()
-        print(f"{dict(load.done)}; {killed} workers killed, {restarts} restarts", flush=True)
-        print(f"at the end: {Use.of(server.pid, home, temporary)}", flush=True)
-        faults = [*load.faults, *server.verify()]
-        server.stop()
+        try:
+            load = Load(server.address)
+            load.start()
+            killed, restarts = _disturb(server, load, 60 * minutes, home, temporary)
+            load.stop()
+            print(f"{dict(load.done)}; {killed} workers killed, {restarts} restarts", flush=True)
+            print(f"at the end: {Use.of(server.pid, home, temporary)}", flush=True)
+            faults = [*load.faults, *server.verify(fetched)]
+        finally:
+            server.stop()
         logged = (home / "server.log").read_text(encoding="utf-8", errors="replace").count("Traceback")
     for fault in faults:
         print(fault, file=sys.stderr)
@@ -167,7 +176,4 @@ def _disturb(server: Server, load: Load, duration_s: float, home: Path, temporar
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KiwiError as problem:
-        sys.exit(str(problem))
+    sys.exit(main())
