@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # The checks start hundreds of processes; without this, each would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests test-model lint style types layers collected bench fuzz soak evals floors clean programs build-title-index
+.PHONY: help demo test tests test-model lint style types layers collected bench fuzz soak smoke evals floors clean programs build-title-index
 .PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list all targets
@@ -79,6 +79,9 @@ fuzz: $(READY) ## give altered pages, files, requests and replies to what reads 
 
 soak: $(READY) ## load a server for hours while its processes are killed, and verify all results; SOAK_MINUTES=N
 	$(BIN)/python -m soak
+
+smoke: ## build the wheel, install it in a new environment, and try every command; PYTHON=python3.13: with that
+	@tools/smoke-wheel $(PYTHON)
 
 build-title-index: $(READY) ## index the titles of your books; LIMIT=N: only the first N
 	$(BIN)/kiwiresearch books index $(if $(LIMIT),--limit $(LIMIT))
