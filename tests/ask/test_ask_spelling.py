@@ -40,6 +40,8 @@ def book() -> OpenBook:
             "how did people of germany and iceland live in World War II",
         ),
         ("DID WW2 END IN GERMNY", "DID World War II END IN germany"),
+        ("When did the Second World War begin?", "When did World War II begin?"),
+        ("who won the second world war", "who won World War II"),
     ],
 )
 def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
@@ -53,6 +55,8 @@ def test_slips_are_understood(book: OpenBook, typed: str, meant: str) -> None:
         "tell us about rime",
         "TELL US ABOUT GERMANY",
         "Who won the US Open?",
+        "Who was the second king of Germany?",
+        "When was the Third World War?",
         "When did Kent join the EU?",
         "How do people protect the last otters of the rivers in the UK?",
         "What is rime?",

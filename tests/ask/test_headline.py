@@ -32,6 +32,26 @@ def test_a_date_must_be_of_what_the_question_asks_about(question: str, text: str
     assert dates_the_event(f"{before}{date}{after}", span, read_question(question), "Page") is expected
 
 
+@pytest.mark.parametrize(
+    ("question", "short"),
+    [
+        ("When did the Salt War start?", "3 May 1839"),
+        ("When did the Salt War begin?", "3 May 1839"),
+        ("When did the Salt War end?", "2 June 1845"),
+        ("How old is the Red Planet?", "around 4.5 billion years ago"),
+    ],
+)
+def test_the_dates_of_a_thing_say_when_it_began_and_ended(question: str, short: str) -> None:
+    """A row 'Date' of an infobox comes before other things that began; 'formed … years ago' says how old something is."""
+    row = "<table class='infobox'><tr><th>Date</th><td>3 May 1839 – 2 June 1845</td></tr></table>"
+    pages = {
+        "Salt War": f"{row}<p>The Salt War was a war. In 1841 Operation Brine began in Kent.</p>",
+        "Red Planet": "<p>The Red Planet is a planet. It formed around 4.5 billion years ago out of dust.</p>",
+    }
+    filler = {f"Page {number}": "<p>Nothing.</p>" for number in range(60)}
+    assert asked(a_memory_book(pages | filler), question).short == short
+
+
 def test_an_answer_with_another_date_is_doubtful() -> None:
     """The sentence is shown without a headline, and with so little confidence that it comes with a warning."""
     pages = {"Green Wall": "<p>The Green Wall stood in Kent. {}</p>"}

@@ -130,7 +130,10 @@ def _value(text: str, question: Question) -> AnswerSpan | None:
         if words.strip() and _fits(words, question):
             first = start + len(words) - len(words.lstrip())
             last = first + len(words.strip())
-            return AnswerSpan(first, last) if last - first <= MAX_VALUE_CHARS else None
+            if last - first > MAX_VALUE_CHARS:
+                return None
+            value = AnswerSpan(first, last)
+            return asked_end(text, value, question) if question.kind == "date" else value
         start = end + 1
     return None
 

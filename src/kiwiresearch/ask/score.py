@@ -190,7 +190,8 @@ def _label(segmented: SegmentedPage, index: int, matches: WordMatches, question:
     stem_of = stemmer(question.language)
     known = {stem for word in matches.weights for stem in (word.stem, *map(stem_of, word.others))}
     neutral = question_words(question.language).neutral_label_words
-    stems = {stem_of(word) for word in WORD.findall(plain_lower(label)) if word not in neutral}
+    words = WORD.findall(plain_lower(label))
+    stems = {stem_of(word) for word in [word for word in words if word not in neutral] or words}
     share = len(stems & known) / len(stems) if stems else 0.0
     if share < MIN_LABEL:
         return 0.0

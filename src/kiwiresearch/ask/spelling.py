@@ -39,6 +39,8 @@ SPELLED_OUT = frozenset(("ww1", "wwi", "ww2", "wwii", "usa", "us", "uk", "eu", "
 MAYBE_SHORT = re.compile(r"(?<![\w.])(?:(?:[^\W\d_]\.){2,}|\w{2,4})(?!\w)")
 MAX_WORDS_SPELLED_OUT = 5
 """How many words a question may have, apart from stop words, for its abbreviations to be what it is about."""
+ORDINALS = {"first": "I", "second": "II", "third": "III", "fourth": "IV"}
+ORDINAL_NAME = re.compile(rf"\b(?:the )?({'|'.join(ORDINALS)})((?: \w+){{1,3}})", re.IGNORECASE)
 NAME_FOLLOWS = re.compile(r"\s+[A-Z]")
 
 
@@ -94,7 +96,19 @@ def _spelled_out(text: str, books: Sequence[OpenBook], *, is_one_case: bool) -> 
         titles = (title for title in known.abbreviated[short] if any(book.archive.by_title(title) for book in books))
         return next(titles, words)
 
-    return MAYBE_SHORT.sub(title, text)
+    return ORDINAL_NAME.sub(lambda found: _numbered(found, books), MAYBE_SHORT.sub(title, text))
+
+
+def _numbered(found: re.Match[str], books: Sequence[OpenBook]) -> str:
+    """'second world war' by the title of its page, 'World War II', unless a book has it in words."""
+    words = found[2].split()
+    for count in range(len(words), 0, -1):
+        name = " ".join(word[:1].upper() + word[1:] for word in words[:count])
+        titles = (f"{found[1].capitalize()} {name}", f"{name} {ORDINALS[found[1].lower()]}")
+        titled = [title for title in titles if any(book.archive.by_title(title) for book in books)]
+        if titled:
+            return " ".join([titled[0], *words[count:]]) if titled[0] == titles[1] else found[0]
+    return found[0]
 
 
 def _correction(word: str, pages: Callable[[str], int]) -> str:
