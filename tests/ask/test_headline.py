@@ -42,7 +42,7 @@ def test_a_date_must_be_of_what_the_question_asks_about(question: str, text: str
     ],
 )
 def test_the_dates_of_a_thing_say_when_it_began_and_ended(question: str, short: str) -> None:
-    """A row 'Date' of an infobox comes before other things that began; 'formed … years ago' says how old something is."""
+    """A row 'Date' of an infobox comes before other beginnings, and 'formed … years ago' says how old something is."""
     row = "<table class='infobox'><tr><th>Date</th><td>3 May 1839 – 2 June 1845</td></tr></table>"
     pages = {
         "Salt War": f"{row}<p>The Salt War was a war. In 1841 Operation Brine began in Kent.</p>",
