@@ -1,4 +1,7 @@
-"""A case as plain data for readers: people, evidence, events, conflicts, tree and log."""
+"""A case as plain data for readers: people, evidence, events, conflicts, tree and log.
+
+All records are in one file, since each has to hide the same people in the same way.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Turns bytes into regular markup, using the HTML parser, and finds the article in it."""
+"""Turns bytes into regular markup, using the HTML parser, and finds the article in it.
+
+Whatever knows the parser's nodes is in this file; other modules see markup and text only.
+"""
 
 from __future__ import annotations
 
