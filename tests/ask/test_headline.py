@@ -6,7 +6,7 @@ import pytest
 from tests.ask.question_books import a_memory_book, asked
 
 from kiwiresearch.ask.answer_match import AnswerSpan
-from kiwiresearch.ask.headline import asks_for_several, dates_the_event, whole_list
+from kiwiresearch.ask.headline import asks_for_several, dates_the_event, may_have_headline, whole_list
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.search.open_book import OpenBook
 
@@ -20,6 +20,7 @@ DATED = (
     ("When did Ann Moore arrive in Kent?", "Her fame was greatest in *1892* when people recalled her arrival.", False),
     ("When did Ann Moore arrive in Kent?", "She landed in Kent in *1492*.", True),
     ("When did Ann Moore die?", "Ann Moore (1815 – *1871*) was a singer.", True),
+    ("When was the Kent Act made?", "Treaties were signed to complete the market in the Kent Act *1986*.", True),
     ("When was the Battle of Kent?", "The Battle of Kent of *1415* was lost.", True),
 )
 
@@ -135,6 +136,12 @@ def test_one_value_is_no_answer_to_a_question_for_several(atlas: OpenBook) -> No
     )
     assert (one.short, several.short) == ("Toronto", "")
     assert several.lines[0].text == one.lines[0].text
+
+
+def test_only_a_request_to_explain_is_open() -> None:
+    """Somebody who explained something may be what is asked about."""
+    assert may_have_headline(read_question("What did Newton explain?"))
+    assert not may_have_headline(read_question("Could you please explain the seasons?"))
 
 
 def test_a_request_to_tell_about_something_has_no_headline(atlas: OpenBook) -> None:

@@ -29,15 +29,15 @@ def dates_the_event(text: str, span: AnswerSpan, question: Question, title: str)
     'When did the wall fall?' is not answered by 'Its fall led to the union, which was agreed on in 1990'.
     """
     stem_of = stemmer(question.language)
-    of_title = {stem_of(word) for word in fold(title).split()}
+    ends = question_words(question.language).ends
+    ignored = {stem_of(word) for word in fold(title).split()} | ends["either"]
     happened = [
         term
         for term in question.terms
-        if not (term.is_asking or term.is_name or term.term.stem in of_title or term.term.word.isdigit())
+        if not (term.is_asking or term.is_name or term.term.stem in ignored or term.term.word.isdigit())
     ]
     if not happened or LEADING.fullmatch(text, 0, span.start):
         return True
-    ends = question_words(question.language).ends
     is_in_brackets = text.count("(", 0, span.start) > text.count(")", 0, span.start)
     if is_in_brackets and any(term.term.stem in ends["first"] | ends["last"] for term in happened):
         return True  # '(1815 – 1871)' says when a person was born and died

@@ -176,7 +176,7 @@ def test_behind_a_token_answers_and_frames_open_with_the_cookie(tmp_path: Path) 
         chips = _streamed(browser, q=BORN)[0].data["html"]
         frame = re.search(r'data-frame="(/read/[^"#]+)', chips)
         assert frame is not None
-        shown = httpx2.get(f"{address}{unescape(frame[1])}", trust_env=False, timeout=30)
-        assert shown.status_code == 200
+        assert httpx2.get(f"{address}{unescape(frame[1])}", trust_env=False, timeout=30).status_code == 401
+        assert browser.get(unescape(frame[1])).status_code == 200
         assert browser.get("/api/suggest", params={"q": "sun"}).status_code == 200
         assert "Einstein born?</a>" not in browser.get("/").text
