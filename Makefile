@@ -77,7 +77,7 @@ bench: $(READY) ## measure speed as ratios
 fuzz: $(READY) ## give altered pages, files, requests and replies to what reads them; FUZZ_MINUTES=N for each kind
 	$(BIN)/python -m fuzz
 
-soak: $(READY) ## load a server for hours while its processes are killed, and verify all results; SOAK_MINUTES=N
+soak: $(READY) ## load a server for hours while its processes are killed, and verify all finished runs; SOAK_MINUTES=N
 	$(BIN)/python -m soak
 
 smoke: ## build the wheel, install it in a new environment, and try every command; PYTHON=python3.13: with that

@@ -1,7 +1,7 @@
 """`python -m soak` loads a server for SOAK_MINUTES, kills a worker each minute, and restarts it every ten.
 
 SOAK_STORE is the address of a PostgreSQL database; without it, the server has its own SQLite files. At the end every
-finished run and family is verified, and what the server uses is compared with what it used at the start.
+finished run is verified, and what the server uses is compared with what it used at the start.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def test_the_run_passes_before_anything_is_changed(run: Path, shelf: Shelf, work
 
 
 @given(data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=60)
 def test_one_character_anywhere_is_noticed(run: Path, shelf: Shelf, workspace: Workspace, data: st.DataObject) -> None:
     """A character replaced, put in or taken out, in any file of the run, makes the proof fail."""
     file = run / data.draw(st.sampled_from(FILES))

@@ -14,6 +14,7 @@ from kiwiresearch.errors import BookNotFound, PageNotFound, RedirectLoop
 from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
+from kiwiresearch.zim.sources import parse_count
 
 PAGES = {
     "Rayleigh_scattering": "<title>Rayleigh scattering</title><p>Why the sky is blue.</p>",
@@ -194,3 +195,9 @@ def test_book_that_the_server_lacks_is_named(address: str, tmp_path: Path) -> No
     """A book that the server does not have is reported by name."""
     with pytest.raises(BookNotFound, match="has no book named 'older_book'"):
         Opener(FileChecks(tmp_path)).look_up(f"{address}#older_book")
+
+
+def test_a_count_of_thousands_of_digits_is_cut() -> None:
+    """A number in a catalogue may be longer than Python converts; the rest of the catalogue is still read."""
+    assert parse_count("9" * 5_000) == 10**18 - 1
+    assert parse_count("1,146") == 1146
