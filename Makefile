@@ -50,8 +50,7 @@ collected: $(READY) ## find and compile all tests
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
 tests: $(READY) ## run only the tests
-	# Two more than there are cores, since tests wait for each other's servers.
-	@$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 2)') --dist worksteal
+	@tools/run-tests $(BIN)/python
 
 test: ## set up and run every check
 	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory programs vendor style layers collected
