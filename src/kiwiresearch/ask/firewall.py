@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiwiresearch.ask.answer import Passage
-from kiwiresearch.ask.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, likely_referent
+from kiwiresearch.ask.pronouns import PERSONAL_PRONOUN_PATTERN, SENTENCES_BEFORE, SURE, context_in, likely_referent
 from kiwiresearch.claims import (
     FAULT_OF_FACT,
     WORD,
@@ -345,7 +345,7 @@ class SentenceJudge:
 @lru_cache(maxsize=256)
 def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str) -> frozenset[str]:
     """The words of the name that "he" or "she" at the start of a sentence refers to, if the reader is sure."""
-    pronoun = PERSONAL.match(source.text)
+    pronoun = PERSONAL_PRONOUN_PATTERN.match(source.text)
     if reader is None or pronoun is None:
         return frozenset()
     own = passage_sentences(source.passage, language)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.claims import TITLE_BRACKET, names_in, without_dots_in_initials
+from kiwiresearch.claims import TITLE_QUALIFIER, names_in, without_dots_in_initials
 from kiwiresearch.reader import TITLE, Mention, TextToRead
 from kiwiresearch.text import POSSESSIVE, fold
 
@@ -19,8 +19,8 @@ SURE = 0.985
 MIN_SHARE = 0.02
 """A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
 
-HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
-PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
+HE_PATTERN, SHE_PATTERN = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
+PERSONAL_PRONOUN_PATTERN = re.compile(rf"{HE_PATTERN.pattern}|{SHE_PATTERN.pattern}", re.IGNORECASE)
 MIN_PRONOUNS = 2
 """A text with at least this many personal pronouns of one gender is about a person."""
 
@@ -59,7 +59,7 @@ def context_in(
     context = PronounContext(text, at, end, (*names, Mention(TITLE, 0, len(text.title))))
     if with_title and not is_about_other:
         return context
-    title = fold(TITLE_BRACKET.sub("", text.title)).split()
+    title = fold(TITLE_QUALIFIER.sub("", text.title)).split()
 
     def is_title(name: Mention) -> bool:
         words = fold(context.words(name)).split()
@@ -70,9 +70,9 @@ def context_in(
 
 def _is_about_other(text: str, pronoun: str) -> bool:
     """Whether a text is about a woman and the pronoun is "he", or about a man and it is "she"."""
-    he, she = len(HE.findall(text)), len(SHE.findall(text))
-    own, other = (he, she) if HE.fullmatch(pronoun) else (she, he)
-    return bool(PERSONAL.fullmatch(pronoun)) and other >= MIN_PRONOUNS and own < other
+    he, she = len(HE_PATTERN.findall(text)), len(SHE_PATTERN.findall(text))
+    own, other = (he, she) if HE_PATTERN.fullmatch(pronoun) else (she, he)
+    return bool(PERSONAL_PRONOUN_PATTERN.fullmatch(pronoun)) and other >= MIN_PRONOUNS and own < other
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,7 +269,7 @@ def _measured_property(text: str, quantity: Quantity, grammar: Grammar) -> str:
     """The nearest word that names a measure, or else what the unit usually measures."""
     # Only in the number's own clause: words after a comma are about something else.
     before = WORDS.findall(CLAUSE.split(text[max(quantity.start - CHARS_BEFORE, 0) : quantity.start].lower())[-1])
-    after = BRACKET.sub("", text[quantity.end : quantity.end + CHARS_AFTER].lower())
+    after = BRACKETED_TEXT.sub("", text[quantity.end : quantity.end + CHARS_AFTER].lower())
     following = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
     near = [*following[:1], *reversed(before[-8:]), *following[1:3]]
     named = next((grammar.measure_words[word] for word in near if word in grammar.measure_words), "")
@@ -289,7 +289,7 @@ def is_money(unit: str) -> bool:
 
 
 CLAUSE = re.compile(r"[,;:] |\(|\)")
-BRACKET = re.compile(r"\([^()]*\)")
+BRACKETED_TEXT = re.compile(r"\([^()]*\)")
 
 
 def _when(text: str, quantity: Quantity, dates: Sequence[DateMention]) -> DateRange | None:

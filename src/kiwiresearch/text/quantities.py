@@ -91,7 +91,7 @@ BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
 
 DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
 RUN = re.compile(r"[0-9.,:/]*")
-BRACKET = re.compile(r"\s?[(\[]\s?(?:[a-z.]+\s){0,2}[~≈]?")
+CONVERSION_BRACKET = re.compile(r"\s?[(\[]\s?(?:[a-z.]+\s){0,2}[~≈]?")
 MORE_IN_BRACKET = re.compile(r"\s?(?:[;,/]|or)\s?")
 PER_SIGNS = ("/", " ", "-", "\u00a0")
 PER_MANY = re.compile(r"(?:/|[ -]per[ -])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?![0-9]|[.,][0-9])")
@@ -312,7 +312,7 @@ class _Reader:
     def _is_converted(self, first: Quantity, second: Quantity) -> bool:
         """Whether the second is the first in another unit, in brackets."""
         gap = self.text[first.end : second.start]
-        if not (BRACKET.fullmatch(gap) or (first.converted and MORE_IN_BRACKET.fullmatch(gap))):
+        if not (CONVERSION_BRACKET.fullmatch(gap) or (first.converted and MORE_IN_BRACKET.fullmatch(gap))):
             return False
         if not first.unit or first.unit != second.unit or first.written_unit == second.written_unit:
             return False

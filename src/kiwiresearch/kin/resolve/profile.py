@@ -25,8 +25,32 @@ unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son 
 """
 PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
 """Words used in place of an unknown name."""
-SMALL_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
-SMALL_WORDS = frozenset(SMALL_WORDS_TEXT.split())
+LOWERCASE_NAME_WORDS = frozenset(
+    [
+        "of",
+        "the",
+        "and",
+        "de",
+        "du",
+        "des",
+        "la",
+        "le",
+        "les",
+        "von",
+        "van",
+        "der",
+        "den",
+        "zu",
+        "zum",
+        "del",
+        "della",
+        "di",
+        "da",
+        "dos",
+        "y",
+        "e",
+    ]
+)
 INITIAL_SIMILARITY = 0.75
 """The similarity of a name and its initial."""
 VARIANT = 0.95
@@ -96,7 +120,9 @@ def name_parts(text: str) -> NameParts:
     ordinals = frozenset(ORDINAL.findall(fold(" ".join(name.titles))) + ([] if is_known else NUMBER.findall(text)))
     first = given[0] if is_known and not _is_peerage(name) else ""
     tokens = dict.fromkeys((*given, *rest))
-    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES | SMALL_WORDS and token != first)
+    others = tuple(
+        token for token in tokens if token not in PLACEHOLDER_NAMES | LOWERCASE_NAME_WORDS and token != first
+    )
     return NameParts(first, others, frozenset(numerals), generation, ordinals, titles, "", *_epithets(name))
 
 
@@ -116,7 +142,7 @@ def _epithets(name: PersonName) -> tuple[frozenset[str], str, bool]:
 
 
 def _words(*parts: str) -> list[str]:
-    skipped = SMALL_WORDS | name_words().honorifics | name_words().ranks
+    skipped = LOWERCASE_NAME_WORDS | name_words().honorifics | name_words().ranks
     found = [word for part in parts for word in fold(part).split() if not word.isdigit()]
     return [word for word in found if word not in skipped] or found[:1]
 

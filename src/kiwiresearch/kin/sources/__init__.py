@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.sources.books import SMALL_WORDS, BookSource, content_hash
+    from kiwiresearch.kin.sources.books import NAME_LINK_WORDS, BookSource, content_hash
     from kiwiresearch.kin.sources.factory import open_sources
     from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, key_variable
     from kiwiresearch.kin.sources.plugin import Plugin
