@@ -47,7 +47,7 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
         return finder.books
     found = books_matching(finder.books, wanted, lambda open_book: open_book.book)
     if not found:
-        if away := finder.unreachable_book_error(wanted):
+        if away := finder.missing_book_error(wanted):
             raise away
         raise BookNotFound(f"The library has no book named {wanted!r}.", remedy="GET /api/books lists all books.")
     return found
