@@ -25,32 +25,8 @@ unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son 
 """
 PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
 """Words used in place of an unknown name."""
-LOWERCASE_NAME_WORDS = frozenset(
-    [
-        "of",
-        "the",
-        "and",
-        "de",
-        "du",
-        "des",
-        "la",
-        "le",
-        "les",
-        "von",
-        "van",
-        "der",
-        "den",
-        "zu",
-        "zum",
-        "del",
-        "della",
-        "di",
-        "da",
-        "dos",
-        "y",
-        "e",
-    ]
-)
+LOWERCASE_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
+LOWERCASE_NAME_WORDS = frozenset(LOWERCASE_WORDS_TEXT.split())
 INITIAL_SIMILARITY = 0.75
 """The similarity of a name and its initial."""
 VARIANT = 0.95
