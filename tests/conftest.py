@@ -33,8 +33,8 @@ ROOT = Path(__file__).parent.parent
 FIRST = ("hosts", "browser", "deploy", "bulk", "mcp", "llm", "web", "cli", "jobs", "store", "kin", "atlas", "zim")
 """The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
-SELDOM = 50_000
-"""After how many new objects somebody looks which of them could go; a test makes far fewer that could."""
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""How many new objects trigger a garbage collection; a test makes far fewer that could be freed."""
 # Loading the reading model takes longer than most tests; those that are about it switch it on.
 os.environ.setdefault("KIWIRESEARCH_ASK_READER", "false")
 SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "shared" / "data"))
@@ -48,7 +48,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(SELDOM)
+        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         gc.enable()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from kiwiresearch.claims import TITLE_QUALIFIER, Claim
-from kiwiresearch.export.facts import FactSheet, WorksheetFact, place_of, row_question_of
 from kiwiresearch.export.question_clauses import (
     BE,
     HAVE,
@@ -18,9 +17,10 @@ from kiwiresearch.export.question_clauses import (
     split_after_subject,
     subject_in_question,
 )
-from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion, gives_away, question_of
 from kiwiresearch.export.sentence_filter import names_some
+from kiwiresearch.export.worksheet_facts import FactSheet, WorksheetFact, place_of, row_question_of
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
+from kiwiresearch.export.worksheet_question import QuestionKind, WorksheetQuestion, gives_away, question_of
 from kiwiresearch.text import words_in
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kiwiresearch.export.facts import FactSheet
 from kiwiresearch.export.sentence_filter import names_some
+from kiwiresearch.export.worksheet_facts import FactSheet
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
 
 BE = frozenset(("is", "are", "was", "were"))

@@ -12,10 +12,10 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.crawl import EndStep, LearnStep, SkipStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message, message_fields, message_in
-from kiwiresearch.runs.folder import STEPS
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
 from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.runs.research import RunProgress
+from kiwiresearch.runs.unfinished_run import STEPS
 from kiwiresearch.search import Score, ScoreTerm
 from kiwiresearch.zim import EntryRef
 

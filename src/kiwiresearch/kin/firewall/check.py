@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from kiwiresearch.kin.firewall.attribution import is_denied
 from kiwiresearch.kin.firewall.events import date_fit, event_statement_violation, event_violation, quoted_dates
 from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
-from kiwiresearch.kin.firewall.relations import grandparent_violation, relation_violation
+from kiwiresearch.kin.firewall.relation_check import grandparent_violation, relation_violation
 from kiwiresearch.kin.firewall.violations import Code, Violation
 from kiwiresearch.kin.language import sex_by_kin
 from kiwiresearch.kin.lineage import parse_ancestor_label

@@ -9,9 +9,9 @@ from typing import Any
 from kiwiresearch.errors import KiwiError, NothingFound, SourceError
 from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.evaluation import update_living_status
-from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
 from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, clue_items, earliness_at, query_key, relative_items
+from kiwiresearch.kin.loop.record_match import is_about, is_same_life
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from kiwiresearch.codec import plain
-from kiwiresearch.kin.loop.person_match import core_words
 from kiwiresearch.kin.loop.queries import (
     SEARCHED_GAIN,
     SUGGESTED_SCOPE,
@@ -20,6 +19,7 @@ from kiwiresearch.kin.loop.queries import (
     query_key,
     relatives_scope,
 )
+from kiwiresearch.kin.loop.record_match import core_words
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY, SearchResult
 from kiwiresearch.kin.names import parse_name

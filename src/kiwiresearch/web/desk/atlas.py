@@ -21,12 +21,12 @@ from kiwiresearch.atlas import (
     ResultSlice,
     ResultWindow,
     edge_pages,
+    family_queries,
     overview,
     ranked_pages,
 )
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
-from kiwiresearch.atlas import relatives as people
 from kiwiresearch.cases import this_year
 from kiwiresearch.claims.conflicts import DisagreementKind
 from kiwiresearch.codec import JsonDict
@@ -151,10 +151,10 @@ def router(context: ServerContext, _: JobQueue, pages: PageRenderer) -> APIRoute
 
     @routes.get("/atlas/{book}/kin")
     def kin(request: Request, book: BookName, query: Annotated[KinQuery, Query()]) -> Response:
-        view = people.PrivacyView(shown.access.privacy_mode(request), this_year())
+        view = family_queries.PrivacyView(shown.access.privacy_mode(request), this_year())
 
         def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
-            return people.families(atlas, view, window)
+            return family_queries.families(atlas, view, window)
 
         if not query.person.strip():
             return shown.listing(
@@ -203,7 +203,7 @@ class _AtlasPages:
         rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
-    def kin(self, request: Request, book: str, query: KinQuery, view: people.PrivacyView) -> Response:
+    def kin(self, request: Request, book: str, query: KinQuery, view: family_queries.PrivacyView) -> Response:
         """A person with their relatives, or how two people are related; the page says if one is unknown or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.policy_filter(atlas), self.atlases.run_limited
@@ -212,9 +212,11 @@ class _AtlasPages:
         try:
             self.atlases.wait_for(atlas, FAMILIES)
             if query.other.strip():
-                relation = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, view)))
+                relation = screen.relation(
+                    answered(lambda: family_queries.relation(atlas, query.person, query.other, view))
+                )
             else:
-                relatives = screen.relatives(answered(lambda: people.relatives(atlas, query.person, view)))
+                relatives = screen.relatives(answered(lambda: family_queries.relatives(atlas, query.person, view)))
         except AtlasNotReady:
             return self._working(request, atlas, "kin")
         except PageHidden:

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
+from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, record_builder
 from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
@@ -98,7 +98,7 @@ def found_people(found: CachedCase, mode: PrivacyMode) -> FoundPeople:
     """The people of a case as far as the mode allows, starting people first."""
     tree = found.tree(mode)
     ids = person_ids_by_distance(found, mode)
-    rows = records.people_records(found, mode, ids[:MAX_FOUND])
+    rows = record_builder.people_records(found, mode, ids[:MAX_FOUND])
     shown = tuple(
         FoundPerson(person_record.id, person_record.name, lifespan(tree, person_record.id), person_record.relation)
         for person_record in rows

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kiwiresearch.claims import Claim
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.export.facts import WorksheetFact
+from kiwiresearch.export.worksheet_facts import WorksheetFact
 from kiwiresearch.text import share_root, words_in
 
 QuestionKind = Literal["what", "who", "when", "where", "count", "why", "truth", "date", "number", "name"]
