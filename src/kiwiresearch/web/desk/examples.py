@@ -12,7 +12,7 @@ from kiwiresearch.claims import LIVED
 from kiwiresearch.search import OpenBook, PageText
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.browse_links import start_pages
-from kiwiresearch.web.desk.intent import action_address
+from kiwiresearch.web.desk.typed_words import action_address
 from kiwiresearch.web.health import PolledValue
 
 MAX_EXAMPLES = 4
