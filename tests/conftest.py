@@ -30,7 +30,21 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
-WAITING = ("hosts", "browser", "deploy", "bulk", "mcp", "llm", "web", "cli", "jobs", "store", "kin", "atlas", "zim")
+SLOW_FOLDERS = (
+    "hosts",
+    "browser",
+    "deploy",
+    "bulk",
+    "mcp",
+    "llm",
+    "web",
+    "cli",
+    "jobs",
+    "store",
+    "kin",
+    "atlas",
+    "zim",
+)
 """The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -58,8 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A worker without tests takes some from the end of another's queue: quick ones come last, so no worker waits long
     for the others, and the browser and most servers are started by one worker and not by each.
     """
-    turns = {folder: turn for turn, folder in enumerate(WAITING)}
-    items.sort(key=lambda item: turns.get(item.nodeid.split("/")[1], len(WAITING)))  # tests/FOLDER/…
+    turns = {folder: turn for turn, folder in enumerate(SLOW_FOLDERS)}
+    items.sort(key=lambda item: turns.get(item.nodeid.split("/")[1], len(SLOW_FOLDERS)))  # tests/FOLDER/…
 
 
 @pytest.fixture(scope="session")
