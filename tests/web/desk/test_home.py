@@ -20,8 +20,8 @@ from kiwiresearch.version import __version__
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.browser import BROWSER_COOKIE
-from kiwiresearch.web.desk.typed_words import intent_of, is_question, other_actions, person_in
 from kiwiresearch.web.desk.question_history import FOLDER, LOCK, MAX_QUESTIONS, QuestionHistory
+from kiwiresearch.web.desk.typed_words import intent_of, is_question, other_actions, person_in
 from kiwiresearch.workspace.workspace import open_workspace
 
 OURS = {"sec-fetch-site": "same-origin"}

@@ -18,8 +18,8 @@ from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.covers import picture_address
-from kiwiresearch.web.desk.typed_words import other_actions, person_in
 from kiwiresearch.web.desk.pages import PageRenderer
+from kiwiresearch.web.desk.typed_words import other_actions, person_in
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.search import run_search
