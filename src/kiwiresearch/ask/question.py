@@ -161,7 +161,7 @@ def read_question(text: str, language: str = "eng") -> Question:
         )
         for term in query.terms
     )
-    return Question(text, query, kind_of(query.unframed, known), terms)
+    return Question(text, query, answer_kind_of(query.unframed, known), terms)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -196,7 +196,7 @@ def _is_bare_name(rest: str, text: str) -> bool:
     return len(words) <= SHORT_NAME
 
 
-def kind_of(text: str, known: QuestionWords) -> AnswerKind:
+def answer_kind_of(text: str, known: QuestionWords) -> AnswerKind:
     """The kind of answer that is wanted, by how the question starts, or by a question word at its end."""
     asked = POLITE.sub("", plain_lower(text).strip(" ¿\"'“”‘’«»"))
     start = PREPOSITION.sub("", asked)

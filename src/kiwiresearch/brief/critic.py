@@ -18,7 +18,7 @@ from kiwiresearch.brief.draft import (
     DraftLine,
     Drafts,
     KeyedBrief,
-    RejectedSentence,
+    RejectedDraftSentence,
     clean_key,
     disagreement_lines,
     lines_that_fit,
@@ -105,7 +105,7 @@ class CriticResult:
     """The drafts after criticism and revision."""
 
     drafts: Drafts
-    rejected: tuple[RejectedSentence, ...] = ()
+    rejected: tuple[RejectedDraftSentence, ...] = ()
     notes: tuple[str, ...] = ()
     problems: int = 0
     revised: int = 0
@@ -125,7 +125,7 @@ def revise(
         revised_by_key = _replacements(keyed_brief, problems, writer, temperature)
     except ModelError as failure:
         revised_by_key, notes = {}, (_note("reviser", writer, failure),)
-    rejected: list[RejectedSentence] = []
+    rejected: list[RejectedDraftSentence] = []
     lines = {part: list(of_part) for part, of_part in drafts.items()}
     count = 0
     for problem in problems:
@@ -216,18 +216,18 @@ def _replacement_line(
     keyed_brief: KeyedBrief,
     problem: DraftProblem,
     replacement: Replacement | None,
-    rejected: list[RejectedSentence],
+    rejected: list[RejectedDraftSentence],
 ) -> DraftLine:
     """The revised sentence if it is accepted, or else the rule-written one."""
     rule = DraftLine(problem.line.rule_written, problem.line.rule_written)
     if replacement is None:
         return rule
     judged = keyed_brief.judge(problem.part, replacement.text, replacement.keys)
-    if isinstance(judged, RejectedSentence):
+    if isinstance(judged, RejectedDraftSentence):
         rejected.append(judged)
         return rule
     if problem.part == "disputes" and judged.rule_written != rule.rule_written:
-        rejected.append(RejectedSentence(problem.part, "unknown key", judged.statement.text[:120]))
+        rejected.append(RejectedDraftSentence(problem.part, "unknown key", judged.statement.text[:120]))
         return rule
     return judged
 

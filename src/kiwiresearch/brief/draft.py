@@ -42,7 +42,7 @@ Drafts = Mapping[PartKey, tuple[DraftLine, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedSentence:
+class RejectedDraftSentence:
     """A sentence of the model that was not accepted, and why."""
 
     part: PartKey
@@ -79,17 +79,17 @@ class KeyedBrief:
         length = next(n for n in range(6, 65) if len({digest[:n] for digest in hashes}) == len(set(hashes)))
         return [digest[:length] for digest in hashes]
 
-    def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedSentence:
+    def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedDraftSentence:
         """The sentence as a draft line, or why it is rejected."""
         keys = tuple(dict.fromkeys(map(clean_key, keys)))
         words = self._without_keys(printable(text))
         if not keys:
-            return RejectedSentence(part, "no key", words[:MAX_REJECTED_CHARS])
+            return RejectedDraftSentence(part, "no key", words[:MAX_REJECTED_CHARS])
         known = [statement for statement in map(self.statement, keys) if statement]
         if len(known) < len(keys):
-            return RejectedSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
+            return RejectedDraftSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
         if part == "disputes" and len(known) > 1:
-            return RejectedSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
+            return RejectedDraftSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
         same = next((item for item in known if item.text == words), None)
         if same is not None:
             return DraftLine(same, same)
@@ -102,7 +102,7 @@ class KeyedBrief:
             max_chars=MAX_SENTENCE_CHARS,
         )
         return (
-            RejectedSentence(part, fault, words[:MAX_REJECTED_CHARS])
+            RejectedDraftSentence(part, fault, words[:MAX_REJECTED_CHARS])
             if fault
             else DraftLine(_joined(words, known), known[0])
         )

@@ -17,7 +17,7 @@ from kiwiresearch.brief.draft import (
     DraftLine,
     Drafts,
     KeyedBrief,
-    RejectedSentence,
+    RejectedDraftSentence,
     assemble,
     disagreement_lines,
     lines_that_fit,
@@ -109,7 +109,7 @@ class RewrittenBrief:
 
     brief: Brief
     counts: RewriteCounts = RewriteCounts()
-    rejected: tuple[RejectedSentence, ...] = ()
+    rejected: tuple[RejectedDraftSentence, ...] = ()
 
 
 def rewrite(
@@ -118,7 +118,7 @@ def rewrite(
     """The brief with the model's sentences that were accepted; if the model fails, a note says so."""
     keyed_brief = KeyedBrief(brief)
     drafts: dict[PartKey, tuple[DraftLine, ...]] = {}
-    rejected: list[RejectedSentence] = []
+    rejected: list[RejectedDraftSentence] = []
     proposed = 0
     for part in TITLES:
         statements = statements_for(brief, part)
@@ -144,7 +144,7 @@ def _finished(
     keyed_brief: KeyedBrief,
     drafts: Drafts,
     counts: RewriteCounts,
-    rejected: Sequence[RejectedSentence],
+    rejected: Sequence[RejectedDraftSentence],
     notes: Sequence[str],
 ) -> RewrittenBrief:
     brief = assemble(keyed_brief, drafts)
@@ -157,7 +157,7 @@ def _finished(
 def _after_failure(
     keyed_brief: KeyedBrief,
     drafts: Drafts,
-    rejected: list[RejectedSentence],
+    rejected: list[RejectedDraftSentence],
     model: Model,
     problem: ModelError,
     proposed: int,
@@ -191,22 +191,22 @@ def _ask_model(
 
 def _accepted(
     keyed_brief: KeyedBrief, part: PartKey, sentences: Sequence[ModelSentence | None]
-) -> tuple[tuple[DraftLine, ...], list[RejectedSentence]]:
+) -> tuple[tuple[DraftLine, ...], list[RejectedDraftSentence]]:
     """The accepted lines of a part; a rejected sentence is replaced by the rule-written one whose key comes first."""
     lines: list[DraftLine] = []
-    rejected: list[RejectedSentence] = []
+    rejected: list[RejectedDraftSentence] = []
     allowed = set(statements_for(keyed_brief.brief, part))
     for index, sentence in enumerate(sentences):
         if sentence is None:
-            rejected.append(RejectedSentence(part, "wrong form", ""))
+            rejected.append(RejectedDraftSentence(part, "wrong form", ""))
             continue
         judged = keyed_brief.judge(part, sentence.text, sentence.keys)
         if index >= MAX_READ_SENTENCES:
-            judged = RejectedSentence(part, "too many sentences", printable(sentence.text)[:120])
+            judged = RejectedDraftSentence(part, "too many sentences", printable(sentence.text)[:120])
         elif isinstance(judged, DraftLine) and judged.rule_written not in allowed:
-            judged = RejectedSentence(part, "unknown key", judged.statement.text[:120])
+            judged = RejectedDraftSentence(part, "unknown key", judged.statement.text[:120])
         elif isinstance(judged, DraftLine) and any(_repeats(judged, line) for line in lines):
-            judged = RejectedSentence(part, "said twice", judged.statement.text[:120])
+            judged = RejectedDraftSentence(part, "said twice", judged.statement.text[:120])
         if isinstance(judged, DraftLine):
             lines.append(judged)
             continue
@@ -223,12 +223,12 @@ def _repeats(one: DraftLine, other: DraftLine) -> bool:
     return one.statement.claims == other.statement.claims or one.statement.text == other.statement.text
 
 
-def _counted(drafts: Drafts, rejected: Sequence[RejectedSentence], proposed: int) -> RewriteCounts:
+def _counted(drafts: Drafts, rejected: Sequence[RejectedDraftSentence], proposed: int) -> RewriteCounts:
     lines = [line for part in drafts.values() for line in part]
     kept = sum(line.statement.written == "model" for line in lines)
     return RewriteCounts(proposed, kept, proposed - kept - len(rejected), reasons=_reasons(rejected))
 
 
-def _reasons(rejected: Sequence[RejectedSentence]) -> tuple[tuple[str, int], ...]:
+def _reasons(rejected: Sequence[RejectedDraftSentence]) -> tuple[tuple[str, int], ...]:
     counted = Counter(sentence.reason for sentence in rejected)
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

@@ -273,7 +273,7 @@ def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     raise _no_page(books, words)
 
 
-def find_page(books: Sequence[OpenBook], words: str) -> FetchedRecord:
+def read_named_page(books: Sequence[OpenBook], words: str) -> FetchedRecord:
     """A page by its title or path, in the first book that has it, or by its address."""
     if words.startswith(SCHEME):
         return BookSource(books).fetch(words)

@@ -32,7 +32,7 @@ from kiwiresearch.text import count_of, one_line
 
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case, CaseVerification, ImportResult
-    from kiwiresearch.kin.loop import StepResult
+    from kiwiresearch.kin.loop import ResearchStep
     from kiwiresearch.kin.sources import FixtureCheck
 
 SHORT = 8
@@ -55,7 +55,7 @@ class StepLines:
         self._case = case
         self._known = len(case.store.queries())
 
-    def tell(self, result: StepResult) -> None:
+    def tell(self, result: ResearchStep) -> None:
         if result.what == "stop":
             return
         rows = self._case.store.queries()
@@ -77,7 +77,7 @@ def print_started(case: Case, named: str) -> None:
     unbroken_line(f"Next: kiwiresearch kin run{f' --case {shlex.quote(named)}' if named else ''}")
 
 
-def print_outcome(case: Case, last: StepResult | None) -> None:
+def print_outcome(case: Case, last: ResearchStep | None) -> None:
     tree = case.store.tree()
     people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
     line(

@@ -17,7 +17,7 @@ from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import is_searchable
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words
-from kiwiresearch.web.book_pages import PageLocation, books_named, claims_in_turn, page_at, page_named
+from kiwiresearch.web.book_pages import LocatedPage, books_named, claims_in_turn, page_at, page_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.replies import (
@@ -170,12 +170,12 @@ def _book_record(context: ServerContext, row: BookStatus) -> BookRecord:
     return replace(row.record(), source=None, problem=BROKEN_BOOK if row.problem else None, url=url)
 
 
-def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
+def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[LocatedPage, PageDoc]:
     """The page with this title or path, of which one is given, and where it is."""
     if bool(title.strip()) == bool(path.strip()):
         raise BadUsage("The request must name exactly one page.", remedy="Send either the title or the path of a page.")
 
-    def found() -> tuple[PageLocation, Callable[[], PageDoc]]:
+    def found() -> tuple[LocatedPage, Callable[[], PageDoc]]:
         place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
         return place, place.load()
 

@@ -18,9 +18,9 @@ from kiwiresearch.zim.archive import (
     EntryName,
     Indexes,
     TitleEntry,
+    book_kind,
     clean_metadata,
     flavour_of,
-    kind_of,
     languages_of,
     tags_of,
 )
@@ -216,7 +216,7 @@ def book_from_zim(raw: AnyArchive, path: Path, parts: Sequence[Path]) -> Book:
         media=raw.media_count,
         size_bytes=sum(part.stat().st_size for part in parts),
         indexes=Indexes(full_text=raw.has_fulltext_index, titles=raw.has_title_index),
-        kind=kind_of(metadata, stem),
+        kind=book_kind(metadata, stem),
         main_page=_main_page(raw),
         old_namespaces=not raw.has_new_namespace_scheme,
     )

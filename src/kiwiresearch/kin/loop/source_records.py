@@ -157,7 +157,7 @@ class SourceAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SourceSearch:
     """The record found, if any, and the answer of each source."""
 
     record: CheckedRecord | None = None
@@ -198,7 +198,7 @@ def search_sources(
     target: SearchTarget,
     is_about: Callable[[CheckedRecord], bool],
     is_known: Callable[[FetchedRecord], bool],
-) -> SearchResult:
+) -> SourceSearch:
     """The first record about the person; later sources are not asked."""
     answers: list[SourceAnswer] = []
     retry_after_s: float | None = None
@@ -220,11 +220,11 @@ def search_sources(
             answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))
             continue
         if is_old:
-            return SearchResult(answers=(*answers, SourceAnswer(source.id, "known")))
+            return SourceSearch(answers=(*answers, SourceAnswer(source.id, "known")))
         if record:
-            return SearchResult(record, source, (*answers, SourceAnswer(source.id, "found")))
+            return SourceSearch(record, source, (*answers, SourceAnswer(source.id, "found")))
         answers.append(SourceAnswer(source.id, "nothing"))
-    return SearchResult(answers=tuple(answers), retry_after_s=retry_after_s)
+    return SourceSearch(answers=tuple(answers), retry_after_s=retry_after_s)
 
 
 def _ask_source(

@@ -16,8 +16,8 @@ from kiwiresearch.kin.sources.request_limits import (
     FetchedPage,
     Limiter,
     Pace,
-    PageCache,
     PluginMemory,
+    ResponseCache,
     Robots,
     parse_robots,
     robots_from_record,
@@ -127,7 +127,7 @@ class Gate:
         self._transport = transport or Transport(user_agent(permissions.contact))
         self._resolve = resolve
         self._limiter = Limiter(memory, clock)
-        self._cache = PageCache(memory)
+        self._cache = ResponseCache(memory)
 
     def close(self) -> None:
         self._transport.close()
