@@ -23,10 +23,10 @@ from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
 from kiwiresearch.ask.pronouns import (
     HE_PATTERN,
+    MIN_CONFIDENCE,
     MIN_PRONOUNS,
     SENTENCES_BEFORE,
     SHE_PATTERN,
-    SURE,
     PronounContext,
     context_in,
     likely_referent,
@@ -73,13 +73,13 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
         choices = list(chosen(shared_reader(), labels))
         persons = [one for one in choices if one.word.lower() in PERSONAL_PRONOUN_PATTERN]
         figures |= {
-            f"{before}pronoun_precision": precision(choices, SURE),
-            f"{before}pronoun_coverage": coverage(choices, SURE),
+            f"{before}pronoun_precision": precision(choices, MIN_CONFIDENCE),
+            f"{before}pronoun_coverage": coverage(choices, MIN_CONFIDENCE),
         }
         beside |= {
             f"{before}pronoun_rows": float(len(choices)),
-            f"{before}person_precision": precision(persons, SURE),
-            f"{before}person_coverage": coverage(persons, SURE),
+            f"{before}person_precision": precision(persons, MIN_CONFIDENCE),
+            f"{before}person_coverage": coverage(persons, MIN_CONFIDENCE),
             f"{before}pronoun_accuracy": precision(choices, 0.0),
         }
     return digest_of(*PRONOUNS.values(), BOOK), figures, beside
@@ -153,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
         for least in THRESHOLDS:
             print(f"at {least:.2f}: precision {precision(choices, least):.3f}, coverage {coverage(choices, least):.3f}")
         for one in choices if options.wrong else ():
-            if one.confidence >= SURE and not one.is_right:
+            if one.confidence >= MIN_CONFIDENCE and not one.is_right:
                 print(f"{one.path}: {one.word!r} means {one.means[:1]}, not {one.chosen!r} ({one.confidence:.2f})")
     return 0
 

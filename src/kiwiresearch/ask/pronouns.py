@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kiwiresearch.claims import TITLE_QUALIFIER, names_in, without_dots_in_initials
-from kiwiresearch.reader import TITLE, Mention, TextToRead
+from kiwiresearch.reader import TITLE_UNIT, Mention, TextToRead
 from kiwiresearch.text import POSSESSIVE, fold
 
 if TYPE_CHECKING:
     from kiwiresearch.reader import Reader
 
 SENTENCES_BEFORE = 4
-SURE = 0.985
+MIN_CONFIDENCE = 0.985
 """The lowest confidence at which a choice is used."""
 MIN_SHARE = 0.02
 """A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
@@ -36,7 +36,7 @@ class PronounContext:
 
     def words(self, name: Mention) -> str:
         """A name as written, without a possessive."""
-        text = self.text.title if name.unit == TITLE else self.text.units[name.unit]
+        text = self.text.title if name.unit == TITLE_UNIT else self.text.units[name.unit]
         return POSSESSIVE.sub("", text[name.start : name.end])
 
 
@@ -56,7 +56,7 @@ def context_in(
         if index < last or name[-1].end <= at
     ]
     is_about_other = _is_about_other(around, text.units[-1][at:end])
-    context = PronounContext(text, at, end, (*names, Mention(TITLE, 0, len(text.title))))
+    context = PronounContext(text, at, end, (*names, Mention(TITLE_UNIT, 0, len(text.title))))
     if with_title and not is_about_other:
         return context
     title = fold(TITLE_QUALIFIER.sub("", text.title)).split()

@@ -120,7 +120,7 @@ def mcp(book: BookOption = None) -> None:
         serve(Toolbox(parts))
 
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 POLL_S = 0.5
 
 StoreUrl = Annotated[
@@ -169,7 +169,7 @@ def worker(
             caught.restore()  # a second signal ends the process without waiting for running steps
             jobs.close()
     if caught.number == signal.SIGINT:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
 class SignalCatcher:

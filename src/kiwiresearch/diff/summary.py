@@ -22,7 +22,7 @@ from kiwiresearch.zim import title_of_path
 MAX_TITLES = 12
 """Users see the names of up to this many added, removed or renamed pages."""
 
-NAMED = ("added", "removed", "renamed", "unreadable")
+NAMED_CHANGES = ("added", "removed", "renamed", "unreadable")
 
 SAME_CLAIM_LIKENESS = 0.75
 """From this share of common words on, two different numbers are surely about the same thing."""
@@ -60,7 +60,7 @@ class DiffTally:
     def __init__(self, kinds: Collection[str] = CHANGE_KINDS, *, limit: int = 40, per_page: int = 6) -> None:
         self.pages: Counter[str] = Counter()
         self.claims: Counter[str] = Counter()
-        self._named: dict[str, list[tuple[int, int, str]]] = {name: [] for name in NAMED}
+        self._named: dict[str, list[tuple[int, int, str]]] = {name: [] for name in NAMED_CHANGES}
         self._kinds = frozenset(kinds)
         self._limit = limit
         self._per_page = per_page

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         crawl_settings,
     )
     from kiwiresearch.runs.run_files import (
-        MALFORMED,
+        MALFORMED_RECORD_ERRORS,
         JsonObject,
         RunGraph,
         RunGraphLink,

@@ -15,7 +15,7 @@ from kiwiresearch.text.number_words import PART_SIGNS, SPACES, number_words, qua
 QuantityQualifier = Literal["", "about", "more than", "less than", "at least", "at most"]
 QuantityRelation = Literal["same", "rounding", "overlap", "unit", "apart", "different kinds"]
 
-ABOUT = 0.10
+ABOUT_SHARE = 0.10
 """The share by which 'about' widens a value in both directions."""
 
 MAX_ROUNDED = 0.10
@@ -27,7 +27,7 @@ COUNTED_ONE_BY_ONE = 100
 FLOAT_NOISE = 1e-9
 """The relative rounding error of floats, which is not a difference between quantities."""
 
-MISTAKEN = (1.609344, 3.280839895, 2.2046226218, 1e3, 1e6)
+MISTAKEN_FACTORS = (1.609344, 3.280839895, 2.2046226218, 1e3, 1e6)
 """Kilometres for miles, metres for feet, kilograms for pounds, thousands for millions."""
 
 DOLLARS = "$"
@@ -66,7 +66,11 @@ class Quantity(NamedTuple):
             return -math.inf, self.high
         if self.qualifier == "about":
             # A share of the kelvins would allow nearly any temperature.
-            low, high = (self.step, self.step) if self.unit == "K" else (abs(self.low) * ABOUT, abs(self.high) * ABOUT)
+            low, high = (
+                (self.step, self.step)
+                if self.unit == "K"
+                else (abs(self.low) * ABOUT_SHARE, abs(self.high) * ABOUT_SHARE)
+            )
             return self.low - low, self.high + high
         return self.low, self.high
 
@@ -114,7 +118,9 @@ def _is_mistaken(one: Quantity, other: Quantity) -> bool:
     small, large = sorted((one, other), key=lambda each: abs(each.low))
     if one.is_range or other.is_range or not small.low or min(one.digits, other.digits) < 2:
         return False
-    return any(abs(large.low - small.low * factor) <= large.rounding + small.rounding * factor for factor in MISTAKEN)
+    return any(
+        abs(large.low - small.low * factor) <= large.rounding + small.rounding * factor for factor in MISTAKEN_FACTORS
+    )
 
 
 @cache

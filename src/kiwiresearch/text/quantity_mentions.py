@@ -103,7 +103,7 @@ SQUARE_KILOMETRE = 1e6
 MAX_HUMAN_AGE = 130
 """A larger number is not the age of a person."""
 
-ROUND = 50
+ROUND_STEP = 50
 """A number that might be a year is a count only if it is divisible by this; other counts are written with a comma."""
 
 LARGE_WORD = 13
@@ -266,7 +266,7 @@ class _Reader:
         if high.is_bare and FIRST_YEAR <= high.value <= LAST_YEAR:
             if noun is None or (low is not high and low.value >= FIRST_YEAR):
                 return False
-            is_round = high.value % ROUND == 0 and self.cues.may_be_plain(before)
+            is_round = high.value % ROUND_STEP == 0 and self.cues.may_be_plain(before)
             return is_round or bool(self._qualifier(number, before))
         if noun:
             return True

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kiwiresearch.store import HostRow, Store
     from kiwiresearch.zim import PeerClient
 
-ADDRESSES = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
 HostAddress = tuple[str, str]
 """The name of a host and its URL: a host that moves counts as another one."""
 
@@ -65,7 +65,7 @@ class HostConnections:
         from kiwiresearch.zim import PeerClient
 
         name, url = address
-        if not url.startswith(ADDRESSES):
+        if not url.startswith(WEB_SCHEMES):
             raise HostAway(f"The host {name!r} has no address.", remedy="Set 'public_url' under [serve] on that host.")
         with self._lock:
             if address not in self._connections:

@@ -121,7 +121,7 @@ class KiwixServer:
         if span:
             headers["Range"] = f"bytes={span.start}-{span.end - 1}"
         with self._client.open(method, url, limit, headers=headers) as response:
-            if span and response.status == PARTIAL and span.start != _start_of(response):
+            if span and response.status == PARTIAL_CONTENT_STATUS and span.start != _start_of(response):
                 raise self._unreachable("sent a different part of the page than requested")
             return HttpReply(response.status, response.headers, _received(response, span))
 
@@ -141,7 +141,7 @@ class KiwixServer:
 
 CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
 FOUND = frozenset({200, 206})
-PARTIAL = 206
+PARTIAL_CONTENT_STATUS = 206
 PAST_THE_END = 416
 """The HTTP status for a range that starts after the end of the page."""
 

@@ -25,7 +25,7 @@ from kiwiresearch.kin.loop.revisits import (
 )
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.sources import EvidenceSource
-from kiwiresearch.kin.store import ABANDONED, CaseStore, ClueItem, QueueName, RevisitItem
+from kiwiresearch.kin.store import ABANDONED_REASON, CaseStore, ClueItem, QueueName, RevisitItem
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm import Model
 from kiwiresearch.text import count_of
@@ -149,7 +149,7 @@ class Researcher:
 
     def _stop(self, reason: str, words: str, state: LoopState) -> ResearchStep:
         failed = [item for queue in TAKE_ORDER for item in self._store.queues.items(queue, "failed")]
-        abandoned = sum(item.last_error == ABANDONED for item in failed)
+        abandoned = sum(item.last_error == ABANDONED_REASON for item in failed)
         if abandoned:
             was, it = ("was", "it") if abandoned == 1 else ("were", "them")
             words += f" {abandoned} of the searches {was} skipped: the program crashed each time it tried {it}."

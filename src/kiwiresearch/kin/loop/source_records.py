@@ -9,7 +9,7 @@ from typing import Literal
 
 from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
 from kiwiresearch.kin.extract import read_person
-from kiwiresearch.kin.firewall import SURE, Violation, check_relative
+from kiwiresearch.kin.firewall import MIN_CONFIDENCE, Violation, check_relative
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.sources import BookSource, EvidenceSource, FetchedRecord, PersonQuery
@@ -112,7 +112,7 @@ def _assess(
         for extracted_fact in fact.relative_facts
     )
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
-    status: Status = "verified" if fact.confidence >= SURE else "unverified"
+    status: Status = "verified" if fact.confidence >= MIN_CONFIDENCE else "unverified"
     return CheckedFact(fact, status, confidence, reliability, relative_facts=relative_facts)
 
 

@@ -18,13 +18,13 @@ from kiwiresearch.text.dates.calendar import (
     FIRST_YEAR,
     LAST_YEAR,
     SEASON_MONTHS,
-    WHOLE,
+    WHOLE_PERCENT,
     Day,
     DaySpan,
     astronomical_year,
 )
 from kiwiresearch.text.dates.reading_words import date_words
-from kiwiresearch.text.languages import DATA
+from kiwiresearch.text.languages import DATA_FOLDER
 
 if TYPE_CHECKING:
     from kiwiresearch.text.dates.ranges import DateRange
@@ -106,7 +106,9 @@ def date_in_words(when: DateRange, language: str) -> str:
 
 @cache
 def _forms(language: str) -> DateForms:
-    return cast("DateForms", tomllib.loads((DATA / "date_writing" / f"{language}.toml").read_text(encoding="utf-8")))
+    return cast(
+        "DateForms", tomllib.loads((DATA_FOLDER / "date_writing" / f"{language}.toml").read_text(encoding="utf-8"))
+    )
 
 
 class _DateWriter:
@@ -206,7 +208,7 @@ class _DateWriter:
             "millennium": (self._millennium,),
         }.get(precision):
             parts = date_words("eng").parts
-            for part, percent in (("", WHOLE), *parts.items()):
+            for part, percent in (("", WHOLE_PERCENT), *parts.items()):
                 for make in makers:
                     yield from make(day, part, percent)
         else:
@@ -295,7 +297,7 @@ class _DateWriter:
         when, forms = self._when, self._forms
         first, last = astronomical_year(when.first_year), astronomical_year(when.last_year)
         if not (when.lasts and when.qualifier in ("", "about")):
-            for present in (calendar.AGO_FROM, calendar.PRESENT):
+            for present in (calendar.AGO_FROM, calendar.PRESENT_YEAR):
                 back = present - (first + last) // 2
                 if back >= MIN_YEARS_AGO and calendar.ago(back, back, present) == (when.earliest, when.latest):
                     (age,) = self._ages([back])
@@ -307,7 +309,7 @@ class _DateWriter:
         if ago[1] < MIN_YEARS_AGO:
             return ""
         pair = "from" if when.lasts else "between"
-        dated = [calendar.PRESENT - year for year in (first, last)]
+        dated = [calendar.PRESENT_YEAR - year for year in (first, last)]
         if dated[1] >= MIN_YEARS_AGO and dated[0] < MAX_DATED and _zeros(dated) > _zeros(ago):
             most, least = self._ages(dated)
             text = self._led(pair, Phrase(most.figure), Phrase(forms["present"].format(least), "led"))

@@ -39,7 +39,7 @@ from kiwiresearch.web.guard import FamilyAccess, RoleRouter
 from kiwiresearch.zim import EntryRef
 
 # Rows per page.
-SIZE = 25
+ROWS_PER_PAGE = 25
 SearchWords = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -188,19 +188,21 @@ class _AtlasPages:
         mode = self.access.privacy_mode(request)
 
         def rows_of(query: Any) -> ResultSlice:
-            window = ResultWindow(SIZE, (query.n - 1) * SIZE)
+            window = ResultWindow(ROWS_PER_PAGE, (query.n - 1) * ROWS_PER_PAGE)
             return self.atlases.cached(atlas, (tab, query, mode), lambda: found(atlas, window))
 
         try:
             self.atlases.wait_for(atlas, *recipes)
             found_page = rows_of(query)
-            if query.n > last_number(found_page.total, SIZE):
-                query = query.model_copy(update={"n": last_number(found_page.total, SIZE)})
+            if query.n > last_number(found_page.total, ROWS_PER_PAGE):
+                query = query.model_copy(update={"n": last_number(found_page.total, ROWS_PER_PAGE)})
                 found_page = rows_of(query)
         except AtlasNotReady:
             return self._working(request, atlas, tab)
         part = self.atlases.policy_filter(atlas).filter_page(found_page)
-        rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
+        rows = numbered_page(
+            part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), ROWS_PER_PAGE
+        )
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, view: family_queries.PrivacyView) -> Response:

@@ -16,7 +16,7 @@ from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.report import Couples, lifespan, people_in_order
-from kiwiresearch.text.dates import ENDLESS
+from kiwiresearch.text.dates import ENDLESS_DAY
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer
@@ -132,7 +132,7 @@ BY_BIRTH: tuple[FieldName, ...] = ("child", "sibling")
 def birth_day(tree: Tree, person: PersonId) -> int:
     """A number to sort people by birth with; those whose birth is not known come last."""
     born = birth_of(tree, person) if person in tree.persons else None
-    return born.earliest if born else ENDLESS
+    return born.earliest if born else ENDLESS_DAY
 
 
 def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFact]:
