@@ -53,14 +53,14 @@ class StepLines:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._known = len(case.store.queries())
+        self._query_count = len(case.store.queries())
 
     def tell(self, result: ResearchStep) -> None:
         if result.what == "stop":
             return
         rows = self._case.store.queries()
-        whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._known else ""
-        self._known = len(rows)
+        whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._query_count else ""
+        self._query_count = len(rows)
         waiting = self._case.store.queues.sizes()["frontier"]
         say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.sentence}")))
 

@@ -178,10 +178,10 @@ class SignalCatcher:
     def __init__(self) -> None:
         self.received = threading.Event()
         self.number = 0
-        self._before: dict[signal.Signals, Any] = {}
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> SignalCatcher:
-        self._before = {item: signal.signal(item, self._catch) for item in (signal.SIGINT, signal.SIGTERM)}
+        self._previous_handlers = {item: signal.signal(item, self._catch) for item in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -193,9 +193,9 @@ class SignalCatcher:
 
     def restore(self) -> None:
         """Restore the previous handlers."""
-        for item, before in self._before.items():
+        for item, before in self._previous_handlers.items():
             signal.signal(item, before)
-        self._before = {}
+        self._previous_handlers = {}
 
 
 def with_store(workspace: Workspace, url: str) -> Workspace:

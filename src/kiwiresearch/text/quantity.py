@@ -185,10 +185,10 @@ class NumberCues:
             w: kind for kind, each in known["qualifiers"].items() for w in each
         }
         self._qualifier_ends = frozenset(words.split()[-1] for words in self._qualifiers)
-        self._after: dict[str, QuantityQualifier] = {
+        self._qualifiers_after: dict[str, QuantityQualifier] = {
             w: kind for kind, each in known["qualifiers_after"].items() for w in each
         }
-        self._after_words = re.compile(rf"{SPACES}?({any_of(self._after)})(?![^\W_])")
+        self._after_words = re.compile(rf"{SPACES}?({any_of(self._qualifiers_after)})(?![^\W_])")
         to = any_of([*ranges["to"].split(), *ranges["or"].split()])
         self.by = re.compile(rf"{SPACES}(?:{any_of(ranges['by'].split())}){SPACES}(?=[0-9])")
         self.to = re.compile(rf"(?:[–—-]|{SPACES}[–—-]{SPACES}|{SPACES}(?:{to}){SPACES}){NUMBER_AHEAD}")
@@ -211,7 +211,7 @@ class NumberCues:
         self.were = re.compile(rf"{SPACES}(?:{any_of(plain['were'].split())})\b")
         self.parts_of = re.compile(rf"{SPACES}(?:{any_of(plain['parts_of'].split())})\b")
         self.of_a = re.compile(rf"{SPACES}(?:of{SPACES})?(?:{any_of(numbers['one'].split())})(?={SPACES})")
-        self._of: str = f" {numbers['of']}"
+        self._of_word: str = f" {numbers['of']}"
         self._ages = frozenset(known["ages"]["before"])
         self.age_unit: str = known["ages"]["unit"]
         self.old = re.compile(rf"[ -]{known['ages']['old']}\b")
@@ -239,7 +239,7 @@ class NumberCues:
             return found
         for end in ends:
             if after := self._after_words.match(text, end, limit):
-                return self._after[after[1]]
+                return self._qualifiers_after[after[1]]
         return ""
 
     def is_side(self, before: WordsBefore) -> bool:
@@ -254,7 +254,9 @@ class NumberCues:
 
     def may_be_one(self, before: WordsBefore, text: str, end: int) -> bool:
         """Whether 'one' counts: 'only one election', but not 'the only one of the five'."""
-        return bool(before.words) and before.words[-1] in self._pronoun_after and not text.startswith(self._of, end)
+        return (
+            bool(before.words) and before.words[-1] in self._pronoun_after and not text.startswith(self._of_word, end)
+        )
 
     def either_or(self, gap: str) -> bool:
         return gap.strip() in self._or
