@@ -22,7 +22,7 @@ from evals.data import SHARED_DATA
 
 from bench.big_book import big_book
 from kiwiresearch.bulk.run import write_book as write_bulk
-from kiwiresearch.diff.snapshots import EVERYTHING, SnapshotPlace, diff_snapshots, folder_place
+from kiwiresearch.diff.snapshot_comparison import EVERYTHING, SnapshotPlace, diff_snapshots, folder_place
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.version import __version__
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book

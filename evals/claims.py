@@ -32,7 +32,7 @@ from kiwiresearch.claims.subjects import NamedSubject, Subjects
 from kiwiresearch.claims.types import SentenceFeatures, SentenceWords, cue_points, is_counting, may_have_type, type_of
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity_mentions import quantities_in
 
 NONE = "none"
 NO_CLAIM = ("clause", "no name")

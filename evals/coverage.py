@@ -24,8 +24,8 @@ from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text.quantity_mentions import quantities_in
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -22,16 +22,16 @@ from pathlib import Path
 from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
 from kiwiresearch.ask.pronouns import (
-    HE,
+    HE_PATTERN,
+    MIN_CONFIDENCE,
     MIN_PRONOUNS,
     SENTENCES_BEFORE,
-    SHE,
-    SURE,
+    SHE_PATTERN,
     PronounContext,
     context_in,
     likely_referent,
 )
-from kiwiresearch.ask.pronouns import PERSONAL as PERSONAL_PRONOUN
+from kiwiresearch.ask.pronouns import PERSONAL_PRONOUN_PATTERN as PERSONAL_PRONOUN
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.reader.reader import Reader, TextToRead, shared_reader
@@ -41,7 +41,7 @@ from kiwiresearch.zim.libzim import LibzimArchive
 PRONOUNS = {"": LABELS / "pronouns.jsonl", "held_": LABELS / "pronouns_held.jsonl"}
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"
 THRESHOLDS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.985, 0.99)
-PERSONAL = frozenset({"he", "him", "his", "she", "her", "hers"})
+PERSONAL_PRONOUN_PATTERN = frozenset({"he", "him", "his", "she", "her", "hers"})
 NEUTRAL = re.compile(r"its?", re.IGNORECASE)
 OPENING_SENTENCES, MANY_PRONOUNS = 8, 4
 """A page with at least `MIN_PRONOUNS` personal pronouns in this many first sentences is about a person."""
@@ -71,15 +71,15 @@ def measure() -> tuple[str, dict[str, float], dict[str, float]] | None:
     beside: dict[str, float] = {}
     for before, labels in PRONOUNS.items():
         choices = list(chosen(shared_reader(), labels))
-        persons = [one for one in choices if one.word.lower() in PERSONAL]
+        persons = [one for one in choices if one.word.lower() in PERSONAL_PRONOUN_PATTERN]
         figures |= {
-            f"{before}pronoun_precision": precision(choices, SURE),
-            f"{before}pronoun_coverage": coverage(choices, SURE),
+            f"{before}pronoun_precision": precision(choices, MIN_CONFIDENCE),
+            f"{before}pronoun_coverage": coverage(choices, MIN_CONFIDENCE),
         }
         beside |= {
             f"{before}pronoun_rows": float(len(choices)),
-            f"{before}person_precision": precision(persons, SURE),
-            f"{before}person_coverage": coverage(persons, SURE),
+            f"{before}person_precision": precision(persons, MIN_CONFIDENCE),
+            f"{before}person_coverage": coverage(persons, MIN_CONFIDENCE),
             f"{before}pronoun_accuracy": precision(choices, 0.0),
         }
     return digest_of(*PRONOUNS.values(), BOOK), figures, beside
@@ -137,7 +137,7 @@ def _may_mean_title(opening: str, pronoun: str) -> bool:
 
     "He" cannot on a page about a thing, nor "it" on a page about a person.
     """
-    he, she = len(HE.findall(opening)), len(SHE.findall(opening))
+    he, she = len(HE_PATTERN.findall(opening)), len(SHE_PATTERN.findall(opening))
     if NEUTRAL.fullmatch(pronoun):
         return he + she < MANY_PRONOUNS
     return not PERSONAL_PRONOUN.fullmatch(pronoun) or he + she >= MIN_PRONOUNS
@@ -153,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
         for least in THRESHOLDS:
             print(f"at {least:.2f}: precision {precision(choices, least):.3f}, coverage {coverage(choices, least):.3f}")
         for one in choices if options.wrong else ():
-            if one.confidence >= SURE and not one.is_right:
+            if one.confidence >= MIN_CONFIDENCE and not one.is_right:
                 print(f"{one.path}: {one.word!r} means {one.means[:1]}, not {one.chosen!r} ({one.confidence:.2f})")
     return 0
 

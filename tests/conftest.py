@@ -30,11 +30,25 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("hosts", "browser", "deploy", "bulk", "mcp", "llm", "web", "cli", "jobs", "store", "kin", "atlas", "zim")
+SLOW_FOLDERS = (
+    "hosts",
+    "browser",
+    "deploy",
+    "bulk",
+    "mcp",
+    "llm",
+    "web",
+    "cli",
+    "jobs",
+    "store",
+    "kin",
+    "atlas",
+    "zim",
+)
 """The folders whose tests start browsers, servers and processes, those that wait longest first."""
 SMALL_BYTES = 8 * 2**20
-SELDOM = 50_000
-"""After how many new objects somebody looks which of them could go; a test makes far fewer that could."""
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""How many new objects trigger a garbage collection; a test makes far fewer that could be freed."""
 # Loading the reading model takes longer than most tests; those that are about it switch it on.
 os.environ.setdefault("KIWIRESEARCH_ASK_READER", "false")
 SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "shared" / "data"))
@@ -48,7 +62,7 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(SELDOM)
+        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         gc.enable()
 
 
@@ -58,8 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A worker without tests takes some from the end of another's queue: quick ones come last, so no worker waits long
     for the others, and the browser and most servers are started by one worker and not by each.
     """
-    turns = {folder: turn for turn, folder in enumerate(FIRST)}
-    items.sort(key=lambda item: turns.get(item.nodeid.split("/")[1], len(FIRST)))  # tests/FOLDER/…
+    turns = {folder: turn for turn, folder in enumerate(SLOW_FOLDERS)}
+    items.sort(key=lambda item: turns.get(item.nodeid.split("/")[1], len(SLOW_FOLDERS)))  # tests/FOLDER/…
 
 
 @pytest.fixture(scope="session")
@@ -109,23 +123,23 @@ def _sample_for_every_home(_built_sample: Callable[[], Path]) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _same_bytes_checked_once() -> Iterator[None]:
-    """Every new home meets its books for the first time: a process is started for bytes that no test has seen before.
+    """Check the bytes of a small book in a process once for all tests, and not again for every new home.
 
-    Only what was found sound is remembered, and only of small files, whose bytes are read sooner than that.
+    Only files that were found sound are remembered.
     """
-    looked = integrity.probe
+    probe_in_process = integrity.probe
     sound: set[bytes] = set()
 
     def probe(path: Path, *, check: bool, timeout_s: float | None = integrity.PROBE_TIMEOUT_S) -> FileCheck:
-        seen = b""
+        digest = b""
         is_plain = path.suffix == ".zim" and str(path).isprintable()  # libzim cannot open a name that is not text
         if check and is_plain and path.stat().st_size <= SMALL_BYTES:
-            seen = hashlib.sha256(path.read_bytes()).digest()
-        if seen in sound:
+            digest = hashlib.sha256(path.read_bytes()).digest()
+        if digest in sound:
             return FileCheck("sound")
-        verdict = looked(path, check=check, timeout_s=timeout_s)
-        if seen and verdict == FileCheck("sound"):
-            sound.add(seen)
+        verdict = probe_in_process(path, check=check, timeout_s=timeout_s)
+        if digest and verdict == FileCheck("sound"):
+            sound.add(digest)
         return verdict
 
     with pytest.MonkeyPatch.context() as patch:

@@ -115,8 +115,8 @@ def write_down(shared: Path, out: Path, work: Path | None) -> None:
             if not evidence.units or evidence.part_count:
                 continue
             read = gathered.rerank().evidence.units
-            kept = [unit for unit in read if unit.features["relevance"] > reranker.UNREAD]
-            kept += [unit for unit in read if unit.features["relevance"] <= reranker.UNREAD][:MAX_UNREAD]
+            kept = [unit for unit in read if unit.features["relevance"] > reranker.UNREAD_RELEVANCE]
+            kept += [unit for unit in read if unit.features["relevance"] <= reranker.UNREAD_RELEVANCE][:MAX_UNREAD]
             page = bare_text(desk.books[0].archive.read(one.path).content).text if one.path else ""
             row = {
                 "set": one.name,

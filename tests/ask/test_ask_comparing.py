@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.ask.question_books import a_memory_book, asked
 
-from kiwiresearch.ask.retrieval import UNDECIDED
+from kiwiresearch.ask.retrieval import MAX_UNDECIDED_CONFIDENCE
 from kiwiresearch.search.open_book import OpenBook
 
 
@@ -131,4 +131,4 @@ def test_a_comparison_that_nothing_decides_is_never_sure() -> None:
     }
     answer = asked(a_memory_book(others | pages), "Which is bigger, Oskland or Vale?")
     assert len(answer.lines) == 2
-    assert answer.confidence == UNDECIDED
+    assert answer.confidence == MAX_UNDECIDED_CONFIDENCE

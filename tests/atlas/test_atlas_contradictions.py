@@ -23,7 +23,7 @@ from kiwiresearch.atlas.contradictions import (
 )
 from kiwiresearch.atlas.database import ResultWindow
 from kiwiresearch.atlas.facts import UniqueFact, facts_of, lives_in, plain_label
-from kiwiresearch.atlas.records import checked_claim
+from kiwiresearch.atlas.row_reader import checked_claim
 from kiwiresearch.claims.claim import Claim, Measure, claim_record
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 from kiwiresearch.evidence import INFOBOX, Quote

@@ -17,10 +17,10 @@ from tests.atlas.atlas_book import write_elm_shards
 from kiwiresearch.atlas.atlas import MAX_CACHE_FOLDERS, Atlas, open_atlas
 from kiwiresearch.atlas.contradictions import CONTRADICTIONS, ContradictionFilter, contradictions
 from kiwiresearch.atlas.database import MAX_VALUE_CHARS, ResultWindow, open_database
+from kiwiresearch.atlas.family_queries import PrivacyView, families
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import TimelineFilter as TimeWish
 from kiwiresearch.atlas.queries import overview, ranked_pages, timeline
-from kiwiresearch.atlas.relatives import PrivacyView, families
 from kiwiresearch.errors import CannotWrite, RunDamaged, RunNotFound
 from kiwiresearch.system import FileLock
 

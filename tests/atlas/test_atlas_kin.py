@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kiwiresearch.atlas import relatives as kin
+from kiwiresearch.atlas import family_queries
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import AtlasDatabase, ResultWindow, open_database
-from kiwiresearch.atlas.families import FAMILIES, family_tree, people_around
-from kiwiresearch.atlas.relatives import PrivacyView, families, people, relation, relatives
+from kiwiresearch.atlas.family_queries import PrivacyView, families, people, relation, relatives
+from kiwiresearch.atlas.family_tables import FAMILIES, family_tree, people_around
 from kiwiresearch.bulk.finished_folder import BookIdentity
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.ids import BookId
@@ -53,7 +53,7 @@ def test_people_of_older_books_are_asked_for_by_the_title_of_their_page(tmp_path
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "persons.parquet")
     with open_database("old", {"persons": [tmp_path / "persons.parquet"]}) as database:
         for words in ("ray rowe", "Ray Rowe ", "A/Ray_Rowe.html", "Raymond Albert Rowe"):
-            assert kin._find_person(database, words) == "A/Ray_Rowe.html"
+            assert family_queries._find_person(database, words) == "A/Ray_Rowe.html"
 
 
 def test_relatives_go_no_further_than_asked(elm_atlas: Atlas) -> None:
@@ -110,7 +110,7 @@ def test_people_are_seen_in_one_tree(elm_atlas: Atlas, monkeypatch: pytest.Monke
         made.append(len(several))
         return family_tree(database, several)
 
-    monkeypatch.setattr(kin, "family_tree", counted)
+    monkeypatch.setattr(family_queries, "family_tree", counted)
     assert len(people(elm_atlas, "", OWNER, ResultWindow()).rows) == 5
     assert len(made) == 1
     assert people(elm_atlas, "nobody at all", OWNER, ResultWindow()).rows == ()

@@ -6,7 +6,7 @@ import pytest
 
 from kiwiresearch.atlas import ResultWindow
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.kinds import kind_of, page_kinds, pages_of_kind, rules_for
+from kiwiresearch.atlas.kinds import page_kinds, pages_of_kind, rules_for, subject_of_lead
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_noun_of_the_first_sentence_is_the_subject(lead: str, subject: str) 
     """Only nouns that name a kind of thing count; where the sentence is not plain, there is none."""
     rules = rules_for("eng")
     assert rules is not None
-    assert kind_of(lead, rules) == subject
+    assert subject_of_lead(lead, rules) == subject
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_noun_of_the_first_sentence_is_the_subject(lead: str, subject: str) 
 def test_french_and_spanish_name_the_noun_first(language: str, lead: str, subject: str) -> None:
     rules = rules_for(language)
     assert rules is not None
-    assert kind_of(lead, rules) == subject
+    assert subject_of_lead(lead, rules) == subject
 
 
 def test_a_language_without_rules_has_no_subjects() -> None:

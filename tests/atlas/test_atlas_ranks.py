@@ -12,7 +12,7 @@ from kiwiresearch.atlas import graph as edges_module
 from kiwiresearch.atlas import graph as pagerank_module
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import ResultWindow
-from kiwiresearch.atlas.graph import DAMPING, Edges, connected_groups, pagerank
+from kiwiresearch.atlas.graph import DAMPING_FACTOR, Edges, connected_groups, pagerank
 from kiwiresearch.atlas.queries import ranked_pages
 
 Pairs = Sequence[tuple[int, int]]
@@ -31,8 +31,8 @@ def by_definition(pages: int, pairs: Pairs) -> list[float]:
         targets = [target for one, target in pairs if one == source]
         for target in targets or range(pages):
             matrix[target, source] += 1 / len(targets or range(pages))
-    system = np.eye(pages) - DAMPING * matrix
-    solved: list[float] = (np.linalg.solve(system, np.full(pages, (1 - DAMPING) / pages)) * pages).tolist()
+    system = np.eye(pages) - DAMPING_FACTOR * matrix
+    solved: list[float] = (np.linalg.solve(system, np.full(pages, (1 - DAMPING_FACTOR) / pages)) * pages).tolist()
     return solved
 
 
@@ -53,7 +53,7 @@ def test_ranks_are_those_of_the_definition(pages: int, pairs: Pairs, tmp_path: P
 
 def test_ranks_do_not_depend_on_how_the_links_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bits come out whether all links are in memory or a few at a time, before they are rounded."""
-    monkeypatch.setattr(pagerank_module, "DIGITS", 17)
+    monkeypatch.setattr(pagerank_module, "RANK_DECIMALS", 17)
     pairs = [(one, (one * 7 + step) % 50) for one in range(50) for step in (1, 2, 5) if one != (one * 7 + step) % 50]
     edges = an_edge_file(tmp_path, 50, sorted(set(pairs)))
     whole = pagerank(edges)

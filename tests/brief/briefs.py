@@ -27,7 +27,7 @@ from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import Score, ScoreTerm
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity_mentions import quantities_in
 from kiwiresearch.zim.archive import EntryRef
 
 TOP = "Late Bronze Age collapse"

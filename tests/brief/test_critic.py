@@ -9,7 +9,7 @@ from tests.brief.briefs import bronze_age
 from tests.llm.scripted import ScriptedModel, ScriptLine
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.brief.draft import StatementKeys
+from kiwiresearch.brief.draft import KeyedBrief
 from kiwiresearch.brief.writer import RewrittenBrief, rewrite
 from kiwiresearch.errors import BadReply, ModelUnreachable
 
@@ -20,7 +20,7 @@ RULE = "Egypt drove raiders from the sea back at its own coast."
 
 
 def key(brief: Brief, beginning: str) -> str:
-    return StatementKeys(brief).key(next(one for one in brief.statements() if one.text.startswith(beginning)))
+    return KeyedBrief(brief).key(next(one for one in brief.statements() if one.text.startswith(beginning)))
 
 
 def draft(brief: Brief) -> str:
@@ -33,11 +33,11 @@ def problems(*rows: object) -> str:
 
 
 def problem(kind: str = "overclaim", key: str = "", why: str = "too bold") -> dict[str, str]:
-    return {"kind": kind, "key": key or StatementKeys(bronze_age()).sentence_key(SAID), "why": why}
+    return {"kind": kind, "key": key or KeyedBrief(bronze_age()).sentence_key(SAID), "why": why}
 
 
 def mended(text: str, *keys: str, replaces: str = "") -> str:
-    row = {"replaces": replaces or StatementKeys(bronze_age()).sentence_key(SAID), "text": text, "keys": list(keys)}
+    row = {"replaces": replaces or KeyedBrief(bronze_age()).sentence_key(SAID), "text": text, "keys": list(keys)}
     return json.dumps({"sentences": [row]})
 
 
@@ -77,7 +77,7 @@ def test_the_writer_revises_what_the_critic_finds() -> None:
     assert len(second.asked) == 1
     output = second.asked[0].text
     assert "Find overclaims, missing disputes and unsupported leaps." in output
-    assert f"{StatementKeys(brief).sentence_key(SAID)} | {SAID}\n  rests on: {RULE}" in output
+    assert f"{KeyedBrief(brief).sentence_key(SAID)} | {SAID}\n  rests on: {RULE}" in output
     assert "too bold" in first.asked[-1].text
 
 

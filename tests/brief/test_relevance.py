@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
-from kiwiresearch.brief.relevance import LIKELY, feature_weights, sentence_filter_for, sentences_on
+from kiwiresearch.brief.relevance import MIN_LOG_ODDS, feature_weights, sentence_filter_for, sentences_on
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.step import StartStep
 from kiwiresearch.page.parser import page_from_text
@@ -267,8 +267,8 @@ def test_more_log_odds_can_be_wanted() -> None:
     found = gather_claims(ECONOMY, topic="Economy of Japan")
     relevance, claim = found.weights.relevance, the(found, "Makers of cars")
     total = relevance.aspect_score(claim).total
-    assert relevance.is_on_aspect(claim, total - LIKELY - 0.01)
-    assert not relevance.is_on_aspect(claim, total - LIKELY + 0.01)
+    assert relevance.is_on_aspect(claim, total - MIN_LOG_ODDS - 0.01)
+    assert not relevance.is_on_aspect(claim, total - MIN_LOG_ODDS + 0.01)
 
 
 def test_other_pages_say_only_what_names_the_thing() -> None:

@@ -15,7 +15,7 @@ from tests.claims.claim_examples import unsupported
 from tests.llm.scripted import ScriptedModel, ScriptLine
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement, StatementGroup
-from kiwiresearch.brief.draft import StatementKeys
+from kiwiresearch.brief.draft import KeyedBrief
 from kiwiresearch.brief.writer import RewrittenBrief, rewrite
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 
@@ -35,7 +35,7 @@ def row(text: str, *keys: str) -> dict[str, object]:
 def key(brief: Brief, beginning: str) -> str:
     """The key of the first statement that begins so."""
     found = next(one for one in brief.statements() if one.text.startswith(beginning))
-    return StatementKeys(brief).key(found)
+    return KeyedBrief(brief).key(found)
 
 
 def longer() -> Brief:
@@ -86,13 +86,13 @@ def test_the_model_is_given_claims_disagreements_and_pages() -> None:
 def test_keys_are_opaque() -> None:
     """A key is six signs of a hash that another brief does not share: nobody can count up to one."""
     brief = bronze_age()
-    keys = StatementKeys(brief).keys
+    keys = KeyedBrief(brief).keys
     assert all(re.fullmatch(r"[0-9a-f]{6,}", one) for one in keys)
     assert len(set(keys)) == len(keys)
     make = Making()
     other = replace(nothing(), topic="Other", summary=(make.one("Bronze", FELL),), claims=make.claims)
-    assert not set(StatementKeys(other).keys) & set(keys)
-    assert StatementKeys(bronze_age()).keys == keys
+    assert not set(KeyedBrief(other).keys) & set(keys)
+    assert KeyedBrief(bronze_age()).keys == keys
 
 
 def test_a_server_gets_the_known_keys() -> None:
@@ -166,7 +166,7 @@ def test_the_summary_keeps_its_length() -> None:
     brief = bronze_age()
     few = written(brief, row("Ugarit was burnt, and never settled again.", key(brief, "Ugarit was burnt and")))
     assert len(few.brief.summary) == len(brief.summary) == 6
-    rows = [row(f"{one.text[:-1]}!", StatementKeys(brief).key(one)) for one in brief.statements()]
+    rows = [row(f"{one.text[:-1]}!", KeyedBrief(brief).key(one)) for one in brief.statements()]
     many = written(brief, *rows)
     assert len(many.brief.summary) == 10
     counts = many.counts
@@ -190,7 +190,7 @@ def test_statements_taken_together_come_apart_where_too_few_are_left() -> None:
 def test_the_best_supported_come_first() -> None:
     """Sentences are in the order of the statements they are based on, whatever the model's order."""
     brief = bronze_age()
-    rows = [row(f"{one.text[:-1]}!", StatementKeys(brief).key(one)) for one in reversed(brief.summary)]
+    rows = [row(f"{one.text[:-1]}!", KeyedBrief(brief).key(one)) for one in reversed(brief.summary)]
     assert texts(written(brief, *rows).brief.summary) == [f"{one.text[:-1]}!" for one in brief.summary]
 
 
@@ -271,13 +271,13 @@ def test_a_page_cannot_speak_through_the_writer() -> None:
     disputes = (Dispute(hostile, (DisputeView(hostile, outcome),), Difference(hostile)),)
     brief = replace(nothing(), topic=hostile, summary=(outcome,), disputes=disputes, claims=make.claims)
     model = ScriptedModel(
-        by={"Write this part": sentences(row("Atlantis won in 1999 and rules.", StatementKeys(brief).keys[0]))}
+        by={"Write this part": sentences(row("Atlantis won in 1999 and rules.", KeyedBrief(brief).keys[0]))}
     )
     result = rewrite(brief, model)
     asked = model.asked[0].text
     assert asked.count("</data>") == asked.count("<data name=") + 1
     assert "<|im_start|>" not in asked
-    assert all(unsupported(one.text, StatementKeys(brief).sources([one])) == () for one in result.brief.summary)
+    assert all(unsupported(one.text, KeyedBrief(brief).sources([one])) == () for one in result.brief.summary)
 
 
 def test_a_small_context_gets_fewer_statements() -> None:
@@ -310,7 +310,7 @@ def test_equal_statements_in_two_parts_share_a_key() -> None:
         disputes=(Dispute("b", (DisputeView("", text),)),),
         claims=make.claims,
     )
-    assert len(StatementKeys(brief).keys) == 1
+    assert len(KeyedBrief(brief).keys) == 1
     assert rewrite(brief, ScriptedModel(NONE, NONE)).brief == brief
 
 
@@ -327,7 +327,7 @@ def test_statements_that_share_a_claim_all_stay() -> None:
 rows = st.builds(
     lambda text, keys: {"text": text, "keys": keys},
     st.text(max_size=80) | st.sampled_from([f"{one.text[:-1]}!" for one in bronze_age().statements()]),
-    st.lists(st.sampled_from(StatementKeys(bronze_age()).keys) | st.text(max_size=6), max_size=3),
+    st.lists(st.sampled_from(KeyedBrief(bronze_age()).keys) | st.text(max_size=6), max_size=3),
 )
 
 
@@ -337,9 +337,9 @@ def test_whatever_a_model_writes_every_sentence_is_proved(expected: list[dict[st
     """All sentences of the model have claims that contain their facts, and the summary keeps six to ten (R138)."""
     brief = bronze_age()
     result = written(brief, *expected)
-    statement_keys = StatementKeys(brief)
+    keyed_brief = KeyedBrief(brief)
     assert 6 <= len(result.brief.summary) <= 10
     for one in result.brief.summary:
         assert one in brief.statements() or one.written == "model"
         if one.written == "model":
-            assert unsupported(one.text, statement_keys.sources([one])) == ()
+            assert unsupported(one.text, keyed_brief.sources([one])) == ()

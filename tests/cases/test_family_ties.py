@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.cases.records import person_record
+from kiwiresearch.cases.record_builder import person_record
 from kiwiresearch.kin.tree import Person, Relationship, Tree
 
 PEOPLE = ("Jo", "Sarah", "Elvera", "Max")

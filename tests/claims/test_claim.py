@@ -27,7 +27,7 @@ from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.search.query import Score, ScoreTerm
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.hedges import Hedge
-from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity_mentions import quantities_in
 from kiwiresearch.zim.archive import EntryRef
 
 HTML = """<p>The <a href="Red_Tower">Red Tower</a> was the tallest house of <a href="Avonia">Avonia</a>.

@@ -11,7 +11,7 @@ from tests.page.pages import a_page
 
 from kiwiresearch.ask.pronouns import context_in, likely_referent
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.reader.reader import TITLE, Mention, Reader, TextToRead, shared_reader
+from kiwiresearch.reader.reader import TITLE_UNIT, Mention, Reader, TextToRead, shared_reader
 
 LADY = (
     "<p>Ada Rowe was a painter. She was born in Norbury in 1801, and her father taught her to draw. "
@@ -30,7 +30,7 @@ def test_the_names_before_a_pronoun_are_its_candidates() -> None:
     page = a_page(LADY, title="Ada Rowe", path="Ada_Rowe")
     context = context_on(page, *place_of(page, "Her brother", "Her"))
     assert [context.words(name) for name in context.names] == ["Ada Rowe", "Norbury", "Ada Rowe"]
-    assert context.names[-1].unit == TITLE
+    assert context.names[-1].unit == TITLE_UNIT
     assert context.text.units[-1][context.at : context.end] == "Her"
 
 
@@ -61,7 +61,7 @@ def test_he_does_not_refer_to_a_town(pronoun: str, words: str, *, has_title: boo
     """The title of a page about a thing is nobody."""
     page = a_page(TOWN, title="Varn", path="Varn")
     context = context_on(page, *place_of(page, words, pronoun))
-    assert any(name.unit == TITLE for name in context.names) is has_title
+    assert any(name.unit == TITLE_UNIT for name in context.names) is has_title
 
 
 def test_a_pronoun_gets_its_name() -> None:

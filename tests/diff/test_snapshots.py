@@ -17,7 +17,7 @@ from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.codec import plain
 from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange, checked_kinds
-from kiwiresearch.diff.snapshots import LEADS_ONLY, SnapshotPlace, diff_snapshots, snapshot_diff
+from kiwiresearch.diff.snapshot_comparison import LEADS_ONLY, SnapshotPlace, diff_snapshots, snapshot_diff
 from kiwiresearch.errors import BadUsage, PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
@@ -187,7 +187,7 @@ def test_several_processes_give_the_same_in_the_same_order(
     books: tuple[SnapshotPlace, SnapshotPlace], found: list[PageChange], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Byte for byte, whatever the number of processes and however many pages each takes at a time."""
-    monkeypatch.setattr("kiwiresearch.diff.snapshots.BATCH_PAGES", 1)
+    monkeypatch.setattr("kiwiresearch.diff.snapshot_comparison.BATCH_PAGES", 1)
     assert lines(diff_snapshots(*books, workers=2)) == lines(found)
     assert lines(diff_snapshots(*books, workers=1)) == lines(found)
 
@@ -196,7 +196,7 @@ def test_there_are_as_many_processes_as_may_run(
     books: tuple[SnapshotPlace, SnapshotPlace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With one processor, comparing uses no other processes."""
-    monkeypatch.setattr("kiwiresearch.diff.snapshots.WORTH_PAGES", 1)
+    monkeypatch.setattr("kiwiresearch.diff.snapshot_comparison.WORTH_PAGES", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
     changes = diff_snapshots(*books)
@@ -216,7 +216,7 @@ def test_stopping_half_way_leaves_no_process(books: tuple[SnapshotPlace, Snapsho
 KILLED = """
 import multiprocessing, sys
 from pathlib import Path
-from kiwiresearch.diff.snapshots import SnapshotPlace, diff_snapshots
+from kiwiresearch.diff.snapshot_comparison import SnapshotPlace, diff_snapshots
 if __name__ == "__main__":
     changes = diff_snapshots(*(SnapshotPlace(Path(name)) for name in sys.argv[1:]), workers=2)
     next(changes)

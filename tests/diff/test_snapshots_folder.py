@@ -18,7 +18,7 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.codec import plain
 from kiwiresearch.diff.changes import PageChange, contradiction
-from kiwiresearch.diff.snapshots import (
+from kiwiresearch.diff.snapshot_comparison import (
     CLAIMS_ONLY,
     EVERYTHING,
     PAIRS_LEFT_OUT,

@@ -188,7 +188,7 @@ def test_only_records_are_taken_at_their_word() -> None:
         for file in sorted(SOURCE.rglob("*.py"))
         if re.search(r"\brecorded_quote\(", file.read_text(encoding="utf-8"))
     ]
-    assert callers == ["atlas/records.py", "claims/claim.py", "evidence.py"]
+    assert callers == ["atlas/row_reader.py", "claims/claim.py", "evidence.py"]
 
 
 def test_a_page_is_quoted_with_its_boxes() -> None:

@@ -21,15 +21,15 @@ from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.errors import BadUsage, NothingFound, QuoteNotFound
 from kiwiresearch.export.exercises import matching, ordering
 from kiwiresearch.export.exporter import export
-from kiwiresearch.export.facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, place_of
 from kiwiresearch.export.findings import read_findings
-from kiwiresearch.export.questions import GAP, QuestionKind, WorksheetQuestion
 from kiwiresearch.export.sentence_filter import is_usable
 from kiwiresearch.export.worksheet import ENGLISH_RULES, GAP_RULES, Worksheet, make_worksheet
 from kiwiresearch.export.worksheet_choice import QUESTION_KINDS, ExerciseKind, choice_of
+from kiwiresearch.export.worksheet_facts import FactSheet, WorksheetFact, facts_of_page, facts_of_run, place_of
 from kiwiresearch.export.worksheet_files import page_worksheet_file, worksheet_html, worksheet_markdown
 from kiwiresearch.export.worksheet_patterns import pattern
-from kiwiresearch.runs.run import Run
+from kiwiresearch.export.worksheet_question import GAP, QuestionKind, WorksheetQuestion
+from kiwiresearch.runs.finished_run import Run
 from kiwiresearch.workspace import find_page, open_workspace, shelf_of
 
 RULES = {**ENGLISH_RULES, **GAP_RULES}

@@ -14,7 +14,7 @@ from tests.http_servers import Request, answer, serving
 
 from kiwiresearch.workspace.shared_books import OwnBooks
 from kiwiresearch.workspace.workspace import store_of
-from kiwiresearch.zim.peer_protocol import BUSY, LENGTH, PING, READY, pack_replies, unpack_calls
+from kiwiresearch.zim.peer_protocol import BUSY_SIGN, LENGTH, PING, READY_SIGN, pack_replies, unpack_calls
 
 Fault = Literal["", "garbage", "lies", "hangs", "hangs up", "refuses", "cuts off"]
 
@@ -57,11 +57,11 @@ class BrokenHost:
             yield b"<html>Please sign in to the hotel's network</html>"
         elif fault == "lies":
             head = b'{"replies": [' + b",".join([b'["ok", {"a": [1]}, 0]'] * len(unpack_calls(body))) + b"]}"
-            yield READY + LENGTH.pack(len(head)) + head
+            yield READY_SIGN + LENGTH.pack(len(head)) + head
         elif book == PING:
             yield self.name.encode()
         else:
-            yield BUSY
+            yield BUSY_SIGN
             yield from pack_replies(self.books.answers(book, unpack_calls(body)))
 
 

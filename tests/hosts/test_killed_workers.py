@@ -19,8 +19,8 @@ from tests.bulk.bulk_book import tables_here
 from tests.hosts.host_tools import Host, end, kill
 from tests.hosts.valley_book import PERSON, TOWNS, build_valley
 
-from kiwiresearch.cases.record_types import TreeRecord
-from kiwiresearch.cases.records import graph_record
+from kiwiresearch.cases.json_records import TreeRecord
+from kiwiresearch.cases.record_builder import graph_record
 from kiwiresearch.cases.registry import open_registry
 from kiwiresearch.jobs.job import (
     BulkRequest,

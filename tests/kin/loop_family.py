@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kiwiresearch.codec import plain
-from kiwiresearch.kin.loop.item_processor import StepResult
+from kiwiresearch.kin.loop.item_processor import ResearchStep
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.researcher import Researcher
 from kiwiresearch.kin.loop.settings import CaseSettings
@@ -156,7 +156,7 @@ def researcher(
     return Researcher(store, sources, located_in(book), year=YEAR, model=model, model_is_local=model_is_local)
 
 
-def run(one: Researcher) -> list[StepResult]:
+def run(one: Researcher) -> list[ResearchStep]:
     return list(one.steps())
 
 

@@ -10,7 +10,7 @@ from tests.kin.test_kin_extract_lists import LEAD, children, read
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.firewall.check import check, check_relative
-from kiwiresearch.kin.loop.person_match import cannot_share_person
+from kiwiresearch.kin.loop.record_match import cannot_share_person
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.kin.tree import PARENT_FIELDS, FieldName
 from kiwiresearch.page.parser import read_page

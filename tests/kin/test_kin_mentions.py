@@ -19,7 +19,7 @@ from tests.kin.loop_family import (
 )
 
 from kiwiresearch.kin.loop.evaluation import resolve
-from kiwiresearch.kin.loop.person_match import group_mentions
+from kiwiresearch.kin.loop.record_match import group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact
 from kiwiresearch.kin.resolve.pairs import are_different_pages
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet

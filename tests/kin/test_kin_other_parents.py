@@ -12,7 +12,7 @@ from tests.kin.test_kin_extract_lists import listed
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.firewall.two_quotes import OtherParentProof, check_other_parent
 from kiwiresearch.kin.loop.other_parents import other_parents
-from kiwiresearch.kin.loop.person_match import group_mentions
+from kiwiresearch.kin.loop.record_match import group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.sources import FetchedRecord
 from kiwiresearch.kin.tree import Source

@@ -13,9 +13,8 @@ from tests.http_servers import Request, answer
 from tests.kin.source_site import SITE_PLUGIN, Site, a_site, at, gate_to, memorial, memory_in, plugin_in
 
 from kiwiresearch.errors import SourceRefused, SourceUnreachable
-from kiwiresearch.kin.sources.factory import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.registry import load_plugins
+from kiwiresearch.kin.sources.registry import load_plugins, open_sources
 from kiwiresearch.kin.sources.site import PluginHealth, SiteSource
 from kiwiresearch.kin.sources.site_page import SitePage
 from kiwiresearch.kin.sources.site_rules import PageReading, read_site_page, values_of

@@ -10,9 +10,8 @@ from tests.kin.source_wikidata import a_family, endpoint_of
 
 from kiwiresearch.errors import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.source_facts import ExtractedFact
-from kiwiresearch.kin.sources.factory import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.registry import load_plugins
+from kiwiresearch.kin.sources.registry import load_plugins, open_sources
 from kiwiresearch.kin.sources.source import FetchedRecord, PersonQuery
 from kiwiresearch.kin.sources.wikidata import GREGORIAN, JULIAN, Moment, WikidataSource
 from kiwiresearch.kin.sources.wikidata_queries import literal

@@ -11,7 +11,7 @@ from tests.brief.briefs import Making, nothing, some_sources
 from tests.claims.claim_examples import unsupported
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView
-from kiwiresearch.brief.draft import StatementKeys
+from kiwiresearch.brief.draft import KeyedBrief
 from kiwiresearch.brief.writer import rewrite
 from kiwiresearch.claims.by_model import ClaimReader, merged_claims
 from kiwiresearch.claims.by_rule import claims_of
@@ -79,7 +79,7 @@ def test_sentences_of_a_real_model_are_proved(real_model: str) -> None:
     with ChatModel(real_model, timeouts=SLOW) as model:
         result = rewrite(brief, model)
     print(result.counts)
-    desk = StatementKeys(brief)
+    desk = KeyedBrief(brief)
     assert result.brief.notes == brief.notes
     assert 6 <= len(result.brief.summary) <= 10
     assert all(unsupported(one.text, desk.sources([one])) == () for one in result.brief.statements())

@@ -13,7 +13,7 @@ from tools.train_reader.examples import MAX_READ, PERHAPS, UNKNOWN, Example, Pro
 from tools.train_reader.groups import numbered, searched
 from tools.train_reader.passage import Passage
 
-from kiwiresearch.reader.reader import TITLE, InputEncoder, Mention, TextToRead, tokenizer_of
+from kiwiresearch.reader.reader import TITLE_UNIT, InputEncoder, Mention, TextToRead, tokenizer_of
 
 PASSAGE = Passage(
     "test",
@@ -93,7 +93,7 @@ ADA = Pronoun(
     TextToRead("Ada Merriweather", "", ("Ada studied with Jonas Carling.", "In 1874 she was called to Port Lomond.")),
     8,
     11,
-    (Mention(0, 0, 3), Mention(0, 17, 30), Mention(TITLE, 0, 16), Mention(7, 0, 3)),
+    (Mention(0, 0, 3), Mention(0, 17, 30), Mention(TITLE_UNIT, 0, 16), Mention(7, 0, 3)),
     (1, 0, 1, 0),
 )
 

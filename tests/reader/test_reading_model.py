@@ -16,8 +16,8 @@ import pytest
 from kiwiresearch.errors import ReaderUnavailable
 from kiwiresearch.reader.reader import (
     MAX_TOKENS,
-    STEP,
-    TITLE,
+    SCORE_STEP,
+    TITLE_UNIT,
     InputEncoder,
     Mention,
     Reader,
@@ -77,7 +77,7 @@ def test_a_text_is_read_alike_whatever_is_read_beside_it(reader: Reader) -> None
     (threaded,) = Reader(threads=2).read(question, [HARBOUR])
     assert alone == beside == threaded
     scores = [alone.answers, alone.yes, *(unit.relevance for unit in alone.units)]
-    assert all(abs(score / STEP - round(score / STEP)) < 1e-6 for score in scores)
+    assert all(abs(score / SCORE_STEP - round(score / SCORE_STEP)) < 1e-6 for score in scores)
 
 
 def test_a_long_text_is_read_to_its_end(reader: Reader) -> None:
@@ -174,7 +174,7 @@ def test_the_names_that_a_pronoun_may_mean(reader: Reader) -> None:
 def test_a_pronoun_may_mean_the_title(reader: Reader) -> None:
     """If no sentence names the one that a page is about, its title does."""
     text = TextToRead("Anna of Varn", "Life", ("At the age of nine, she learnt Latin from Peter the monk.",))
-    title, peter = reader.referents(text, 20, 23, [Mention(TITLE, 0, 12), Mention(0, 42, 47)])
+    title, peter = reader.referents(text, 20, 23, [Mention(TITLE_UNIT, 0, 12), Mention(0, 42, 47)])
     assert title > 0.5 > peter
 
 

@@ -41,7 +41,7 @@ def test_half_a_line_is_a_bug(tmp_path: Path) -> None:
 
 def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus need not fit the memory, and what is after the last whole line is not a part of it."""
-    monkeypatch.setattr(module, "CHUNK", 4)
+    monkeypatch.setattr(module, "CHUNK_BYTES", 4)
     part = GrowingFile(tmp_path / "lines")
     part.append(b"123456789\n")
     with part.path.open("ab") as behind:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, KiwiError
-from kiwiresearch.runs.folder import append_lines
 from kiwiresearch.runs.manifest import seal_of
+from kiwiresearch.runs.unfinished_run import append_lines
 from kiwiresearch.runs.writer import RunWriter
 
 FILES = {"graph.json": "{}\n", "run.log": "one\r\ntwo\n", "report.md": "# Größe\n"}

@@ -18,11 +18,11 @@ DRIVER = """
 import json, os, shutil, signal, sys
 from pathlib import Path
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.runs import folder as folder_module, journal, manifest as manifest_module, writer
+from kiwiresearch.runs import journal, manifest as manifest_module, unfinished_run, writer
 from kiwiresearch.runs.writer import RunWriter
-from kiwiresearch.runs.folder import append_lines
+from kiwiresearch.runs.unfinished_run import append_lines
 
-WATCHED = {module.__file__ for module in (folder_module, journal, manifest_module, writer)}
+WATCHED = {module.__file__ for module in (unfinished_run, journal, manifest_module, writer)}
 TOP, STEPS = Path(sys.argv[1]), 5
 
 def run(path, at_work=lambda: None):

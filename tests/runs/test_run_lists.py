@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.runs.finished_run import Runs
 from kiwiresearch.runs.manifest import MANIFEST
-from kiwiresearch.runs.run import Runs
 from kiwiresearch.workspace.file_cache import FileCache
 
 MANY = 300
@@ -18,7 +18,7 @@ MANY = 300
 COUNTED = """
 import sys
 from pathlib import Path
-from kiwiresearch.runs.run import Runs
+from kiwiresearch.runs.finished_run import Runs
 
 folder = Path(sys.argv[1])
 lists = Runs(folder)

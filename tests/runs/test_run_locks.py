@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import FolderTaken
-from kiwiresearch.runs.folder import PARTS, FolderLock, OpenWork, append_lines, open_work, remove_leftovers, take_lock
+from kiwiresearch.runs.unfinished_run import (
+    PARTS,
+    FolderLock,
+    OpenWork,
+    append_lines,
+    open_work,
+    remove_leftovers,
+    take_lock,
+)
 
 HEADER = {"fingerprint": "f1", "topic": "Stone"}
 LINES = [b"one\n", b"", b"three\n", b"four four\n"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.search.query import parse_query
-from kiwiresearch.search.rank import LEAD, STEP, TextMatch, match_text
+from kiwiresearch.search.rank import LEAD_CHARS, PASSAGE_STEP, TextMatch, match_text
 from kiwiresearch.text.words import plain_lower
 
 FILLER = "and so it went on and on "
@@ -59,15 +59,15 @@ def test_on_a_longer_page_a_word_counts_less() -> None:
 
 def test_the_lead_is_the_beginning_only() -> None:
     """A word further down is not a word of the lead."""
-    assert found("x" * (LEAD - 2) + " galaxy", "galaxy").lead > 0
-    assert found("x" * LEAD + " galaxy", "galaxy").lead == 0
+    assert found("x" * (LEAD_CHARS - 2) + " galaxy", "galaxy").lead > 0
+    assert found("x" * LEAD_CHARS + " galaxy", "galaxy").lead == 0
 
 
 def test_the_lead_begins_where_the_article_does() -> None:
     """What is before the first paragraph is not a part of the lead, and its length is counted from there."""
     (term,) = parse_query("galaxy").terms
     note = "galaxy here and there " * 2
-    text = note + "x" * (LEAD - 2) + " galaxy"
+    text = note + "x" * (LEAD_CHARS - 2) + " galaxy"
     assert match_text(text, [term], {term.stem: 1.0}, "eng", lead=len(note)).lead == 1
     assert match_text(text, [term], {term.stem: 1.0}, "eng", lead=len(note) - 1).lead == 0
     assert match_text(text, [term], {term.stem: 1.0}, "eng").lead == 1
@@ -91,7 +91,7 @@ def test_the_best_passage_is_where_the_words_are() -> None:
     text = FILLER * 200 + "galaxy of dust " + FILLER * 200
     best = found(text, "galaxy dust")
     place = text.index("galaxy")
-    assert best.start <= place < best.start + 2 * STEP
+    assert best.start <= place < best.start + 2 * PASSAGE_STEP
     assert [text[at : at + 4] for at, _, _ in best.places] == ["gala", "dust"]
     assert [stem for _, stem, _ in best.places] == ["galaxi", "dust"]
 
@@ -144,5 +144,5 @@ def test_shares_stay_in_bounds(words: list[str], asked: str) -> None:
     assert 0 <= best.lead <= 1
     assert 0 <= best.together <= 1
     assert list(best.places) == sorted(best.places)
-    assert all(best.start <= place < min(len(text), best.start + 2 * STEP) for place, _, _ in best.places)
+    assert all(best.start <= place < min(len(text), best.start + 2 * PASSAGE_STEP) for place, _, _ in best.places)
     assert bool(best.places) == bool(best.page)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.search.book_search import LENGTH, excerpt_from, snippet, tidy_excerpt
+from kiwiresearch.search.book_search import SNIPPET_CHARS, excerpt_from, snippet, tidy_excerpt
 
 FILLER = "Another sentence stands here. "
 
@@ -22,7 +22,7 @@ def test_a_long_text_is_cut_between_words() -> None:
     text = "galaxy " * 100
     shown = snippet(text.strip())
     assert shown.endswith("galaxy …")
-    assert len(shown) <= LENGTH + 2
+    assert len(shown) <= SNIPPET_CHARS + 2
 
 
 def test_a_snippet_begins_with_the_sentence_of_the_word() -> None:
@@ -60,7 +60,7 @@ def test_a_word_near_the_beginning_shows_the_beginning() -> None:
 
 def test_text_without_spaces_is_cut_all_the_same() -> None:
     """A script without spaces, or a word without end, gives a snippet of the usual length."""
-    assert snippet("東" * 1000, [(500, "東", 1.0)]) == f"… {'東' * LENGTH} …"
+    assert snippet("東" * 1000, [(500, "東", 1.0)]) == f"… {'東' * SNIPPET_CHARS} …"
 
 
 def test_a_lead_is_shown_from_its_start() -> None:
@@ -102,4 +102,4 @@ def test_a_snippet_is_a_part_of_the_tidied_text(text: str, places: list[tuple[in
     inside = sorted(place for place in places if place[0] < len(text))
     shown = snippet(text, inside).removeprefix("… ").removesuffix(" …")
     assert shown in tidy_excerpt(text)
-    assert len(shown) <= LENGTH
+    assert len(shown) <= SNIPPET_CHARS

@@ -237,7 +237,7 @@ def test_gathered_rows_that_cannot_be_read_are_gathered_again(
     archive: LibzimArchive, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the rows of an earlier build turn out to be damaged, the build begins again."""
-    monkeypatch.setattr(title_index_builder, "BATCH", 50)
+    monkeypatch.setattr(title_index_builder, "TITLES_PER_BATCH", 50)
     build_titles(archive, file, limit=300)
     rows = file.with_name(file.name + ".rows")
     data = bytearray(rows.read_bytes())

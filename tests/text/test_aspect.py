@@ -6,11 +6,11 @@ import tomllib
 
 import pytest
 
-from kiwiresearch.text.languages import DATA, language_words
+from kiwiresearch.text.languages import DATA_FOLDER, language_words
 from kiwiresearch.text.similarity import AspectWords, are_related_forms, stems_in
 from kiwiresearch.text.words import fold
 
-LANGUAGES = sorted(file.name.removesuffix(".toml") for file in DATA.iterdir() if file.name.endswith(".toml"))
+LANGUAGES = sorted(file.name.removesuffix(".toml") for file in DATA_FOLDER.iterdir() if file.name.endswith(".toml"))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_words_of_one_family(one: str, other: str, are: bool) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_table_of_aspects_is_well_formed(language: str) -> None:
     """Each side has one or two lines of words, all of letters, in small letters, and none twice in a line."""
-    table = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))["aspects"]
+    table = tomllib.loads((DATA_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))["aspects"]
     assert table
     for name, lines in table.items():
         assert name.isascii(), name
@@ -124,7 +124,7 @@ def test_every_table_of_aspects_is_well_formed(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_finds_its_sides_by_their_words(language: str) -> None:
     """Each word that asks for a side finds it, also with accents and a capital, and its heading is known."""
-    table = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))["aspects"]
+    table = tomllib.loads((DATA_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))["aspects"]
     known = language_words(language)
     assert set(known.aspects) == set(table)
     for name, (line, *_) in table.items():

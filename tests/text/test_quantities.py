@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity, quantity_relation
+from kiwiresearch.text.quantity_mentions import quantities_in
 from kiwiresearch.zim.libzim import LibzimArchive
 
 

@@ -584,7 +584,7 @@ def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypat
     monkeypatch.setattr(draft, "MIN_SUMMARY", 2)
     brief = brief_in(run)
     first, *_, last = brief.summary
-    desk = draft.StatementKeys(brief)
+    desk = draft.KeyedBrief(brief)
     text = "The Salt road was given up because cheaper salt was shipped from France, and not from Ostrava."
     line = draft.DraftLine(replace(last, text=text, claims=(*last.claims, *first.claims), written="model"), last)
     written = draft.assemble(desk, {"summary": (line,)})

@@ -16,7 +16,13 @@ from tests.web.servers import StreamEvent, stream_events
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.case_location import CASE_FILE
-from kiwiresearch.cases.records import CachedCase, conflict_records, evidence_records, summary_record, timeline_records
+from kiwiresearch.cases.record_builder import (
+    CachedCase,
+    conflict_records,
+    evidence_records,
+    summary_record,
+    timeline_records,
+)
 from kiwiresearch.cases.registry import MAX_OPEN_CASES, CaseRegistry
 from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.cases.review import living_record, merges_record

@@ -13,7 +13,7 @@ from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.peer import PeerArchive
 from kiwiresearch.zim.peer_protocol import (
     BOOK_CALLS,
-    BUSY,
+    BUSY_SIGN,
     Call,
     CallReply,
     announcement_of,
@@ -46,7 +46,7 @@ class Wire:
             else answer_call(BOOK_CALLS, self._archive, call)
             for call in asked
         ]
-        found = unpack_replies(BUSY * 3 + b"".join(pack_replies(replies)), len(calls))
+        found = unpack_replies(BUSY_SIGN * 3 + b"".join(pack_replies(replies)), len(calls))
         return [
             one if one is None or one.error else replace(one, value=call.read(one.value, one.content), content=b"")
             for call, one in zip(calls, found, strict=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.zim.archive import clean_metadata, flavour_of, kind_of, languages_of, tags_of
+from kiwiresearch.zim.archive import book_kind, clean_metadata, flavour_of, languages_of, tags_of
 from kiwiresearch.zim.libzim import LibzimArchive
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_flavour_from_metadata_then_tags_then_name(metadata: str, tags: str, fil
 )
 def test_kind_of_book(metadata: dict[str, str], filename: str, kind: str) -> None:
     """The family of site that a book comes from is found in any field that shows it."""
-    assert kind_of(metadata, filename) == kind
+    assert book_kind(metadata, filename) == kind
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.directory import BLOCK, directory_of
+from kiwiresearch.zim.directory import ENTRIES_PER_BLOCK, directory_of
 from kiwiresearch.zim.libzim import LibzimArchive
 
 REAL = (
@@ -43,11 +43,11 @@ def test_a_book_of_many_blocks_is_one_directory(tmp_path: Path, monkeypatch: pyt
     redirects = [NewRedirect(f"R{n}", f"R{n}", f"R{n + 1}" if n % 3 else f"P{n}") for n in range(30)]
     metadata = {"Name": "n", "Title": "T", "Language": "eng", "Date": "2026-01-01"}
     write_book(tmp_path / "b.zim", pages, redirects, metadata=metadata, index=False)
-    monkeypatch.setattr("kiwiresearch.zim.directory.BLOCK", 7)
+    monkeypatch.setattr("kiwiresearch.zim.directory.ENTRIES_PER_BLOCK", 7)
     same(tmp_path / "b.zim")
     monkeypatch.setattr("kiwiresearch.zim.directory.MAX_BLOCK_BYTES", 10)
     same(tmp_path / "b.zim")
-    assert BLOCK > 7
+    assert ENTRIES_PER_BLOCK > 7
 
 
 def test_pointers_that_lead_nowhere_are_damaged_articles() -> None:

@@ -27,7 +27,7 @@ from kiwiresearch.zim.peer_protocol import (
     LENGTH,
     MAX_CALLS,
     MAX_ERROR_CHARS,
-    READY,
+    READY_SIGN,
     BadCall,
     BadCallReply,
     Call,
@@ -230,7 +230,7 @@ def test_an_error_is_shortened() -> None:
 
 def _framed(head: Any, rest: bytes = b"") -> bytes:
     result = json.dumps(head).encode()
-    return READY + LENGTH.pack(len(result)) + result + rest
+    return READY_SIGN + LENGTH.pack(len(result)) + result + rest
 
 
 BROKEN = [
@@ -238,7 +238,7 @@ BROKEN = [
     b"...",
     b"!",
     b"<html>Sign in</html>",
-    READY + LENGTH.pack(2**32 - 1) + b"{}",
+    READY_SIGN + LENGTH.pack(2**32 - 1) + b"{}",
     _framed([]),
     _framed({"replies": []}),
     _framed({"replies": [["ok"]]}),
@@ -263,7 +263,7 @@ def test_an_invalid_reply_is_refused(body: bytes) -> None:
 @given(st.binary(max_size=200))
 def test_no_bytes_break_the_reader(body: bytes) -> None:
     """Whatever comes, it is a reply or it is refused."""
-    for beginning in (b"", READY, READY + LENGTH.pack(len(body))):
+    for beginning in (b"", READY_SIGN, READY_SIGN + LENGTH.pack(len(body))):
         with pytest.raises(BadCallReply):
             unpack_replies(beginning + body, 1)
 

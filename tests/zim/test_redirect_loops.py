@@ -15,7 +15,7 @@ from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.listing import HEADER, REDIRECT
+from kiwiresearch.zim.listing import HEADER, REDIRECT_TYPE
 from kiwiresearch.zim.paths import find_path
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ def redirect_in_place(file: Path, changes: Mapping[str, str]) -> None:
     for number in range(count):
         (place,) = struct.unpack_from("<Q", data, pointers + 8 * number)
         mimetype, _, namespace, _, _ = DIRENT.unpack_from(data, place)
-        start = place + (12 if mimetype == REDIRECT else 16)
+        start = place + (12 if mimetype == REDIRECT_TYPE else 16)
         path = data[start : data.index(0, start)].decode()
         name = f"{namespace.decode()}/{path}"
         number_of[name] = number
-        if mimetype == REDIRECT:
+        if mimetype == REDIRECT_TYPE:
             place_of[name] = place
     for name, target in changes.items():
         struct.pack_into("<I", data, place_of[name] + 8, number_of[target])

@@ -22,7 +22,7 @@ from tools.train_reader.split import drawn, plain, questioned
 from kiwiresearch.ask.pronouns import PronounContext
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.reader.reader import TITLE, Mention, TextToRead
+from kiwiresearch.reader.reader import TITLE_UNIT, Mention, TextToRead
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LABELS = Path(__file__).parent / "labels" / "pronouns.jsonl"
@@ -47,7 +47,7 @@ def labelled(archive: LibzimArchive) -> Iterator[Pronoun]:
 
 
 def _is_meant(name: Mention, starts: Sequence[int], row: dict[str, Any]) -> bool:
-    if name.unit == TITLE:
+    if name.unit == TITLE_UNIT:
         return bool(row["title"])
     start, end = starts[name.unit] + name.start, starts[name.unit] + name.end
     return any(a < end and b > start for a, b in row["names"])

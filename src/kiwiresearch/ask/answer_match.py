@@ -18,7 +18,7 @@ NAME = re.compile(
 )
 """Capitalised words, except at the start of the text or of a sentence."""
 
-NEUTRAL = 0.5
+NEUTRAL_MATCH = 0.5
 
 
 @cache
@@ -46,7 +46,7 @@ def kind_match(text: str, question: Question) -> float:
         case "place":
             return 1.0 if has("place") else 0.4 if has_new_name(text, question) else 0.0
         case _:
-            return NEUTRAL
+            return NEUTRAL_MATCH
 
 
 def is_not_the_most(text: str, question: Question) -> bool:
@@ -94,7 +94,7 @@ def has_new_name(text: str, question: Question) -> bool:
     return any(not set(fold(found[0]).split()) <= asked for found in NAME.finditer(text))
 
 
-FAR = 1_000
+DISTANCE_INSIDE_SPAN = 1_000
 """The distance assigned to a word inside the span, which does not count."""
 
 MAX_VALUE_CHARS = 120
@@ -275,4 +275,4 @@ def _nearest(text: str, spans: Sequence[AnswerSpan], question: Question) -> Answ
 
 def _distance(span: AnswerSpan, start: int, end: int) -> int:
     """The characters between a word and a span; a word inside the span does not count."""
-    return span.start - end if end <= span.start else start - span.end if start >= span.end else FAR
+    return span.start - end if end <= span.start else start - span.end if start >= span.end else DISTANCE_INSIDE_SPAN

@@ -158,11 +158,11 @@ class PageFetcher:
         self._fetch = fetch
         self._books = books
         self._room = room
-        self._left = MAX_FETCHES if fetch else 0
+        self._fetches_left = MAX_FETCHES if fetch else 0
 
     @property
     def can_fetch(self) -> bool:
-        return self._left > 0
+        return self._fetches_left > 0
 
     def answer_calls(self, reply: Reply, known: Sequence[str]) -> FetchedPages:
         """The reply with its tool calls, and a result for each; passages with `known` keys are not repeated."""
@@ -183,7 +183,7 @@ class PageFetcher:
             return 'The arguments must be JSON like {"path": "..."}.', ()
         if not self.can_fetch or self._fetch is None:
             return NO_MORE_PAGES, ()
-        self._left -= 1
+        self._fetches_left -= 1
         try:
             found = self._fetch(path)
         except KiwiError:

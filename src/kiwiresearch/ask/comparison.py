@@ -18,7 +18,7 @@ WORD = re.compile(r"[^\W\d_]+")
 MAX_OTHER_WORDS = 2
 """A label with more words than this, not counting the measure, names something else: 'Basin area of tributaries'."""
 
-CLOSE = 0.01
+EQUAL_TOLERANCE = 0.01
 """Values that differ by no more than this share count as equal."""
 
 
@@ -48,7 +48,7 @@ def decide(
         a, b = (_figure(page, measure, question.language) for page in pages)
         if a is None or b is None:
             continue
-        leeway = 0.0 if measure.unit == "date" else CLOSE * max(abs(a.value), abs(b.value))
+        leeway = 0.0 if measure.unit == "date" else EQUAL_TOLERANCE * max(abs(a.value), abs(b.value))
         if abs(a.value - b.value) <= leeway:
             return None
         return ComparisonOutcome((a.row, b.row), int((a.value < b.value) == direction.most))

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from kiwiresearch.page import Block
 from kiwiresearch.text import CuePhrases, plain_lower
 
-DATA = files("kiwiresearch.ask") / "data" / "danger"
+DATA_FOLDER = files("kiwiresearch.ask") / "data" / "danger"
 MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS = 2_000, 20_000
 """How much of a question and of a passage is examined."""
 
@@ -96,13 +96,13 @@ class DangerTable:
 
 def danger_table(language: str) -> DangerTable:
     """The table of a language, or the English one."""
-    is_known = language.isascii() and language.isalpha() and (DATA / f"{language}.toml").is_file()
+    is_known = language.isascii() and language.isalpha() and (DATA_FOLDER / f"{language}.toml").is_file()
     return _table(language if is_known else "eng")
 
 
 @cache
 def _table(language: str) -> DangerTable:
-    data = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((DATA_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     phrases = CuePhrases(data["groups"])
     hinges = data["hinges"]
     return DangerTable(

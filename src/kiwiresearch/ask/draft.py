@@ -232,7 +232,7 @@ class Draft:
         self._quiz = Quiz() if found.mode == "quiz" else None
         self._cutter = SentenceCutter(self.language, by_line=self._quiz is not None)
         self._quotes: dict[str, PassageSentence] = {}
-        self._before: tuple[Passage, ...] | None = ()
+        self._previous_support: tuple[Passage, ...] | None = ()
         self._heading = ""
         self._opens = ""
 
@@ -309,7 +309,7 @@ class Draft:
         supported = self._judged(text, said.keys, asked)
         if isinstance(supported, str):
             return self._drop(text, supported)
-        if not pronoun_is_clear(text, self.language, self._before, supported.support):
+        if not pronoun_is_clear(text, self.language, self._previous_support, supported.support):
             return self._drop(text, "unresolved pronoun")
         return self._show(text, supported)
 
@@ -345,7 +345,7 @@ class Draft:
         numbers = [self._numbers()[key] for key in supported.keys]
         self.lines.append(AnswerSentence(text, supported.keys))
         self.rekeyed += supported.rekeyed
-        self._before = tuple(source.passage for source in supported.support)
+        self._previous_support = tuple(source.passage for source in supported.support)
         heading, opens = self._heading, self._opens
         if heading:
             self._heading, self._opens = "", "line"
@@ -371,7 +371,7 @@ class Draft:
 
     def _drop(self, text: str, reason: RejectionReason) -> str:
         self.rejected.append(RejectedSentence(text[:MAX_DROPPED_CHARS], reason))
-        self._before = None
+        self._previous_support = None
         return ""
 
 

@@ -13,7 +13,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiwiresearch.ask.answer import Passage
-from kiwiresearch.ask.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, likely_referent
+from kiwiresearch.ask.pronouns import (
+    MIN_CONFIDENCE,
+    PERSONAL_PRONOUN_PATTERN,
+    SENTENCES_BEFORE,
+    context_in,
+    likely_referent,
+)
 from kiwiresearch.claims import (
     FAULT_OF_FACT,
     WORD,
@@ -105,7 +111,7 @@ MAX_CHARS = 500
 FEW_WORDS = 3
 """A text with fewer words is not a sentence but a short answer to the question."""
 
-COPIED = 0.8
+MIN_COPIED_SHARE = 0.8
 """A sentence with this share of another is a copy of it, and must have the same number of denials."""
 
 MAX_SUPPORT = 3
@@ -114,7 +120,7 @@ MAX_SUPPORT = 3
 REPORTING = ["according", "passage", "source", "text", "article", "page", "book", "say", "state", "mention"]
 """Words about the passages, which need not occur in them."""
 
-CLAUSE = re.compile(r"[,;:()]\s*")
+CLAUSE_END = re.compile(r"[,;:()]\s*")
 ASIDE_OPENING = re.compile(
     r"(?:which|who|whose|where|when|(?:al)?though|while|whereas|but|and|because|since)\b", re.IGNORECASE
 )
@@ -275,7 +281,9 @@ class SentenceJudge:
         if not has_negation(text, self.language):
             return denied[0]
         mine = self._stems(text)
-        copied = [sentence for sentence in support if len(sentence.stems & mine) >= COPIED * len(sentence.stems)]
+        copied = [
+            sentence for sentence in support if len(sentence.stems & mine) >= MIN_COPIED_SHARE * len(sentence.stems)
+        ]
         as_often = not copied or self._denials(text) == sum(self._denials(sentence.text) for sentence in copied)
         return not any(denied) or not as_often
 
@@ -287,7 +295,7 @@ class SentenceJudge:
         stems = self._stems(text)
         return ", ".join(
             clause
-            for clause in CLAUSE.split(source.text)
+            for clause in CLAUSE_END.split(source.text)
             if not (ASIDE_OPENING.match(clause) and (of_clause := content_stems(clause, self.language)))
             or not of_clause.isdisjoint(stems)
         )
@@ -345,14 +353,14 @@ class SentenceJudge:
 @lru_cache(maxsize=256)
 def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str) -> frozenset[str]:
     """The words of the name that "he" or "she" at the start of a sentence refers to, if the reader is sure."""
-    pronoun = PERSONAL.match(source.text)
+    pronoun = PERSONAL_PRONOUN_PATTERN.match(source.text)
     if reader is None or pronoun is None:
         return frozenset()
     own = passage_sentences(source.passage, language)
     until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
     text = TextToRead(source.passage.title, "", tuple(sentence.text for sentence in until))
     found = likely_referent(reader, context_in(text, *pronoun.span(), source.passage.text, language))
-    return keys_in(found.name) if found.confidence >= SURE else frozenset()
+    return keys_in(found.name) if found.confidence >= MIN_CONFIDENCE else frozenset()
 
 
 def _supported(support: Sequence[PassageSentence]) -> SupportedSentence:

@@ -14,12 +14,12 @@ from kiwiresearch.search import Sense
 CLOSEST = "Closest passages:"
 SENSES = "Other meanings:"
 PRESENT_NOTE = "The question is about the present, but {title} is from {date}."
-YES, NO = "Yes.", "No."
+YES_SENTENCE, NO_SENTENCE = "Yes.", "No."
 DOUBT = "Closest passage found. It may not answer your question."
 DISAGREEMENT = "The sources disagree."
 MAX_NEAR = 3
 Level = Literal["high", "medium", "low"]
-HIGH, MEDIUM = 75, 45
+MIN_HIGH_PERCENT, MIN_MEDIUM_PERCENT = 75, 45
 """The lowest percentages that are called high and medium confidence."""
 
 CELLS = re.compile(r":?\t+")
@@ -142,7 +142,9 @@ class Confidence:
     def of(cls, probability: float) -> Confidence:
         """Rounded to steps of five, and never 0 or 100, since nothing is certain."""
         percent = min(max(round(probability * 20) * 5, 5), 95)
-        return cls("high" if percent >= HIGH else "medium" if percent >= MEDIUM else "low", percent)
+        return cls(
+            "high" if percent >= MIN_HIGH_PERCENT else "medium" if percent >= MIN_MEDIUM_PERCENT else "low", percent
+        )
 
     @property
     def words(self) -> str:
@@ -192,7 +194,7 @@ def parts_of(answer: Answer) -> Iterator[AnswerPart]:
 def body_parts(answer: Answer) -> Iterator[BodyPart]:
     """The answer itself, without duplicate sentences; nothing if there is none."""
     if not answer.model and answer.lines:
-        verdict = {"yes": YES, "no": NO, "": ""}[answer.verdict]
+        verdict = {"yes": YES_SENTENCE, "no": NO_SENTENCE, "": ""}[answer.verdict]
         confidence = _confidence(answer)
         if confidence and confidence.level == "low":
             yield Doubt()

@@ -6,21 +6,21 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.claims import TITLE_BRACKET, names_in, without_dots_in_initials
-from kiwiresearch.reader import TITLE, Mention, TextToRead
+from kiwiresearch.claims import TITLE_QUALIFIER, names_in, without_dots_in_initials
+from kiwiresearch.reader import TITLE_UNIT, Mention, TextToRead
 from kiwiresearch.text import POSSESSIVE, fold
 
 if TYPE_CHECKING:
     from kiwiresearch.reader import Reader
 
 SENTENCES_BEFORE = 4
-SURE = 0.985
+MIN_CONFIDENCE = 0.985
 """The lowest confidence at which a choice is used."""
 MIN_SHARE = 0.02
 """A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
 
-HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
-PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
+HE_PATTERN, SHE_PATTERN = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|his", "she|her|hers"))
+PERSONAL_PRONOUN_PATTERN = re.compile(rf"{HE_PATTERN.pattern}|{SHE_PATTERN.pattern}", re.IGNORECASE)
 MIN_PRONOUNS = 2
 """A text with at least this many personal pronouns of one gender is about a person."""
 
@@ -36,7 +36,7 @@ class PronounContext:
 
     def words(self, name: Mention) -> str:
         """A name as written, without a possessive."""
-        text = self.text.title if name.unit == TITLE else self.text.units[name.unit]
+        text = self.text.title if name.unit == TITLE_UNIT else self.text.units[name.unit]
         return POSSESSIVE.sub("", text[name.start : name.end])
 
 
@@ -56,10 +56,10 @@ def context_in(
         if index < last or name[-1].end <= at
     ]
     is_about_other = _is_about_other(around, text.units[-1][at:end])
-    context = PronounContext(text, at, end, (*names, Mention(TITLE, 0, len(text.title))))
+    context = PronounContext(text, at, end, (*names, Mention(TITLE_UNIT, 0, len(text.title))))
     if with_title and not is_about_other:
         return context
-    title = fold(TITLE_BRACKET.sub("", text.title)).split()
+    title = fold(TITLE_QUALIFIER.sub("", text.title)).split()
 
     def is_title(name: Mention) -> bool:
         words = fold(context.words(name)).split()
@@ -70,9 +70,9 @@ def context_in(
 
 def _is_about_other(text: str, pronoun: str) -> bool:
     """Whether a text is about a woman and the pronoun is "he", or about a man and it is "she"."""
-    he, she = len(HE.findall(text)), len(SHE.findall(text))
-    own, other = (he, she) if HE.fullmatch(pronoun) else (she, he)
-    return bool(PERSONAL.fullmatch(pronoun)) and other >= MIN_PRONOUNS and own < other
+    he, she = len(HE_PATTERN.findall(text)), len(SHE_PATTERN.findall(text))
+    own, other = (he, she) if HE_PATTERN.fullmatch(pronoun) else (she, he)
+    return bool(PERSONAL_PRONOUN_PATTERN.fullmatch(pronoun)) and other >= MIN_PRONOUNS and own < other
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from kiwiresearch.search import Query, QueryTerm, parse_query
 from kiwiresearch.text import LEADING_ARTICLE, language_words, plain_lower, stemmer, words_in
 
 AnswerKind = Literal["person", "date", "place", "number", "reason", "manner", "definition", "choice", "yes_no", "topic"]
-DATA = files("kiwiresearch.ask") / "data" / "questions"
+DATA_FOLDER = files("kiwiresearch.ask") / "data" / "questions"
 
 
 class QuestionTerm(NamedTuple):
@@ -112,7 +112,7 @@ NO_QUESTION_WORDS = QuestionWords(
 @cache
 def question_words(language: str) -> QuestionWords:
     """The words of a language; empty for a language without a table."""
-    file = DATA / f"{language}.toml"
+    file = DATA_FOLDER / f"{language}.toml"
     if not file.is_file():
         return NO_QUESTION_WORDS
     table = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -161,7 +161,7 @@ def read_question(text: str, language: str = "eng") -> Question:
         )
         for term in query.terms
     )
-    return Question(text, query, kind_of(query.unframed, known), terms)
+    return Question(text, query, answer_kind_of(query.unframed, known), terms)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -196,7 +196,7 @@ def _is_bare_name(rest: str, text: str) -> bool:
     return len(words) <= SHORT_NAME
 
 
-def kind_of(text: str, known: QuestionWords) -> AnswerKind:
+def answer_kind_of(text: str, known: QuestionWords) -> AnswerKind:
     """The kind of answer that is wanted, by how the question starts, or by a question word at its end."""
     asked = POLITE.sub("", plain_lower(text).strip(" ¿\"'“”‘’«»"))
     start = PREPOSITION.sub("", asked)

@@ -32,7 +32,7 @@ MAX_STRETCHES, MAX_TOKENS = 10, 800
 SIMILARITY_WEIGHT = 5.0
 """The weight of similarity to the question, against the score by words, in the choice of what to read."""
 
-UNREAD = -8.0
+UNREAD_RELEVANCE = -8.0
 """The relevance of a sentence that was not read: lower than that of almost any that was."""
 
 PLAIN_YES, PLAINLY_RELEVANT = 3.5, 2.0
@@ -79,7 +79,11 @@ def _reader_features_of(
     """The model's judgement of a unit as named features, and the span of the answer in it."""
     seen = found.get((scored_unit.segmented.page.ref, scored_unit.unit))
     if seen is None:
-        return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None
+        return {
+            "relevance": UNREAD_RELEVANCE,
+            "answer's words": UNREAD_RELEVANCE,
+            "passage answers": UNREAD_RELEVANCE,
+        }, None
     unit, shift = seen.unit, len(_prefix(scored_unit.segmented, scored_unit.unit))
     words = (unit.start - shift, unit.end - shift)
     said = {"relevance": unit.relevance, "answer's words": unit.span, "passage answers": seen.text.answers}

@@ -50,7 +50,7 @@ PAGES_OF_TEXT = 6
 BY_FIGURES = 0.85
 """The confidence of a comparison by a figure on both pages; set by hand, since too few were measured."""
 
-UNDECIDED = 0.4
+MAX_UNDECIDED_CONFIDENCE = 0.4
 """The highest confidence of a comparison that no figure decides; set by hand as well."""
 
 NAMING_SIGNALS = frozenset({"title named in query", "title is the query", "exact title", "stemmed title"})
@@ -164,7 +164,7 @@ class Retriever:
         if not self._is_strong(strength):
             return None
         both = (first[0], second[0], *sorted([*first[1:], *second[1:]], key=_order))
-        strength = strength._replace(answer_confidence=min(strength.answer_confidence, UNDECIDED))
+        strength = strength._replace(answer_confidence=min(strength.answer_confidence, MAX_UNDECIDED_CONFIDENCE))
         return RetrievedEvidence("title", why, both, pages, strength, is_named=True, part_count=2)
 
     def on_page(self, book: OpenBook, path: str) -> RetrievedEvidence:

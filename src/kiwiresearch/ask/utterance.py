@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kiwiresearch.claims import fact_language
 from kiwiresearch.text import POSSESSIVE, WORD, CuePhrases, language_words, plain_lower
 
-DATA = files("kiwiresearch.ask") / "data" / "conversation"
+DATA_FOLDER = files("kiwiresearch.ask") / "data" / "conversation"
 
 
 class QuestionToken(NamedTuple):
@@ -136,7 +136,7 @@ def question_tokens(text: str) -> tuple[QuestionToken, ...]:
 @cache
 def conversation_words(language: str) -> ConversationWords | None:
     """The table of a language; without one, no question counts as a follow-up."""
-    file = DATA / f"{language}.toml"
+    file = DATA_FOLDER / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):
         return None
     data = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ ASKING_WEIGHT = 0.4
 ADJACENT_WEIGHT, AROUND_WEIGHT, HEADING_WEIGHT = 0.6, 0.45, 0.6
 """How much a word counts in the sentence before or after, elsewhere in the passage, or in a heading."""
 
-CLOSE = 24
+MAX_GAP_CHARS = 24
 """Neighbouring words of the question are together if at most this many characters separate them."""
 
 Shares = tuple[float, ...]
@@ -218,7 +218,7 @@ class WordMatches:
                 if place >= end:
                     break
                 at = bisect_left(second, place + 1)
-                if at < len(second) and second[at] < end and second[at] - place <= CLOSE:
+                if at < len(second) and second[at] < end and second[at] - place <= MAX_GAP_CHARS:
                     worth += min(weighted_word.weight, other.weight)
                     break
         return worth

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas, shards_fingerprint
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
     from kiwiresearch.atlas.database import ResultSlice, ResultWindow
-    from kiwiresearch.atlas.families import FAMILIES
+    from kiwiresearch.atlas.family_queries import PrivacyView
+    from kiwiresearch.atlas.family_tables import FAMILIES
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.kinds import AREAS, SUBJECTS, PageKind, page_kinds, pages_of_kind
     from kiwiresearch.atlas.queries import (
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         ranked_pages,
         timeline,
     )
-    from kiwiresearch.atlas.relatives import PrivacyView
     from kiwiresearch.atlas.this_day import DAYS, events_on
 else:
     __getattr__ = lazy_exports(__name__)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from kiwiresearch.atlas.atlas import Atlas, Recipe, book_language
 from kiwiresearch.atlas.database import AtlasDatabase, ResultSlice, ResultWindow, save_query, select_page, sql_literal
 from kiwiresearch.atlas.facts import UniqueFact, fact_words, facts_of, lives_in
-from kiwiresearch.atlas.records import checked_claim, fact_of_person
+from kiwiresearch.atlas.row_reader import checked_claim, fact_of_person
 from kiwiresearch.brief import compared_sentence
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.claims import Claim

@@ -111,15 +111,15 @@ def connected_groups(edges: Edges, among: BoolArray | None = None) -> IntArray:
             return first
 
 
-DAMPING = 0.85
+DAMPING_FACTOR = 0.85
 """The usual damping factor of PageRank."""
 
-ROUNDS = 100
+MAX_ROUNDS = 100
 """The maximum number of rounds."""
 
-CONVERGED = 1e-10
+MAX_FINAL_CHANGE = 1e-10
 """If all ranks together change by less than this, further rounds make no difference."""
-DIGITS = 9
+RANK_DECIMALS = 9
 """Ranks are rounded to this many decimals."""
 
 
@@ -138,17 +138,17 @@ def pagerank(edges: Edges) -> FloatArray:
     for sources, _ in edges.chunks():
         out += np.bincount(sources, minlength=pages)
     rank = np.full(pages, 1.0 / pages)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         lost = _total(rank[out == 0])
         share = np.divide(rank, out, out=np.zeros(pages), where=out > 0)
-        updated = np.full(pages, (1.0 - DAMPING + DAMPING * lost) / pages)
+        updated = np.full(pages, (1.0 - DAMPING_FACTOR + DAMPING_FACTOR * lost) / pages)
         for sources, targets in edges.chunks():
-            np.add.at(updated, targets, DAMPING * share[sources])
+            np.add.at(updated, targets, DAMPING_FACTOR * share[sources])
         change = _total(np.abs(updated - rank))
         rank = updated
-        if change < CONVERGED:
+        if change < MAX_FINAL_CHANGE:
             break
-    return np.round(rank * pages, DIGITS)
+    return np.round(rank * pages, RANK_DECIMALS)
 
 
 def _total(values: FloatArray) -> float:

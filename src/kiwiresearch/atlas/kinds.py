@@ -69,7 +69,7 @@ def rules_for(language: str) -> DefinitionRules | None:
     )
 
 
-def kind_of(lead: str, rules: DefinitionRules) -> str:
+def subject_of_lead(lead: str, rules: DefinitionRules) -> str:
     """The kind of thing that the first sentences of a page say it is; empty if they do not say it plainly."""
     text = lead[:MAX_LEAD_CHARS]
     for _ in range(3):  # asides within asides
@@ -146,7 +146,7 @@ def _named_pages(database: AtlasDatabase, language: str) -> Iterator[tuple[str, 
         return
     query = "SELECT path, title, lead FROM pages WHERE kind = 'article' ORDER BY entry"
     for path, title, lead in database.stream(query):
-        subject = kind_of(str(lead), rules)
+        subject = subject_of_lead(str(lead), rules)
         if subject:
             yield subject, rules.areas.get(subject, OTHER), path, title
 

@@ -20,7 +20,7 @@ from kiwiresearch.atlas.database import (
     select_page,
     sql_title_of_path,
 )
-from kiwiresearch.atlas.families import PAGELESS_MARK
+from kiwiresearch.atlas.family_tables import PAGELESS_MARK
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.claims import date_from_record
 from kiwiresearch.errors import BadUsage, KiwiError, PageHidden
@@ -28,7 +28,7 @@ from kiwiresearch.text.dates import DateText, day_at, day_number
 from kiwiresearch.zim import HiddenTitles
 
 if TYPE_CHECKING:
-    from kiwiresearch.atlas.relatives import Relation, Relatives
+    from kiwiresearch.atlas.family_queries import Relation, Relatives
 
 RankOrder = Literal["authority", "linked", "references"]
 RANK_ORDERS: tuple[RankOrder, ...] = get_args(RankOrder)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         without_overlaps,
     )
     from kiwiresearch.brief.composition import compose
-    from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
+    from kiwiresearch.brief.disputes import MIN_DISPUTE_STRENGTH, is_clear_conflict
     from kiwiresearch.brief.illustrations import illustrate
     from kiwiresearch.brief.importance import compared_sentence, without_article, without_weight
     from kiwiresearch.brief.parts import worded_dates
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from kiwiresearch.brief.second_sources import SecondSources, opposed_in, running_text
     from kiwiresearch.brief.sources import BriefInput
     from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, support_level
-    from kiwiresearch.brief.timeline_picture import DEEP_YEARS, PRESENT, ago_text, year_text
+    from kiwiresearch.brief.timeline_picture import DEEP_YEARS, PRESENT_YEAR, ago_text, year_text
     from kiwiresearch.brief.writer import rewrite
 else:
     __getattr__ = lazy_exports(__name__)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from kiwiresearch.brief.brief import Brief, QuoteContext, Statement
 from kiwiresearch.claims import Claim, ClaimId
-from kiwiresearch.document import SCHEMES, Cite, Proof, Quotation, Span
+from kiwiresearch.document import ALLOWED_LINK_STARTS, Cite, Proof, Quotation, Span
 from kiwiresearch.evidence import Quote
 from kiwiresearch.messages import FALLBACK, catalogue_in
 from kiwiresearch.search import ScoreTerm, score_terms_text
@@ -188,7 +188,7 @@ class BriefCitations:
 
     def _address(self, ref: EntryRef) -> str:
         url = self._urls.get(ref, "")
-        return url if url.startswith(SCHEMES) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
+        return url if url.startswith(ALLOWED_LINK_STARTS) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
 
     def _quotations(self, shown: Sequence[tuple[Claim, str]]) -> tuple[Quotation, ...]:
         """The quotations of claims, each with the words shown for it."""

@@ -40,7 +40,7 @@ SMALL_COUNT, LARGE_COUNT = 10, 100
 MIN_SEED_COVERAGE = 0.5
 """If no seed's title covers this share of the topic's name, a note says that no page is about all of it."""
 
-BRACKET = re.compile(r"\([^()]*\)")
+BRACKETED_TEXT = re.compile(r"\([^()]*\)")
 NOT_A_SUBJECT = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from|there)$|^(?:and|but|or|there)\b", re.IGNORECASE)
 OF_SOMETHING_ELSE = re.compile(r"(?:\s*\([^()]*\))?\s+(?:of|from|away|behind|ahead)\b")
 """After a number with a unit: 'needs 300 lb of vegetation' is not the mass of the elephant."""
@@ -139,7 +139,7 @@ def measures_subject(claim: Claim, measure: Measure, grammar: Grammar) -> bool:
     opening = text[: max(start, 0)].strip().casefold()
     if start < 0 or end > quantity.start or opening not in ("", "the", "a", "an") or NOT_A_SUBJECT.search(subject):
         return False
-    between = BRACKET.sub(" ", text[end : quantity.start]).lower().split()
+    between = BRACKETED_TEXT.sub(" ", text[end : quantity.start]).lower().split()
     if not any(word in grammar.number_verbs for word in between):
         return False
     if any(word not in grammar.number_verbs and word not in grammar.number_fillers for word in between):

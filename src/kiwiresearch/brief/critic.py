@@ -17,8 +17,8 @@ from kiwiresearch.brief.draft import (
     MAX_SUMMARY,
     DraftLine,
     Drafts,
-    RejectedSentence,
-    StatementKeys,
+    KeyedBrief,
+    RejectedDraftSentence,
     clean_key,
     disagreement_lines,
     lines_that_fit,
@@ -105,64 +105,64 @@ class CriticResult:
     """The drafts after criticism and revision."""
 
     drafts: Drafts
-    rejected: tuple[RejectedSentence, ...] = ()
+    rejected: tuple[RejectedDraftSentence, ...] = ()
     notes: tuple[str, ...] = ()
     problems: int = 0
     revised: int = 0
 
 
 def revise(
-    statement_keys: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
+    keyed_brief: KeyedBrief, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
 ) -> CriticResult:
     try:
-        problems = criticize(statement_keys, drafts, critic)
+        problems = criticize(keyed_brief, drafts, critic)
     except ModelError as failure:
         return CriticResult(drafts, notes=(_note("critic", critic, failure),))
     if not problems:
         return CriticResult(drafts)
     notes: tuple[str, ...] = ()
     try:
-        revised_by_key = _replacements(statement_keys, problems, writer, temperature)
+        revised_by_key = _replacements(keyed_brief, problems, writer, temperature)
     except ModelError as failure:
         revised_by_key, notes = {}, (_note("reviser", writer, failure),)
-    rejected: list[RejectedSentence] = []
+    rejected: list[RejectedDraftSentence] = []
     lines = {part: list(of_part) for part, of_part in drafts.items()}
     count = 0
     for problem in problems:
-        line = _replacement_line(statement_keys, problem, revised_by_key.get(problem.key), rejected)
+        line = _replacement_line(keyed_brief, problem, revised_by_key.get(problem.key), rejected)
         count += line.statement.written == "model"
         _replace_line(lines.setdefault(problem.part, []), problem.line, line)
     after = {part: tuple(of_part) for part, of_part in lines.items()}
     return CriticResult(after, tuple(rejected), notes, len(problems), count)
 
 
-def criticize(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
+def criticize(keyed_brief: KeyedBrief, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
     """The problems a critic finds: with sentences of the model, and views that are missing."""
-    empty = {"topic": statement_keys.brief.topic, "sentences": "", "disagreements": ""}
+    empty = {"topic": keyed_brief.brief.topic, "sentences": "", "disagreements": ""}
     room = tokens_left(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))
     filled = empty | {
-        "sentences": lines_that_fit(_sentence_lines(statement_keys, drafts), room * 3 // 4),
-        "disagreements": lines_that_fit(disagreement_lines(statement_keys), room // 4),
+        "sentences": lines_that_fit(_sentence_lines(keyed_brief, drafts), room * 3 // 4),
+        "disagreements": lines_that_fit(disagreement_lines(keyed_brief), room // 4),
     }
     options = extraction_options(max_tokens=reply_tokens(critic))
     found = structured_reply(critic, prompt("critic").fill(**filled), Problems, options).problems
     problems: dict[str, DraftProblem] = {}
     for named in found[:MAX_PROBLEMS]:
-        problem = _known_problem(statement_keys, drafts, named) if named else None
+        problem = _known_problem(keyed_brief, drafts, named) if named else None
         if problem:
             problems.setdefault(problem.key, problem)
     return tuple(problems.values())
 
 
-def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[str]:
+def _sentence_lines(keyed_brief: KeyedBrief, drafts: Drafts) -> Iterator[str]:
     """Each sentence of the model and its sources as one entry, so that truncation never separates them."""
     for line in (line for part in drafts.values() for line in part if line.statement.written == "model"):
-        rests_on = [f"  rests on: {' '.join(words.split())}" for words in statement_keys.sources([line.statement])[:4]]
+        rests_on = [f"  rests on: {' '.join(words.split())}" for words in keyed_brief.sources([line.statement])[:4]]
         text = line.statement.text
-        yield "\n".join([f"{statement_keys.sentence_key(text)} | {text}", *rests_on])
+        yield "\n".join([f"{keyed_brief.sentence_key(text)} | {text}", *rests_on])
 
 
-def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
+def _known_problem(keyed_brief: KeyedBrief, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
     """A problem of a known kind with a known key; rule-written sentences quote the page and are left alone."""
     kind = next((item for item in KINDS if item == named.kind.strip().lower()), None)
     key = clean_key(named.key)
@@ -171,10 +171,10 @@ def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedPr
         return None
     for part, lines in drafts.items():
         for line in lines:
-            if line.statement.written == "model" and statement_keys.sentence_key(line.statement.text) == key:
+            if line.statement.written == "model" and keyed_brief.sentence_key(line.statement.text) == key:
                 return DraftProblem(kind, key, why, part, line)
-    view = statement_keys.statement(key)
-    is_view = view in statements_for(statement_keys.brief, "disputes")
+    view = keyed_brief.statement(key)
+    is_view = view in statements_for(keyed_brief.brief, "disputes")
     if kind != "missing dispute" or view is None or not is_view or "summary" not in drafts:
         return None
     if any(set(view.claims) & set(line.statement.claims) for line in drafts["summary"]):
@@ -183,18 +183,18 @@ def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedPr
 
 
 def _replacements(
-    statement_keys: StatementKeys, problems: Sequence[DraftProblem], writer: Model, temperature: float
+    keyed_brief: KeyedBrief, problems: Sequence[DraftProblem], writer: Model, temperature: float
 ) -> dict[str, Replacement]:
     """The replacement of each sentence, by the key of the problem."""
-    statements = list(dict.fromkeys(_grounds(statement_keys, problems)))
-    empty = {"topic": statement_keys.brief.topic, "problems": "", "statements": ""}
+    statements = list(dict.fromkeys(_grounds(keyed_brief, problems)))
+    empty = {"topic": keyed_brief.brief.topic, "problems": "", "statements": ""}
     room = tokens_left(writer, estimate_prompt(m.text for m in prompt("revise").fill(**empty)))
     listed = (
         f"{problem.key} | {problem.kind} | {problem.why}\n  {problem.line.statement.text}" for problem in problems
     )
     filled = empty | {
         "problems": lines_that_fit(listed, room // 2),
-        "statements": lines_that_fit(statement_lines(statement_keys, statements), room // 2),
+        "statements": lines_that_fit(statement_lines(keyed_brief, statements), room // 2),
     }
     options = write_up_options(temperature, max_tokens=reply_tokens(writer))
     found = structured_reply(writer, prompt("revise").fill(**filled), Revision, options).sentences
@@ -203,31 +203,31 @@ def _replacements(
     }
 
 
-def _grounds(statement_keys: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
+def _grounds(keyed_brief: KeyedBrief, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
     """The statements that support the sentences, then those in disputes."""
     claims = {claim for problem in problems for claim in problem.line.statement.claims}
-    for statement in statement_keys.brief.statements():
+    for statement in keyed_brief.brief.statements():
         if claims.intersection(statement.claims):
             yield statement
-    yield from statements_for(statement_keys.brief, "disputes")
+    yield from statements_for(keyed_brief.brief, "disputes")
 
 
 def _replacement_line(
-    statement_keys: StatementKeys,
+    keyed_brief: KeyedBrief,
     problem: DraftProblem,
     replacement: Replacement | None,
-    rejected: list[RejectedSentence],
+    rejected: list[RejectedDraftSentence],
 ) -> DraftLine:
     """The revised sentence if it is accepted, or else the rule-written one."""
     rule = DraftLine(problem.line.rule_written, problem.line.rule_written)
     if replacement is None:
         return rule
-    judged = statement_keys.judge(problem.part, replacement.text, replacement.keys)
-    if isinstance(judged, RejectedSentence):
+    judged = keyed_brief.judge(problem.part, replacement.text, replacement.keys)
+    if isinstance(judged, RejectedDraftSentence):
         rejected.append(judged)
         return rule
     if problem.part == "disputes" and judged.rule_written != rule.rule_written:
-        rejected.append(RejectedSentence(problem.part, "unknown key", judged.statement.text[:120]))
+        rejected.append(RejectedDraftSentence(problem.part, "unknown key", judged.statement.text[:120]))
         return rule
     return judged
 

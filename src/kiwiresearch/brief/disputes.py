@@ -123,7 +123,7 @@ MAX_DISTANCE_CHARS = 500
 """The largest distance between two opposing views on one page."""
 MAX_PER_SUBJECT = 60
 MAX_THEORIES = 5
-STRONG = 0.6
+MIN_DISPUTE_STRENGTH = 0.6
 """Contradictions are rare among the claims of a run, so weaker signs are ignored here."""
 MIN_OVERLAP = 0.3
 MONTHS_AND_ERAS = frozenset((*ENGLISH_MONTHS, "BC", "AD", "BCE", "CE"))
@@ -175,7 +175,7 @@ def find_claim_conflicts(compared: Sequence[MergedClaim]) -> list[ClaimConflict]
         for several in by_subject.values()
         for combination, other in itertools.combinations(several, 2)
         if (how := compare_sentences(combination.claims[0].compared, other.claims[0].compared)) is not None
-        and how.strength >= STRONG
+        and how.strength >= MIN_DISPUTE_STRENGTH
     ]
     found.sort(
         key=lambda conflict: (

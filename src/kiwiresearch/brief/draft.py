@@ -42,7 +42,7 @@ Drafts = Mapping[PartKey, tuple[DraftLine, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedSentence:
+class RejectedDraftSentence:
     """A sentence of the model that was not accepted, and why."""
 
     part: PartKey
@@ -50,8 +50,8 @@ class RejectedSentence:
     text: str
 
 
-class StatementKeys:
-    """Maps keys that no model can guess to the statements of a brief, and judges the sentences written about them."""
+class KeyedBrief:
+    """A brief whose statements have keys that no model can guess; it judges the sentences written about them."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
@@ -79,17 +79,17 @@ class StatementKeys:
         length = next(n for n in range(6, 65) if len({digest[:n] for digest in hashes}) == len(set(hashes)))
         return [digest[:length] for digest in hashes]
 
-    def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedSentence:
+    def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedDraftSentence:
         """The sentence as a draft line, or why it is rejected."""
         keys = tuple(dict.fromkeys(map(clean_key, keys)))
         words = self._without_keys(printable(text))
         if not keys:
-            return RejectedSentence(part, "no key", words[:MAX_REJECTED_CHARS])
+            return RejectedDraftSentence(part, "no key", words[:MAX_REJECTED_CHARS])
         known = [statement for statement in map(self.statement, keys) if statement]
         if len(known) < len(keys):
-            return RejectedSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
+            return RejectedDraftSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
         if part == "disputes" and len(known) > 1:
-            return RejectedSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
+            return RejectedDraftSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
         same = next((item for item in known if item.text == words), None)
         if same is not None:
             return DraftLine(same, same)
@@ -102,7 +102,7 @@ class StatementKeys:
             max_chars=MAX_SENTENCE_CHARS,
         )
         return (
-            RejectedSentence(part, fault, words[:MAX_REJECTED_CHARS])
+            RejectedDraftSentence(part, fault, words[:MAX_REJECTED_CHARS])
             if fault
             else DraftLine(_joined(words, known), known[0])
         )
@@ -166,22 +166,22 @@ def without_repeats(lines: Iterable[DraftLine]) -> tuple[DraftLine, ...]:
     return tuple(found.values())
 
 
-def assemble(statement_keys: StatementKeys, drafts: Drafts) -> Brief:
+def assemble(keyed_brief: KeyedBrief, drafts: Drafts) -> Brief:
     """The brief with the accepted sentences."""
-    brief = statement_keys.brief
+    brief = keyed_brief.brief
     reworded = {line.rule_written: line.statement for line in drafts.get("disputes", ())}
     return replace(
         brief,
-        summary=_summary(statement_keys, drafts["summary"]) if "summary" in drafts else brief.summary,
+        summary=_summary(keyed_brief, drafts["summary"]) if "summary" in drafts else brief.summary,
         definitions=_with_introduction(drafts.get("definitions", ()), brief.definitions),
         mechanisms=_with_introduction(drafts.get("mechanisms", ()), brief.mechanisms),
         disputes=tuple(_reworded(dispute, reworded) for dispute in brief.disputes),
     )
 
 
-def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple[Statement, ...]:
+def _summary(keyed_brief: KeyedBrief, lines: Sequence[DraftLine]) -> tuple[Statement, ...]:
     """Six to ten sentences if the rules have as many, without repetition, in the order of the rules."""
-    rules = statement_keys.brief.summary
+    rules = keyed_brief.brief.summary
     kept = _filled(list(without_repeats(lines))[:MAX_SUMMARY], rules)
     written = [line for line in kept if line.statement.written == "model"]
     while written and len(kept) < min(len(rules), MIN_SUMMARY):
@@ -193,7 +193,7 @@ def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple
         DraftLine(statement, statement) for statement in rules if all(line.statement != statement for line in kept)
     ]
     kept += missing[: max(min(len(rules), MIN_SUMMARY) - len(kept), 0)]
-    return _readable(statement_keys.brief, [line.statement for line in sorted(kept, key=statement_keys.order)])
+    return _readable(keyed_brief.brief, [line.statement for line in sorted(kept, key=keyed_brief.order)])
 
 
 def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -262,12 +262,12 @@ def tokens_left(model: Model, used: int) -> int:
     return max(context_size(model) - reply_tokens(model) - SCHEMA_TOKENS - used, MIN_ROOM_TOKENS)
 
 
-def statement_lines(statement_keys: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:
+def statement_lines(keyed_brief: KeyedBrief, statements: Sequence[Statement]) -> Iterator[str]:
     """Each statement with its key, how sure it is, and the part of the brief it is in."""
-    part_names = _part_names(statement_keys.brief)
+    part_names = _part_names(keyed_brief.brief)
     for statement in statements:
         part_name, text = part_names.get(statement, "Summary"), " ".join(statement.text.split())
-        yield f"{statement_keys.key(statement)} | {statement.sureness} | {part_name} | {text}"
+        yield f"{keyed_brief.key(statement)} | {statement.sureness} | {part_name} | {text}"
 
 
 def _part_names(brief: Brief) -> dict[Statement, str]:
@@ -289,10 +289,10 @@ def _part_names(brief: Brief) -> dict[Statement, str]:
     return found
 
 
-def disagreement_lines(statement_keys: StatementKeys) -> Iterator[str]:
-    for dispute in statement_keys.brief.disputes:
+def disagreement_lines(keyed_brief: KeyedBrief) -> Iterator[str]:
+    for dispute in keyed_brief.brief.disputes:
         views = " / ".join(
-            f"{statement_keys.key(view.statement)} {' '.join(view.statement.text.split())}" for view in dispute.views
+            f"{keyed_brief.key(view.statement)} {' '.join(view.statement.text.split())}" for view in dispute.views
         )
         yield f"{dispute.about}{f' ({dispute.difference})' if dispute.difference else ''}: {views}"
 

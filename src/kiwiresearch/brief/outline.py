@@ -13,7 +13,7 @@ from kiwiresearch.brief.brief import Statement, StatementGroup
 from kiwiresearch.brief.citations import directly_precedes
 from kiwiresearch.brief.importance import ClaimWeights
 from kiwiresearch.brief.passages import PassageChooser, UsableSentence, UsedClaims
-from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, STRICT_MARGIN, centroid
+from kiwiresearch.brief.relevance import MIN_LOG_ODDS, MIN_LOG_ODDS_ELSEWHERE, STRICT_MARGIN, centroid
 from kiwiresearch.brief.support import MergedClaim, independent_pages, says_the_same, statement_of
 from kiwiresearch.claims import Claim
 from kiwiresearch.embed import similarity, static_embedder
@@ -136,7 +136,7 @@ class Outline:
             if sentence.claim.ref in topic_pages and is_on_aspect(sentence.claim, margin)
         ]
         # If the topic's own page says little, other pages need no stricter score.
-        other_margin = margin if len(own) >= ENOUGH_SENTENCES else margin + LIKELY - LIKELY_ELSEWHERE
+        other_margin = margin if len(own) >= ENOUGH_SENTENCES else margin + MIN_LOG_ODDS - MIN_LOG_ODDS_ELSEWHERE
         return own + [
             sentence
             for sentence in usable

@@ -19,10 +19,10 @@ from kiwiresearch.search import QUALIFIER, Score
 from kiwiresearch.text import AspectWords, language_words, stems_in
 from kiwiresearch.zim import EntryRef
 
-NEIGHBOURS = 2
+NEIGHBOUR_SENTENCES = 2
 """How many sentences before and after one show what it is about."""
 RELATED_CUE_WEIGHT = 0.5
-LIKELY, LIKELY_ELSEWHERE = -0.5, 0.5
+MIN_LOG_ODDS, MIN_LOG_ODDS_ELSEWHERE = -0.5, 0.5
 """The log-odds from which a sentence counts as being about the aspect: on the topic's own page, and on others.
 Among the labelled sentences, 83 % and 72 % of those above the threshold were right."""
 MIN_TOPIC_SIMILARITY = 0.4
@@ -162,7 +162,7 @@ class Relevance:
         if not self.is_about(claim):
             return False
         score = self._scores.get((claim.ref, claim.quotes[0].start))
-        threshold = LIKELY if claim.ref in self.topic_pages else LIKELY_ELSEWHERE
+        threshold = MIN_LOG_ODDS if claim.ref in self.topic_pages else MIN_LOG_ODDS_ELSEWHERE
         return not self.aspect or (score is not None and score.total >= threshold + margin)
 
     def is_probably_on_aspect(self, claim: Claim) -> bool:
@@ -190,7 +190,7 @@ class Relevance:
         for row, at in enumerate(indexes):
             claim = claims[at]
             is_below = float(self.is_under_topic(claim))
-            near = range(max(0, at - NEIGHBOURS), min(len(claims), at + NEIGHBOURS + 1))
+            near = range(max(0, at - NEIGHBOUR_SENTENCES), min(len(claims), at + NEIGHBOUR_SENTENCES + 1))
             nearby = [cues[index] for index in near if index != at and claims[index].headings == claim.headings]
             around = stems_in(" ".join((claim.page_title, *claim.headings)), language)
             if words.lacks_required(around.union(*(stems[index] for index in near))):

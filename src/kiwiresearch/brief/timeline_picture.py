@@ -13,10 +13,10 @@ from kiwiresearch.document import BRIEF_FONT, escaped, svg_line, svg_number, svg
 from kiwiresearch.messages import FALLBACK, Catalogue, catalogue_in
 from kiwiresearch.text import printable
 
-YEAR = 365.25
+DAYS_PER_YEAR = 365.25
 YEAR_ZERO = 1721060
 """The Julian Day Number of the first day of year 0, which historians call 1 BC."""
-PRESENT = 2000
+PRESENT_YEAR = 2000
 MAX_BREAKS = 3
 DEEP_YEARS = 30_000
 """Parts that reach further back than this many years are labelled in years ago."""
@@ -89,7 +89,7 @@ def axis_over(days: Sequence[float], left: float, right: float) -> Axis:
 
 def _margin_around(day: float) -> float:
     """How much time is shown on both sides of a single date: the more, the longer ago it was."""
-    return max(abs(PRESENT - _year(day)) * 0.05, 2.0) * YEAR
+    return max(abs(PRESENT_YEAR - _year(day)) * 0.05, 2.0) * DAYS_PER_YEAR
 
 
 def _stretches(days: list[float]) -> list[list[float]]:
@@ -115,7 +115,7 @@ def _best_cut(days: list[float]) -> tuple[float, int]:
         crowded = any(
             count >= MIN_CROWDED and span <= CROWDED_SHARE * total and gap >= 5 * span for span, count in sides
         )
-        if gap > best[0] and gap > YEAR and crowded:
+        if gap > best[0] and gap > DAYS_PER_YEAR and crowded:
             best = (gap, at)
     return best
 
@@ -124,7 +124,7 @@ def _dates(part: AxisPart, words: Catalogue) -> Iterator[tuple[float, str]]:
     width = part.right - part.left
     max_ticks = max(int(width // TICK_ROOM), 1)
     first, last = _year(part.first), _year(part.last)
-    if PRESENT - first > DEEP_YEARS:
+    if PRESENT_YEAR - first > DEEP_YEARS:
         yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1), words)
     elif last - first < 2:
         yield from _months(first, last, max_ticks, words)
@@ -161,10 +161,10 @@ def _months(first: float, last: float, max_ticks: int, words: Catalogue) -> Iter
 
 
 def _years_ago(first: float, last: float, max_ticks: int, words: Catalogue) -> Iterator[tuple[float, str]]:
-    oldest, youngest = PRESENT - first, max(PRESENT - last, 0.0)
+    oldest, youngest = PRESENT_YEAR - first, max(PRESENT_YEAR - last, 0.0)
     step = _step((oldest - youngest) / max_ticks)
     for ago in range(int(oldest // step) * step, ceil(youngest) - 1, -step):
-        yield _day(PRESENT - ago), ago_text(ago, words)
+        yield _day(PRESENT_YEAR - ago), ago_text(ago, words)
 
 
 def ago_text(years: int, words: Catalogue) -> str:
@@ -195,11 +195,11 @@ def _step(minimum: float) -> int:
 
 
 def _year(day: float) -> float:
-    return (day - YEAR_ZERO) / YEAR
+    return (day - YEAR_ZERO) / DAYS_PER_YEAR
 
 
 def _day(year: float) -> float:
-    return YEAR_ZERO + year * YEAR
+    return YEAR_ZERO + year * DAYS_PER_YEAR
 
 
 WIDTH = 720

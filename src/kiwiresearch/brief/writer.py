@@ -16,8 +16,8 @@ from kiwiresearch.brief.draft import (
     MAX_SUMMARY,
     DraftLine,
     Drafts,
-    RejectedSentence,
-    StatementKeys,
+    KeyedBrief,
+    RejectedDraftSentence,
     assemble,
     disagreement_lines,
     lines_that_fit,
@@ -109,45 +109,45 @@ class RewrittenBrief:
 
     brief: Brief
     counts: RewriteCounts = RewriteCounts()
-    rejected: tuple[RejectedSentence, ...] = ()
+    rejected: tuple[RejectedDraftSentence, ...] = ()
 
 
 def rewrite(
     brief: Brief, model: Model, *, critic: bool = False, critic_model: Model | None = None, temperature: float = 0.4
 ) -> RewrittenBrief:
     """The brief with the model's sentences that were accepted; if the model fails, a note says so."""
-    statement_keys = StatementKeys(brief)
+    keyed_brief = KeyedBrief(brief)
     drafts: dict[PartKey, tuple[DraftLine, ...]] = {}
-    rejected: list[RejectedSentence] = []
+    rejected: list[RejectedDraftSentence] = []
     proposed = 0
     for part in TITLES:
         statements = statements_for(brief, part)
         if len(statements) < (1 if part in ("summary", "disputes") else MIN_INTRODUCED):
             continue
         try:
-            sentences = _ask_model(statement_keys, model, part, statements, temperature)
+            sentences = _ask_model(keyed_brief, model, part, statements, temperature)
         except ModelError as problem:
-            return _after_failure(statement_keys, drafts, rejected, model, problem, proposed)
+            return _after_failure(keyed_brief, drafts, rejected, model, problem, proposed)
         proposed += len(sentences)
-        drafts[part], newly_rejected = _accepted(statement_keys, part, sentences)
+        drafts[part], newly_rejected = _accepted(keyed_brief, part, sentences)
         rejected += newly_rejected
     counts = _counted(drafts, rejected, proposed)
     result = CriticResult(drafts)
     if critic and any(drafts.values()):
-        result = revise(statement_keys, drafts, model, critic_model or model, temperature=temperature)
+        result = revise(keyed_brief, drafts, model, critic_model or model, temperature=temperature)
         rejected += result.rejected
         counts = replace(counts, problems=result.problems, revised=result.revised, reasons=_reasons(rejected))
-    return _finished(statement_keys, result.drafts, counts, rejected, result.notes)
+    return _finished(keyed_brief, result.drafts, counts, rejected, result.notes)
 
 
 def _finished(
-    statement_keys: StatementKeys,
+    keyed_brief: KeyedBrief,
     drafts: Drafts,
     counts: RewriteCounts,
-    rejected: Sequence[RejectedSentence],
+    rejected: Sequence[RejectedDraftSentence],
     notes: Sequence[str],
 ) -> RewrittenBrief:
-    brief = assemble(statement_keys, drafts)
+    brief = assemble(keyed_brief, drafts)
     kept = sum(statement.written == "model" for statement in brief.statements())
     taken = sum(line.statement.written == "model" for lines in drafts.values() for line in lines)
     counts = replace(counts, kept=kept, unused=taken - kept)
@@ -155,9 +155,9 @@ def _finished(
 
 
 def _after_failure(
-    statement_keys: StatementKeys,
+    keyed_brief: KeyedBrief,
     drafts: Drafts,
-    rejected: list[RejectedSentence],
+    rejected: list[RejectedDraftSentence],
     model: Model,
     problem: ModelError,
     proposed: int,
@@ -166,22 +166,22 @@ def _after_failure(
     rest = "the other sentences" if drafts else "all sentences"
     why = printable(problem.message).rstrip(".")
     note = f"{model_label(model)} could not be used, so rules wrote {rest}: {why}."
-    return _finished(statement_keys, drafts, _counted(drafts, rejected, proposed), rejected, (note,))
+    return _finished(keyed_brief, drafts, _counted(drafts, rejected, proposed), rejected, (note,))
 
 
 def _ask_model(
-    statement_keys: StatementKeys, model: Model, part: PartKey, statements: Sequence[Statement], temperature: float
+    keyed_brief: KeyedBrief, model: Model, part: PartKey, statements: Sequence[Statement], temperature: float
 ) -> list[ModelSentence | None]:
-    brief = statement_keys.brief
+    brief = keyed_brief.brief
     max_sentences = min(MAX_SUMMARY if part in ("summary", "disputes") else MAX_INTRODUCTION, len(statements))
     empty = {"topic": brief.topic, "part": TITLES[part], "statements": "", "disagreements": "", "pages": ""}
     options = write_up_options(temperature, max_tokens=min(reply_tokens(model), max_sentences * TOKENS_PER_SENTENCE))
     room = tokens_left(model, estimate_prompt(m.text for m in prompt("brief").fill(most=max_sentences, **empty)))
-    listed = lines_that_fit(statement_lines(statement_keys, statements), int(room * SHARES["statements"]))
-    keys = [key for statement in statements if (key := statement_keys.key(statement)) in listed]
+    listed = lines_that_fit(statement_lines(keyed_brief, statements), int(room * SHARES["statements"]))
+    keys = [key for statement in statements if (key := keyed_brief.key(statement)) in listed]
     filled = empty | {
         "statements": listed,
-        "disagreements": lines_that_fit(disagreement_lines(statement_keys), int(room * SHARES["disagreements"])),
+        "disagreements": lines_that_fit(disagreement_lines(keyed_brief), int(room * SHARES["disagreements"])),
         "pages": lines_that_fit(page_lines(brief), int(room * SHARES["pages"])),
     }
     return structured_reply(
@@ -190,28 +190,28 @@ def _ask_model(
 
 
 def _accepted(
-    statement_keys: StatementKeys, part: PartKey, sentences: Sequence[ModelSentence | None]
-) -> tuple[tuple[DraftLine, ...], list[RejectedSentence]]:
+    keyed_brief: KeyedBrief, part: PartKey, sentences: Sequence[ModelSentence | None]
+) -> tuple[tuple[DraftLine, ...], list[RejectedDraftSentence]]:
     """The accepted lines of a part; a rejected sentence is replaced by the rule-written one whose key comes first."""
     lines: list[DraftLine] = []
-    rejected: list[RejectedSentence] = []
-    allowed = set(statements_for(statement_keys.brief, part))
+    rejected: list[RejectedDraftSentence] = []
+    allowed = set(statements_for(keyed_brief.brief, part))
     for index, sentence in enumerate(sentences):
         if sentence is None:
-            rejected.append(RejectedSentence(part, "wrong form", ""))
+            rejected.append(RejectedDraftSentence(part, "wrong form", ""))
             continue
-        judged = statement_keys.judge(part, sentence.text, sentence.keys)
+        judged = keyed_brief.judge(part, sentence.text, sentence.keys)
         if index >= MAX_READ_SENTENCES:
-            judged = RejectedSentence(part, "too many sentences", printable(sentence.text)[:120])
+            judged = RejectedDraftSentence(part, "too many sentences", printable(sentence.text)[:120])
         elif isinstance(judged, DraftLine) and judged.rule_written not in allowed:
-            judged = RejectedSentence(part, "unknown key", judged.statement.text[:120])
+            judged = RejectedDraftSentence(part, "unknown key", judged.statement.text[:120])
         elif isinstance(judged, DraftLine) and any(_repeats(judged, line) for line in lines):
-            judged = RejectedSentence(part, "said twice", judged.statement.text[:120])
+            judged = RejectedDraftSentence(part, "said twice", judged.statement.text[:120])
         if isinstance(judged, DraftLine):
             lines.append(judged)
             continue
         rejected.append(judged)
-        rule = statement_keys.first_known(sentence.keys)
+        rule = keyed_brief.first_known(sentence.keys)
         if rule in allowed and judged.reason not in ("said twice", "too many sentences"):
             replacement = DraftLine(rule, rule)
             if not any(_repeats(replacement, line) for line in lines):
@@ -223,12 +223,12 @@ def _repeats(one: DraftLine, other: DraftLine) -> bool:
     return one.statement.claims == other.statement.claims or one.statement.text == other.statement.text
 
 
-def _counted(drafts: Drafts, rejected: Sequence[RejectedSentence], proposed: int) -> RewriteCounts:
+def _counted(drafts: Drafts, rejected: Sequence[RejectedDraftSentence], proposed: int) -> RewriteCounts:
     lines = [line for part in drafts.values() for line in part]
     kept = sum(line.statement.written == "model" for line in lines)
     return RewriteCounts(proposed, kept, proposed - kept - len(rejected), reasons=_reasons(rejected))
 
 
-def _reasons(rejected: Sequence[RejectedSentence]) -> tuple[tuple[str, int], ...]:
+def _reasons(rejected: Sequence[RejectedDraftSentence]) -> tuple[tuple[str, int], ...]:
     counted = Counter(sentence.reason for sentence in rejected)
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

@@ -19,7 +19,7 @@ from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.zim import LibzimArchive
 
 Engine = Literal["processes", "ray"]
-BATCH = 500
+ENTRIES_PER_BATCH = 500
 """Entries per batch: enough to make a shard worth a file, few enough for their rows to fit in memory."""
 
 MAX_BATCH = 100_000
@@ -66,7 +66,7 @@ def write_book(
     _check(engine, workers, batch, address)
     pyarrow_module()
     names = checked_tables(what)
-    work, book = _work(file.absolute(), names, batch or BATCH)
+    work, book = _work(file.absolute(), names, batch or ENTRIES_PER_BATCH)
     with locked_output(out.absolute(), plan_of(work, book, version)) as folder:
         if isinstance(folder, BulkManifest):
             return WrittenFolder(out, folder, was_finished=True)

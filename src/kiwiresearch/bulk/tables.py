@@ -234,7 +234,7 @@ def page_tally(rows: Iterable[Row]) -> RowTally:
     return RowTally(len(lines), int.from_bytes(sha256("\n".join(lines).encode()).digest(), "big"))
 
 
-CODEC, LEVEL = "zstd", 6
+COMPRESSION_CODEC, COMPRESSION_LEVEL = "zstd", 6
 ROWS_AT_ONCE = 4_096
 
 
@@ -271,7 +271,10 @@ def to_parquet(table: str, rows: Sequence[Row]) -> bytes:
     arrays = [module.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
     target = io.BytesIO()
     module.parquet.write_table(
-        module.Table.from_arrays(arrays, schema=schema), target, compression=CODEC, compression_level=LEVEL
+        module.Table.from_arrays(arrays, schema=schema),
+        target,
+        compression=COMPRESSION_CODEC,
+        compression_level=COMPRESSION_LEVEL,
     )
     return target.getvalue()
 

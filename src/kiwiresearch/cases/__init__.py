@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
     from kiwiresearch.cases.import_log import ImportRecord, import_records, keep_media
     from kiwiresearch.cases.imports import ImportResult, import_gedcom, page_record
-    from kiwiresearch.cases.record_types import (
+    from kiwiresearch.cases.json_records import (
         CaseSummary,
         EventRecord,
         EvidenceRecord,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         TreeRecord,
         VerificationRecord,
     )
-    from kiwiresearch.cases.records import (
+    from kiwiresearch.cases.record_builder import (
         CachedCase,
         branch_records,
         checked_field,

@@ -23,7 +23,7 @@ from kiwiresearch.kin.loop import (
     CaseSettings,
     Decisions,
     Researcher,
-    StepResult,
+    ResearchStep,
     evaluate,
     query_label,
     update_living_status,
@@ -215,7 +215,7 @@ class Case:
             raise BadUsage("The case cannot continue without its books.", remedy="Open it with its books.")
         return self.finder
 
-    def steps(self) -> Iterator[StepResult]:
+    def steps(self) -> Iterator[ResearchStep]:
         """Research until there is a reason to stop. Programs call this: see the guide for Python."""
         return self.researcher.steps()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kiwiresearch.cases.record_types import NamedPerson
+from kiwiresearch.cases.json_records import NamedPerson
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import is_start_of_id

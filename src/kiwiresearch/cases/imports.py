@@ -9,7 +9,7 @@ from pathlib import Path
 from kiwiresearch.cases.case import find_person
 from kiwiresearch.cases.import_log import ImportRecord, import_entries, media_digest, note_import
 from kiwiresearch.cases.import_matching import MatchedPeople, match_people
-from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PersonPageRecord
+from kiwiresearch.cases.json_records import PageAssertion, PagePerson, PersonPageRecord
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import KiwiError, NothingFound
 from kiwiresearch.kin import (
@@ -273,7 +273,7 @@ def page_record(books: Sequence[OpenBook], words: str) -> PersonPageRecord:
     raise _no_page(books, words)
 
 
-def find_page(books: Sequence[OpenBook], words: str) -> FetchedRecord:
+def read_named_page(books: Sequence[OpenBook], words: str) -> FetchedRecord:
     """A page by its title or path, in the first book that has it, or by its address."""
     if words.startswith(SCHEME):
         return BookSource(books).fetch(words)

@@ -34,8 +34,8 @@ from kiwiresearch.workspace import server_folder
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.record_types import CaseSummary
-    from kiwiresearch.cases.records import CachedCase
+    from kiwiresearch.cases.json_records import CaseSummary
+    from kiwiresearch.cases.record_builder import CachedCase
     from kiwiresearch.kin.loop import CaseScope, CaseSettings
     from kiwiresearch.kin.privacy import PrivacyMode
     from kiwiresearch.workspace import Finder, Workspace
@@ -108,7 +108,7 @@ class CaseRegistry:
 
     def summary(self, case_id: str, mode: PrivacyMode) -> CaseSummary:
         """The summary of a case for lists."""
-        from kiwiresearch.cases.records import summary_record
+        from kiwiresearch.cases.record_builder import summary_record
 
         location = self.location(case_id)
         with rewording_errors(location.without_names):
@@ -177,7 +177,7 @@ class CaseRegistry:
             return self._repository.start(name, make)
 
     def _cached(self, case_id: str, location: CaseLocation) -> CachedCase:
-        from kiwiresearch.cases.records import CachedCase
+        from kiwiresearch.cases.record_builder import CachedCase
 
         stamp = location.stamp()
         with self._state_lock:

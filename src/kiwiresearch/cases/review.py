@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, NamedPerson, ProposedMergeRecord, SeparatedRecord
+from kiwiresearch.cases.json_records import MergeRecord, MergesRecord, NamedPerson, ProposedMergeRecord, SeparatedRecord
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import is_start_of_id

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.cases.imports import find_page
+from kiwiresearch.cases.imports import read_named_page
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.evidence import ground
 from kiwiresearch.ids import is_start_of_id
@@ -100,7 +100,7 @@ def _page_quote(case: Case, value: str, basis: Basis) -> tuple[SourceId, Snippet
     """A real page, and the words in it that say the value."""
     if case.finder is None:
         raise BadUsage("The page cannot be read without the books.", remedy="Open the case with its books.")
-    fetched = find_page(case.finder.books, basis.page)
+    fetched = read_named_page(case.finder.books, basis.page)
     assert fetched.page is not None
     quote = ground(basis.quote.strip() or value, fetched.page)
     return case.store.add_source(fetched.source, fetched.text), Snippet(quote.start, quote.end, quote.text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kiwiresearch.cases.exports import CaseFormat
-from kiwiresearch.cases.record_types import VerificationRecord
+from kiwiresearch.cases.json_records import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin import Evidence, Source, Tree
 from kiwiresearch.kin.gedcom import read_gedcom

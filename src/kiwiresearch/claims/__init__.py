@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from kiwiresearch.claims.language import Grammar, fact_language, grammar_of, has_claim_tables
     from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_dots_in_initials
-    from kiwiresearch.claims.opening import LIVED, TITLE_BRACKET
+    from kiwiresearch.claims.opening import LIVED, TITLE_QUALIFIER
     from kiwiresearch.claims.page_claims import (
         PageClaims,
         PageClaimsRecord,

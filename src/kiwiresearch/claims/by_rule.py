@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, DependsOn, Measure, NameSource
 from kiwiresearch.claims.language import has_claim_tables
-from kiwiresearch.claims.opening import TITLE_BRACKET, opening_of
+from kiwiresearch.claims.opening import TITLE_QUALIFIER, opening_of
 from kiwiresearch.claims.plain_claims import ClaimPage, PlainClaims, SentenceFilter, no_sentences
 from kiwiresearch.claims.sentence import (
     PageSentence,
@@ -56,7 +56,7 @@ LIST_MARKERS = "-–—•· "
 def infobox_claims(page: PageDoc, book_name: str) -> list[Claim]:
     """Claims from infobox rows whose value has a number or date."""
     claims = []
-    name = TITLE_BRACKET.sub("", page.title) or page.title
+    name = TITLE_QUALIFIER.sub("", page.title) or page.title
     for box in page.infoboxes:
         for row, heading in _rows_with_headings(box):
             key = " ".join(row.key.split()).strip(LIST_MARKERS)

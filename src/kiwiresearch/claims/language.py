@@ -14,8 +14,8 @@ from typing import NamedTuple
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
 from kiwiresearch.text import language_words, phrase_pattern
 
-DATA = files("kiwiresearch.claims") / "data"
-STRONG, WEAK = 2.0, 0.7
+DATA_FOLDER = files("kiwiresearch.claims") / "data"
+STRONG_WEIGHT, WEAK_WEIGHT = 2.0, 0.7
 
 
 class TypeCue(NamedTuple):
@@ -75,7 +75,7 @@ class Grammar:
 
 
 def has_claim_tables(language: str) -> bool:
-    return (DATA / f"{language}.toml").is_file()
+    return (DATA_FOLDER / f"{language}.toml").is_file()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,11 @@ class TypeCues:
 
 @cache
 def type_cues(language: str) -> TypeCues:
-    table = tomllib.loads((DATA / "cues" / f"{language}.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((DATA_FOLDER / "cues" / f"{language}.toml").read_text(encoding="utf-8"))
     by_word: dict[str, list[TypeCue]] = {}
     common = language_words(language).stop_words
     for kind in CLAIM_TYPES:
-        for strength, weight in (("strong", STRONG), ("weak", WEAK)):
+        for strength, weight in (("strong", STRONG_WEIGHT), ("weak", WEAK_WEIGHT)):
             for phrase in table.get(kind, {}).get(strength, ()):
                 word = max(phrase.split(), key=lambda word: (word not in common, len(word)))
                 by_word.setdefault(word, []).append(TypeCue(f" {phrase} ", kind, weight))
@@ -104,7 +104,7 @@ def type_cues(language: str) -> TypeCues:
 
 @cache
 def grammar_of(language: str) -> Grammar:
-    table = tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((DATA_FOLDER / f"{language}.toml").read_text(encoding="utf-8"))
     genders = {word: kind for kind in ("male", "female", "thing", "several") for word in table[kind]}
     words = {word: measure for measure, words in table["measure_words"].items() for word in words.split()}
     return Grammar(

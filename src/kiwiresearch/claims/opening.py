@@ -13,7 +13,7 @@ from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page import PageDoc
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 
-TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
+TITLE_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 MIN_GENDER_SHARE = 0.6
 """The share of a page's pronouns that must have one gender."""
 
@@ -45,8 +45,8 @@ class PageSubject:
 
 def subject_of_page(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageSubject:
     """The subject of a page, from its title and first sentences."""
-    name = TITLE_BRACKET.sub("", page.title) or page.title
-    bracket = TITLE_BRACKET.search(page.title)
+    name = TITLE_QUALIFIER.sub("", page.title) or page.title
+    bracket = TITLE_QUALIFIER.search(page.title)
     begin = " ".join(sentence.text for sentence in sentences[:2] if sentence.section == 0)
     description = f"{_definition(name, sentences)} {bracket[0] if bracket else ''} {name}".lower()
     kinds = frozenset(grammar.kinds.intersection(re.findall(r"[a-z]+", description)))
@@ -86,7 +86,7 @@ def _with_article(name: str, begin: str, text: str) -> str:
 
 def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence[PageSentence]) -> str:
     words = page.text[:PRONOUN_CHARS].lower().split()
-    he, she = (sum(words.count(word) for word in pronouns) for pronouns in (HE, SHE))
+    he, she = (sum(words.count(word) for word in pronouns) for pronouns in (HE_WORDS, SHE_WORDS))
     most = max((he, "male"), (she, "female"))
     lead = [sentence.text for sentence in sentences[:4] if sentence.section == 0]
     lived = any(LIVED.search(VERB.split(text[:250])[0]) for text in lead[:1])
@@ -103,7 +103,7 @@ def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence
 
 FIRST_CHARS, COMMON_CHARS = 400, 4_000
 VERB = re.compile(r"\b(?:is|was|are|were)\b")
-HE, SHE = ("he", "his", "him"), ("she", "her", "hers")
+HE_WORDS, SHE_WORDS = ("he", "his", "him"), ("she", "her", "hers")
 PRONOUN_CHARS = 5_000
 # Life dates in brackets after a name: '(12 May 1820 – 13 August 1910)', '(born 1950)'.
 LIVED = re.compile(

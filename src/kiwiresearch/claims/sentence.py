@@ -198,12 +198,12 @@ BLANKS = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
 
 
 # The terms of `claim_score`, in log-odds.
-SENTENCE = 1.05
-ROW = 1.6
-REFERENCED = 0.15
+SENTENCE_POINTS = 1.05
+ROW_POINTS = 1.6
+REFERENCE_POINTS = 0.15
 CITATION_NEEDED = -1.5
-DISPUTED = -1.0
-STUB = -0.2
+DISPUTED_POINTS = -1.0
+STUB_POINTS = -0.2
 HEDGED = {"may": -0.05, "some": -0.2, "debated": -0.8, "uncertain": -0.2}
 NAME_INSERTED = -0.05
 NAME_FOUND_BEFORE = -1.1
@@ -213,7 +213,7 @@ INSERTED_NAME_TERMS = {
 }
 ABOUT_THE_PAGE = 0.4
 NO_NAME = -0.6
-CLEAR = 0.5
+CLEAR_TYPE_POINTS = 0.5
 LONG_PENALTY = -0.15
 LONG_CHARS = 240
 CLEAR_POINTS = 3.0
@@ -231,24 +231,24 @@ def claim_score(
     has_name: bool = True,
 ) -> Score:
     """How credible a claim is, in log-odds."""
-    terms = [("a row of the page", ROW) if table else ("a sentence of the page", SENTENCE)]
+    terms = [("a row of the page", ROW_POINTS) if table else ("a sentence of the page", SENTENCE_POINTS)]
     if about_the_page:
         terms.append(("about the page's own subject", ABOUT_THE_PAGE))
     if not has_name:
         terms.append(("names nobody and nothing", NO_NAME))
     if signals.references:
-        terms.append(("reference in the sentence", REFERENCED))
+        terms.append(("reference in the sentence", REFERENCE_POINTS))
     if signals.citation_needed:
         terms.append(("citation needed", CITATION_NEEDED))
     if signals.disputed:
-        terms.append(("marked as disputed", DISPUTED))
+        terms.append(("marked as disputed", DISPUTED_POINTS))
     if signals.stub:
-        terms.append(("the page is a stub", STUB))
+        terms.append(("the page is a stub", STUB_POINTS))
     terms += [(f"hedged ({kind})", HEDGED[kind]) for kind in sorted({hedge.kind for hedge in hedges})]
     if inserted_name_from:
         terms.append(INSERTED_NAME_TERMS[inserted_name_from])
     if points >= CLEAR_POINTS:
-        terms.append(("clear type", CLEAR))
+        terms.append(("clear type", CLEAR_TYPE_POINTS))
     if length > LONG_CHARS:
         terms.append(("long sentence", LONG_PENALTY))
     return Score(tuple([ScoreTerm(signal, more) for signal, more in terms]))

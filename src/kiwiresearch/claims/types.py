@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kiwiresearch.claims.claim import ClaimType, Measure
-from kiwiresearch.claims.language import STRONG, Grammar, type_cues
+from kiwiresearch.claims.language import STRONG_WEIGHT, Grammar, type_cues
 from kiwiresearch.text import Quantity, quantities_in
 from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 
@@ -88,7 +88,7 @@ def may_have_type(text: str, words: SentenceWords, cues: TypePoints) -> bool:
     if '"' in text or "“" in text or "«" in text:
         return True
     for points in cues.values():
-        if points >= STRONG:
+        if points >= STRONG_WEIGHT:
             return True
     return not BEING.isdisjoint(words.different) and IS_A.search(text) is not None
 
@@ -119,11 +119,11 @@ def type_points(features: SentenceFeatures) -> TypePoints:
         points.pop("numeric", None)
     if features.dates:
         _add(points, "timeline", _dated(features))
-    elif points.get("timeline", 0.0) < STRONG:
+    elif points.get("timeline", 0.0) < STRONG_WEIGHT:
         points.pop("timeline", None)
     # Few sentences have these letters, and the pattern is slow.
     if ("est" in text or "most" in text or "least" in text) and SUPERLATIVE.search(text):
-        _add(points, "comparative", STRONG / 2)
+        _add(points, "comparative", STRONG_WEIGHT / 2)
     if _quoted_words(text) >= MIN_QUOTED_WORDS:
         _add(points, "quote", 2.6 if text[0] in QUOTATION else 1.4)
     else:
@@ -269,7 +269,7 @@ def _measured_property(text: str, quantity: Quantity, grammar: Grammar) -> str:
     """The nearest word that names a measure, or else what the unit usually measures."""
     # Only in the number's own clause: words after a comma are about something else.
     before = WORDS.findall(CLAUSE.split(text[max(quantity.start - CHARS_BEFORE, 0) : quantity.start].lower())[-1])
-    after = BRACKET.sub("", text[quantity.end : quantity.end + CHARS_AFTER].lower())
+    after = BRACKETED_TEXT.sub("", text[quantity.end : quantity.end + CHARS_AFTER].lower())
     following = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
     near = [*following[:1], *reversed(before[-8:]), *following[1:3]]
     named = next((grammar.measure_words[word] for word in near if word in grammar.measure_words), "")
@@ -289,7 +289,7 @@ def is_money(unit: str) -> bool:
 
 
 CLAUSE = re.compile(r"[,;:] |\(|\)")
-BRACKET = re.compile(r"\([^()]*\)")
+BRACKETED_TEXT = re.compile(r"\([^()]*\)")
 
 
 def _when(text: str, quantity: Quantity, dates: Sequence[DateMention]) -> DateRange | None:

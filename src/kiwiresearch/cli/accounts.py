@@ -227,7 +227,7 @@ def _plain(text: str) -> str:
     return printable(text)
 
 
-PAGE = 1_000
+ROWS_AT_ONCE = 1_000
 HASH = re.compile("[0-9a-f]{64}")
 NOTHING = "The audit log is empty. Servers write to it if 'users' or 'audit' is set under [serve] in the settings."
 
@@ -260,7 +260,7 @@ def audit(
         return
     begin = utc_moment(since)
     last = 0
-    while rows := store.audit.rows(last, PAGE, user=user or None, action=action or None, since=begin):
+    while rows := store.audit.rows(last, ROWS_AT_ONCE, user=user or None, action=action or None, since=begin):
         for row in rows:
             _show_row(row, json=json)
         last = rows[-1].seq

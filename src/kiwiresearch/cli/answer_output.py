@@ -18,7 +18,7 @@ from kiwiresearch.runs import RunContradiction
 from kiwiresearch.text import count_of, printable
 from kiwiresearch.verify import Verification
 
-SNIPPET = 300
+SNIPPET_CHARS = 300
 INSTEAD = "The model's answer was not used. Here is what the pages say, with new source numbers:"
 
 
@@ -134,7 +134,7 @@ def _explained(answer: Answer) -> None:
     for passage in answer.passages:
         section = passage.section or "introduction"
         text = " ".join(passage.text.split())
-        line(f"  {printable(passage.title)} — {printable(section)}: {printable(text[:SNIPPET])}")
+        line(f"  {printable(passage.title)} — {printable(section)}: {printable(text[:SNIPPET_CHARS])}")
     for rejected in answer.rejected:
         line(f"  removed ({printable(rejected.reason)}): {printable(rejected.text)}")
 

@@ -194,8 +194,7 @@ def kin(
     json: JsonOption = False,
 ) -> None:
     """Show families, relatives, or how two people are related."""
-    from kiwiresearch.atlas import FAMILIES, PrivacyView
-    from kiwiresearch.atlas import relatives as people
+    from kiwiresearch.atlas import FAMILIES, PrivacyView, family_queries
     from kiwiresearch.cases import this_year
     from kiwiresearch.cli import book_output
 
@@ -204,16 +203,16 @@ def kin(
     opened = _open_atlas(folder, FAMILIES)
     found, screen = opened.atlas, opened.screen
     if other:
-        tied = screen.relation(people.relation(found, person, other, view))
+        tied = screen.relation(family_queries.relation(found, person, other, view))
         emit(tied, lambda: book_output.print_relation(tied), as_json=json)
     elif person:
-        record = screen.relatives(people.relatives(found, person, view, steps=ties))
+        record = screen.relatives(family_queries.relatives(found, person, view, steps=ties))
         rows = record["relatives"]
         some = rows[window.offset : window.offset + window.limit]
         shown = {**record, "relatives": some, "total": len(rows), "offset": window.offset}
         emit(shown, lambda: book_output.print_relatives(shown), as_json=json)
     else:
-        part = screen.filter_page(people.families(found, view, window))
+        part = screen.filter_page(family_queries.families(found, view, window))
         emit(part, lambda: book_output.print_families(part), as_json=json)
 
 

@@ -16,7 +16,7 @@ from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError, N
 
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case, CaseLocation
-    from kiwiresearch.kin.loop import CaseScope, CaseSettings, StepResult
+    from kiwiresearch.kin.loop import CaseScope, CaseSettings, ResearchStep
 
 AsEvents = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each step, without names.")]
 SignIn = Annotated[
@@ -173,7 +173,7 @@ def _take_steps(
             kin_output.print_outcome(case, last)
 
 
-def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepResult | None:
+def _steps(case: Case, count: int, tell: Callable[[ResearchStep], None]) -> ResearchStep | None:
     """Take `count` steps, or all if it is 0; returns the last one."""
     last = None
     for last in islice(case.steps(), count or None):
@@ -181,7 +181,7 @@ def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepRe
     return last
 
 
-def _print_event(result: StepResult) -> None:
+def _print_event(result: ResearchStep) -> None:
     import sys
 
     event = {"event": result.what, "words": result.sentence, "new": result.new}
@@ -189,13 +189,13 @@ def _print_event(result: StepResult) -> None:
     sys.stdout.flush()
 
 
-def _until_reader_leaves(tell: Callable[[StepResult], None]) -> Callable[[StepResult], None]:
+def _until_reader_leaves(tell: Callable[[ResearchStep], None]) -> Callable[[ResearchStep], None]:
     """Stop printing when the program that reads our output exits; the work on the case continues."""
     from kiwiresearch.errors import ReaderLeft
 
     has_left = False
 
-    def tell_if_read(result: StepResult) -> None:
+    def tell_if_read(result: ResearchStep) -> None:
         nonlocal has_left
         if not has_left:
             try:

@@ -32,10 +32,10 @@ from kiwiresearch.text import count_of, one_line
 
 if TYPE_CHECKING:
     from kiwiresearch.cases import Case, CaseVerification, ImportResult
-    from kiwiresearch.kin.loop import StepResult
+    from kiwiresearch.kin.loop import ResearchStep
     from kiwiresearch.kin.sources import FixtureCheck
 
-SHORT = 8
+SHORT_ID_CHARS = 8
 SEVERAL = frozenset({"child", "sibling", "spouse", "partner", "parent"})
 """Fields of which a person has several values that do not compete."""
 MAX_SHOWN = 40
@@ -53,14 +53,14 @@ class StepLines:
 
     def __init__(self, case: Case) -> None:
         self._case = case
-        self._known = len(case.store.queries())
+        self._query_count = len(case.store.queries())
 
-    def tell(self, result: StepResult) -> None:
+    def tell(self, result: ResearchStep) -> None:
         if result.what == "stop":
             return
         rows = self._case.store.queries()
-        whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._known else ""
-        self._known = len(rows)
+        whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._query_count else ""
+        self._query_count = len(rows)
         waiting = self._case.store.queues.sizes()["frontier"]
         say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.sentence}")))
 
@@ -77,7 +77,7 @@ def print_started(case: Case, named: str) -> None:
     unbroken_line(f"Next: kiwiresearch kin run{f' --case {shlex.quote(named)}' if named else ''}")
 
 
-def print_outcome(case: Case, last: StepResult | None) -> None:
+def print_outcome(case: Case, last: ResearchStep | None) -> None:
     tree = case.store.tree()
     people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
     line(
@@ -98,7 +98,9 @@ def print_people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
     for row in rows:
         living = "" if row.living == "deceased" else "may be living" if row.living == "unknown" else "living"
         details = ", ".join(part for part in (_lived(row), one_line(row.relation), living) if part)
-        unbroken_line(f"{row.id[:SHORT]}  {one_line(row.name) or 'Name unknown'}{f' ({details})' if details else ''}")
+        unbroken_line(
+            f"{row.id[:SHORT_ID_CHARS]}  {one_line(row.name) or 'Name unknown'}{f' ({details})' if details else ''}"
+        )
     if stop:
         line(_ending(str(stop.get("reason", "")), str(stop.get("words", ""))))
 
@@ -115,7 +117,7 @@ def _lived(row: PersonRecord) -> str:
 
 def print_person(row: PersonRecord, seed: str) -> None:
     line(one_line(row.name) or "Name unknown")
-    line(f"  id: {row.id[:SHORT]}")
+    line(f"  id: {row.id[:SHORT_ID_CHARS]}")
     if row.names:
         line(f"  also known as: {'; '.join(map(one_line, row.names))}")
     if row.sex:
@@ -161,7 +163,7 @@ def print_evidence(name: str, rows: Sequence[FactRecord]) -> None:
         line("")
         line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{held}")
         sure = "" if row.standing.status == "rejected" else f", {row.standing.confidence} confidence"
-        unbroken_line(f"  {STANDING_LABELS[row.standing.status]}{sure}; ID {row.id[:SHORT]}")
+        unbroken_line(f"  {STANDING_LABELS[row.standing.status]}{sure}; ID {row.id[:SHORT_ID_CHARS]}")
         if row.why_rejected:
             line(f"  why: {one_line(row.why_rejected)}")
         for record in row.evidence:
@@ -198,7 +200,7 @@ def print_merges(rows: MergesRecord) -> None:
             names = " = ".join(map(_record, item.members))
             state = ", undone" if isinstance(item, MergeRecord) and item.state == "reverted" else ""
             by = f", by {item.decided_by}" if isinstance(item, MergeRecord) and item.decided_by else ""
-            line(f"  {item.id[:SHORT]}  {names}: {item.score:.3f}{by}{state}")
+            line(f"  {item.id[:SHORT_ID_CHARS]}  {names}: {item.score:.3f}{by}{state}")
             line(f"    for: {one_line(item.why)}")
             line(f"    against: {one_line(item.why_not)}")
     if waiting:
@@ -206,7 +208,7 @@ def print_merges(rows: MergesRecord) -> None:
     if apart:
         line("Kept separate")
     for pair in apart:
-        line(f"  {pair.id[:SHORT]}  {' ≠ '.join(map(_record, pair.members))}")
+        line(f"  {pair.id[:SHORT_ID_CHARS]}  {' ≠ '.join(map(_record, pair.members))}")
         if pair.why:
             line(f"    reason: {one_line(pair.why)}")
     if apart:
@@ -214,7 +216,7 @@ def print_merges(rows: MergesRecord) -> None:
 
 
 def _record(member: NamedPerson) -> str:
-    return f"{one_line(member.name)} ({member.id[:SHORT]})"
+    return f"{one_line(member.name)} ({member.id[:SHORT_ID_CHARS]})"
 
 
 def print_events(rows: Sequence[EventRecord]) -> None:

@@ -120,7 +120,7 @@ def mcp(book: BookOption = None) -> None:
         serve(Toolbox(parts))
 
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 POLL_S = 0.5
 
 StoreUrl = Annotated[
@@ -169,7 +169,7 @@ def worker(
             caught.restore()  # a second signal ends the process without waiting for running steps
             jobs.close()
     if caught.number == signal.SIGINT:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
 class SignalCatcher:
@@ -178,10 +178,10 @@ class SignalCatcher:
     def __init__(self) -> None:
         self.received = threading.Event()
         self.number = 0
-        self._before: dict[signal.Signals, Any] = {}
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> SignalCatcher:
-        self._before = {item: signal.signal(item, self._catch) for item in (signal.SIGINT, signal.SIGTERM)}
+        self._previous_handlers = {item: signal.signal(item, self._catch) for item in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -193,9 +193,9 @@ class SignalCatcher:
 
     def restore(self) -> None:
         """Restore the previous handlers."""
-        for item, before in self._before.items():
+        for item, before in self._previous_handlers.items():
             signal.signal(item, before)
-        self._before = {}
+        self._previous_handlers = {}
 
 
 def with_store(workspace: Workspace, url: str) -> Workspace:

@@ -41,7 +41,7 @@ COMMANDS = frozenset(
 """Listed here so that a topic is recognised without importing the commands; a test compares the two."""
 
 PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 
 
 def main() -> None:
@@ -68,13 +68,13 @@ def run(arguments: Sequence[str]) -> int:
 
         code = int(program(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = INTERRUPTED_EXIT_CODE
     except Exception as problem:
         explained = _explain(problem)
         if explained is None:
             raise
         return explained
-    if code == INTERRUPTED:  # typer may have caught the Ctrl-C itself
+    if code == INTERRUPTED_EXIT_CODE:  # typer may have caught the Ctrl-C itself
         _complain("Interrupted.")
     return code
 
@@ -91,7 +91,7 @@ def _explain(problem: Exception) -> int | None:
         return 1
     if type(problem).__name__ == "Abort":  # typer's exception for Ctrl-C
         _complain("Interrupted.")
-        return INTERRUPTED
+        return INTERRUPTED_EXIT_CODE
     code = getattr(problem, "exit_code", None)
     if code is None:
         return None

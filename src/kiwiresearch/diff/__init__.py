@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         differences,
         open_compared_run,
     )
-    from kiwiresearch.diff.snapshots import SnapshotDiff, snapshot_diff, snapshot_places
+    from kiwiresearch.diff.snapshot_comparison import SnapshotDiff, snapshot_diff, snapshot_places
     from kiwiresearch.diff.summary import MAX_TITLES, DiffTally, json_lines_file, ranked_changes
 else:
     __getattr__ = lazy_exports(__name__)

@@ -122,7 +122,16 @@ def _failed(folder: BulkFolder) -> Iterator[Row]:
 SHARDS_KEPT = 4
 """The size of the shard cache: pages close together in one snapshot are mostly close together in the other."""
 
-BROKEN = (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RecursionError, KiwiError)
+BROKEN_ROW_ERRORS = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    ArithmeticError,
+    RecursionError,
+    KiwiError,
+)
 """The exceptions that a row that is not a claim may raise."""
 
 
@@ -190,7 +199,7 @@ class BulkSnapshot:
                 if (value is not None or date is not None) and self.resolve(str(path)) == path:
                     try:
                         yield _claim(str(record))
-                    except BROKEN:
+                    except BROKEN_ROW_ERRORS:
                         continue  # its page is reported as unreadable
 
     def close(self) -> None:
@@ -205,7 +214,7 @@ class BulkSnapshot:
                 raise ValueError("claims of another page")
         except RunDamaged:
             raise
-        except BROKEN as problem:
+        except BROKEN_ROW_ERRORS as problem:
             raise RunDamaged(
                 f"The file {str(self._shards[shard])!r} has rows for {path!r} that are not valid claims of that page.",
                 remedy="Delete the folder and create it again with 'kiwiresearch bulk'.",

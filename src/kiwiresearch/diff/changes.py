@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, get_args
 
-from kiwiresearch.brief import STRONG, compared_sentence, is_clear_conflict, without_article
+from kiwiresearch.brief import MIN_DISPUTE_STRENGTH, compared_sentence, is_clear_conflict, without_article
 from kiwiresearch.claims import Claim, ClaimId, ClaimRecord, claim_from_record, claim_record
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
 from kiwiresearch.diff.pairs import row_label
@@ -253,7 +253,7 @@ def contradiction(one: Claim, other: Claim, language: str) -> Disagreement | Non
     if not ((one.measures or one.dates) and (other.measures or other.dates)):
         return None
     how = compare_sentences(compared_sentence(one, language), compared_sentence(other, language))
-    if how is None or how.kind != "contradiction" or how.strength < STRONG:
+    if how is None or how.kind != "contradiction" or how.strength < MIN_DISPUTE_STRENGTH:
         return None
     alike = jaccard(roots_of(one.text, language), roots_of(other.text, language))
     return how if is_clear_conflict(one, other, alike) else None

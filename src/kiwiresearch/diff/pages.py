@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.bulk import PAGE_TIMEOUT_S, PageTimeout, time_limit
-from kiwiresearch.claims import TITLE_BRACKET, Claim
+from kiwiresearch.claims import TITLE_QUALIFIER, Claim
 from kiwiresearch.diff.changes import (
     ClaimChange,
     MovedBy,
@@ -204,7 +204,7 @@ def find_page_pair(words: str, old: Snapshot, new: Snapshot) -> PagePair:
     """The page with this title or path, in both snapshots or in one."""
     after = new.find(words)
     if after is not None:
-        return _pair_of_new(after, old, new, (words, TITLE_BRACKET.sub("", words)))
+        return _pair_of_new(after, old, new, (words, TITLE_QUALIFIER.sub("", words)))
     before = old.find(words)
     if before is None:
         raise PageNotFound(f"Neither edition has a page named {words!r}.", remedy="Try another title.")

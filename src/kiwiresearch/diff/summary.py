@@ -22,7 +22,7 @@ from kiwiresearch.zim import title_of_path
 MAX_TITLES = 12
 """Users see the names of up to this many added, removed or renamed pages."""
 
-NAMED = ("added", "removed", "renamed", "unreadable")
+NAMED_CHANGES = ("added", "removed", "renamed", "unreadable")
 
 SAME_CLAIM_LIKENESS = 0.75
 """From this share of common words on, two different numbers are surely about the same thing."""
@@ -60,7 +60,7 @@ class DiffTally:
     def __init__(self, kinds: Collection[str] = CHANGE_KINDS, *, limit: int = 40, per_page: int = 6) -> None:
         self.pages: Counter[str] = Counter()
         self.claims: Counter[str] = Counter()
-        self._named: dict[str, list[tuple[int, int, str]]] = {name: [] for name in NAMED}
+        self._named_changes: dict[str, list[tuple[int, int, str]]] = {name: [] for name in NAMED_CHANGES}
         self._kinds = frozenset(kinds)
         self._limit = limit
         self._per_page = per_page
@@ -79,7 +79,7 @@ class DiffTally:
 
     def named(self, what: str) -> list[str]:
         """The pages that were added, removed, renamed or unreadable: those with the most claims first."""
-        return [name for _, _, name in sorted(self._named[what], reverse=True)]
+        return [name for _, _, name in sorted(self._named_changes[what], reverse=True)]
 
     def highlights(self) -> list[PageHighlights]:
         """The pages with the most important changes, up to the requested number of changes."""
@@ -117,8 +117,8 @@ class DiffTally:
         self.pages["same"] += page.is_same
         self.pages["renamed"] += page.is_renamed
         what = "renamed" if page.is_renamed else page.state
-        if what in self._named:
-            _push(self._named[what], (len(page.changes), -self.pages[what], _named(page)), MAX_TITLES)
+        if what in self._named_changes:
+            _push(self._named_changes[what], (len(page.changes), -self.pages[what], _named(page)), MAX_TITLES)
         if page.state not in ("both", "contradicted elsewhere"):
             self.claims[f"on {page.state} pages"] += len(page.changes)
             return

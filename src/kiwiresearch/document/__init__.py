@@ -9,8 +9,8 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.document.html import blocks_in_html, escaped, html_link, html_page
     from kiwiresearch.document.model import (
+        ALLOWED_LINK_STARTS,
         BREAK,
-        SCHEMES,
         AnswerSpace,
         Block,
         Branch,

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kiwiresearch.document.model import (
+    ALLOWED_LINK_STARTS,
     BREAK,
-    SCHEMES,
     AnswerSpace,
     Block,
     CitedParagraph,
@@ -101,7 +101,7 @@ def escaped(text: str) -> str:
 
 def html_link(url: str, inside: str) -> str:
     """A link around markup; only the markup if the address is not allowed."""
-    return f'<a href="{escape(safe_address(url))}">{inside}</a>' if url.startswith(SCHEMES) else inside
+    return f'<a href="{escape(safe_address(url))}">{inside}</a>' if url.startswith(ALLOWED_LINK_STARTS) else inside
 
 
 def _block(block: Block) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
-SCHEMES = ("http://", "https://", "zim://", "#")
+ALLOWED_LINK_STARTS = ("http://", "https://", "zim://", "#")
 """The allowed link targets; text from a source cannot add others."""
 
 NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -244,7 +244,7 @@ def safe_address(url: str) -> str:
 
 def external_url(url: str) -> str:
     """The address of a source, or "" if it is not a link or is one within the document."""
-    return url if url.startswith(SCHEMES) and not url.startswith("#") else ""
+    return url if url.startswith(ALLOWED_LINK_STARTS) and not url.startswith("#") else ""
 
 
 def line_of(*parts: str | Span) -> Line:

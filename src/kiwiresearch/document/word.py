@@ -51,7 +51,7 @@ from kiwiresearch.document.word_markup import (
     table_start,
 )
 
-WEB = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
 BULLETS = 1
 FIRST_NUMBERED = 2
 """The id of the first numbered list; each has its own, so that each starts at 1."""
@@ -278,7 +278,7 @@ class _WordWriter:
         if target:
             return inner_link(target, span.text)
         # Only web addresses: a word processor knows no other, and links within the document are made above.
-        if not span.url.startswith(WEB):
+        if not span.url.startswith(WEB_SCHEMES):
             return run(span.text, bold=span.strong, italic=span.emphasis)
         address = safe_address(span.url)
         if address not in links:
@@ -294,19 +294,19 @@ def _quoted(quotation: Quotation) -> Line:
 
 
 CONTENTS = "Contents"
-DEEPEST = 3
+DEEPEST_HEADING = 3
 """The lowest level of headings in the contents."""
 
 
 def _contents(blocks: Sequence[Block]) -> str:
     """A table of contents as a field: its links work at once, and updating it adds page numbers."""
     headings = [block for block in blocks if isinstance(block, Heading)]
-    entries = [(number, item) for number, item in enumerate(headings, start=1) if item.level <= DEEPEST]
+    entries = [(number, item) for number, item in enumerate(headings, start=1) if item.level <= DEEPEST_HEADING]
     if not entries:
         return ""
     start = (
         '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
-        f'<w:r><w:instrText xml:space="preserve"> TOC \\o "1-{DEEPEST - 1}" \\h \\z \\u </w:instrText></w:r>'
+        f'<w:r><w:instrText xml:space="preserve"> TOC \\o "1-{DEEPEST_HEADING - 1}" \\h \\z \\u </w:instrText></w:r>'
         '<w:r><w:fldChar w:fldCharType="separate"/></w:r>'
     )
     end = '<w:r><w:fldChar w:fldCharType="end"/></w:r>'

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 """One vector, or one in each row."""
 
-DECIMALS = 6
+SIMILARITY_DECIMALS = 6
 """Decimals of a similarity; further digits differ between processors."""
 
 
@@ -52,7 +52,7 @@ def similarity(query: Vectors, rows: Vectors) -> NDArray[np.float64]:
     """The cosine of one vector with each row."""
     cosines = np.asarray(rows, dtype=np.float64) @ np.asarray(query, dtype=np.float64).reshape(-1)
     # Adding zero turns -0.0 into 0.0, so that it prints the same on every machine.
-    return np.round(cosines, DECIMALS) + 0.0
+    return np.round(cosines, SIMILARITY_DECIMALS) + 0.0
 
 
 def _not_zero(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,7 +62,7 @@ def _not_zero(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
 MAX_VECTORS = 50_000
 """About 40 MB with the vectors of the default embedder."""
 
-VERSION = 1
+CACHE_VERSION = 1
 BUSY_S = 2.0
 SUM_BYTES = 4
 SCHEMA = """
@@ -172,7 +172,7 @@ class VectorFile:
             connection.execute("PRAGMA synchronous = NORMAL")
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             _check_version(version)
-            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {CACHE_VERSION}; COMMIT;")
             connection.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
         except BaseException:
             connection.close()
@@ -211,7 +211,7 @@ def _connect(address: str) -> sqlite3.Connection:
 
 
 def _check_version(version: int) -> None:
-    if version not in (0, VERSION):
+    if version not in (0, CACHE_VERSION):
         raise sqlite3.DatabaseError("a file of another version")
 
 

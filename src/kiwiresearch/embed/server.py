@@ -17,7 +17,7 @@ from kiwiresearch.network import split_server_address
 from kiwiresearch.text import encodable
 
 TIMEOUT_S = 30.0
-BATCH = 32
+TEXTS_PER_BATCH = 32
 MAX_CHARS = 2_000
 """The maximum for one text: longer than any lead or passage, but short enough for a model that reads 512 tokens."""
 
@@ -55,7 +55,7 @@ class ServerEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         cut = [encodable(text[:MAX_CHARS]) for text in texts]
         full = [row for row, text in enumerate(cut) if text.strip()]
-        batches = [full[start : start + BATCH] for start in range(0, len(full), BATCH)]
+        batches = [full[start : start + TEXTS_PER_BATCH] for start in range(0, len(full), TEXTS_PER_BATCH)]
         found = [self._batch([cut[row] for row in batch]) for batch in batches]
         rows = np.zeros((len(cut), self.dimensions), np.float32)
         if found:

@@ -24,7 +24,7 @@ MANIFEST, TABLE, SCALES, VOCABULARY = "model.json", "table.i8", "scales.f32", "v
 UNKNOWN = "[UNK]"
 MAX_TOKENS = 512
 MAX_CHARS = 16 * MAX_TOKENS
-BATCH = 16
+TEXTS_PER_BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,9 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         table = self._table()
-        found = [self._sums(table, texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        found = [
+            self._sums(table, texts[start : start + TEXTS_PER_BATCH]) for start in range(0, len(texts), TEXTS_PER_BATCH)
+        ]
         return unit_rows(np.concatenate(found)) if found else np.zeros((0, self.dimensions), np.float32)
 
     def _sums(self, table: TokenTable, texts: Sequence[str]) -> Vectors:

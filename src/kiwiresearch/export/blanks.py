@@ -8,9 +8,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import sha256
 
-from kiwiresearch.export.facts import FactSheet, WorksheetFact
-from kiwiresearch.export.questions import GAP, QuestionKind, WorksheetQuestion, gives_away, question_of, share_roots
+from kiwiresearch.export.worksheet_facts import FactSheet, WorksheetFact
 from kiwiresearch.export.worksheet_patterns import pattern
+from kiwiresearch.export.worksheet_question import (
+    GAP,
+    QuestionKind,
+    WorksheetQuestion,
+    gives_away,
+    question_of,
+    share_roots,
+)
 from kiwiresearch.text import words_in
 
 MAX_COUNTED = 12

@@ -38,7 +38,7 @@ def booklet_style(*, with_pictures: bool = False) -> str:
 
 
 NO_CLAIMS = "<p>No claims were found on this page.</p>"
-WEB = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
 
 NotesOn = Mapping[str, Sequence[Note]]
 
@@ -73,7 +73,7 @@ def _origin(page: RunPage) -> Iterator[str]:
     yield f'<p class="origin">ZIM file {escaped(str(page.book.id))}, path {escaped(source.ref.path)}.</p>'
     if source.why:
         yield f'<p class="origin">Why it was read: {escaped(source.why)}</p>'
-    if source.url.startswith(WEB):
+    if source.url.startswith(WEB_SCHEMES):
         place = percent(source.url, safe=SAFE, errors="replace")
         yield f'<p class="origin"><a href="{escape(place)}">Open the page</a></p>'
 

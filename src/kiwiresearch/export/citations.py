@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.brief import SourceBook
 from kiwiresearch.codec import JsonDict
-from kiwiresearch.document import SCHEMES, safe_address
+from kiwiresearch.document import ALLOWED_LINK_STARTS, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import book_title
@@ -77,7 +77,7 @@ def _cited(
         book_title=_line(book_title),
         date=_line(book.date),
         language=short_language_code(book.language),
-        url=safe_address(url) if url.startswith(SCHEMES) else "",
+        url=safe_address(url) if url.startswith(ALLOWED_LINK_STARTS) else "",
         uuid=_line(str(book.id)),
         path=_line(path),
     )

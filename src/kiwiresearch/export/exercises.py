@@ -9,10 +9,10 @@ from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
 from kiwiresearch.claims import Claim
-from kiwiresearch.export.facts import FactSheet
-from kiwiresearch.export.questions import share_roots
 from kiwiresearch.export.sentence_filter import is_clear
+from kiwiresearch.export.worksheet_facts import FactSheet
 from kiwiresearch.export.worksheet_patterns import pattern
+from kiwiresearch.export.worksheet_question import share_roots
 from kiwiresearch.text import words_in
 
 T = TypeVar("T")

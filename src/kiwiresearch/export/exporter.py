@@ -9,8 +9,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from kiwiresearch.errors import BadUsage, CannotWrite, RunDamaged, RunNotFound
-from kiwiresearch.export.brief_files import brief_in_html, brief_in_markdown, claim_table
-from kiwiresearch.export.brief_in_word import brief_in_word
+from kiwiresearch.export.brief_files import brief_in_html, brief_in_markdown, brief_in_word, claim_table
 from kiwiresearch.export.citations import bibtex, csl, ris
 from kiwiresearch.export.ebooks import epub, zim
 from kiwiresearch.export.findings import RunFindings, read_findings

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kiwiresearch.claims import Claim
-from kiwiresearch.export.facts import FactSheet, WorksheetFact, place_of, row_question_of
+from kiwiresearch.claims import TITLE_QUALIFIER, Claim
 from kiwiresearch.export.question_clauses import (
     BE,
     HAVE,
@@ -18,9 +17,10 @@ from kiwiresearch.export.question_clauses import (
     split_after_subject,
     subject_in_question,
 )
-from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion, gives_away, question_of
 from kiwiresearch.export.sentence_filter import names_some
+from kiwiresearch.export.worksheet_facts import FactSheet, WorksheetFact, place_of, row_question_of
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
+from kiwiresearch.export.worksheet_question import QuestionKind, WorksheetQuestion, gives_away, question_of
 from kiwiresearch.text import words_in
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 
@@ -33,7 +33,6 @@ MIN_COUNTED = 3
 MONTH = re.compile("|".join(month.capitalize() for month in ENGLISH_MONTHS))
 WHOLE_VALUE = re.compile(r"\d.*[A-Za-z²]|(?<![\d,.])\d{3,4}$")
 """A date, or a number with its unit."""
-TITLE_BRACKET = re.compile(r"\s*\([^()]*\)$")
 LATER_CLAUSE = re.compile(
     r", (?=(?:where|which|who|whose|when|with|after|before|because|although|while|making|\w+ing|an?|the|and \w+ed)\b)"
 )
@@ -78,7 +77,7 @@ def _called(fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
 def _definition(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> WorksheetQuestion | None:
     """What the first sentence of a page says about its title, or a later one about another term."""
     claim = fact.claim
-    title = TITLE_BRACKET.sub("", claim.page_title)
+    title = TITLE_QUALIFIER.sub("", claim.page_title)
     opening = pattern("opening").fullmatch(fact.text) if place_of(claim) in sheet.openings else None
     if opening and _is_title(opening["term"], title) and not BE.union(HAVE).intersection(opening["term"].split()):
         lived = pattern("lived").search(opening["between"]) and not pattern("article").match(opening["term"])
@@ -378,7 +377,7 @@ def _row_question(kind: QuestionKind, fact: WorksheetFact, sheet: FactSheet) -> 
         if claim.measures
         else (0, 0)
     )
-    name = as_spelled_inside(TITLE_BRACKET.sub("", claim.page_title), sheet)
+    name = as_spelled_inside(TITLE_QUALIFIER.sub("", claim.page_title), sheet)
     answer = claim.text[start:end]
     return question_of(kind, row.asks.format(name=name), answer, fact) if WHOLE_VALUE.search(answer) else None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kiwiresearch.export.facts import FactSheet
 from kiwiresearch.export.sentence_filter import names_some
+from kiwiresearch.export.worksheet_facts import FactSheet
 from kiwiresearch.export.worksheet_patterns import pattern, verbs
 
 BE = frozenset(("is", "are", "was", "were"))
@@ -23,7 +23,7 @@ MAX_QUESTION_CHARS = 140
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class QuestionClause:
     """A subject, a verb and the words after it."""
 
     subject: str
@@ -39,7 +39,7 @@ class Clause:
         return f"{text}?" if len(text) < MAX_QUESTION_CHARS else None
 
 
-def clause_in(text: str, sheet: FactSheet) -> Clause | None:
+def clause_in(text: str, sheet: FactSheet) -> QuestionClause | None:
     """The clause that a text without its full stop is; None unless its subject and its verb are certain."""
     words = text.split()
     for at, word in enumerate(words[1:], start=1):
@@ -54,7 +54,7 @@ def clause_in(text: str, sheet: FactSheet) -> Clause | None:
                 return None
             predicate = " ".join((*kept, *verb, *following))
             return (
-                Clause(subject, auxiliary, predicate)
+                QuestionClause(subject, auxiliary, predicate)
                 if subject and "by" not in words[at + 1 : at + 2]
                 else (_passive(subject, auxiliary, predicate))
             )
@@ -83,8 +83,8 @@ def split_after_subject(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _passive(subject: str | None, auxiliary: str, predicate: str) -> Clause | None:
-    return Clause(subject, auxiliary, predicate) if subject and auxiliary in BE else None
+def _passive(subject: str | None, auxiliary: str, predicate: str) -> QuestionClause | None:
+    return QuestionClause(subject, auxiliary, predicate) if subject and auxiliary in BE else None
 
 
 def _split(words: list[str], at: int, word: str) -> tuple[str, tuple[str, ...]] | None:

@@ -12,8 +12,8 @@ MIN_CHARS = 35
 MAX_CHARS = 230
 MAX_LEAD_CHARS = 300
 """The first sentences of a page may be long: a question is made of a part of them."""
-SMALL_WORDS = frozenset(("the", "The", "and", "for", "with", "film"))
-BRACKET = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
+IGNORED_TOPIC_WORDS = frozenset(("the", "The", "and", "for", "with", "film"))
+BRACKETED_TEXT = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 """In the first sentence of a page, a bracket has names in other languages and dates."""
 PAIRS = (("(", ")"), ("“", "”"))
 BAD_STARTS = ("openers", "bare_start", "fragment", "study")
@@ -44,7 +44,7 @@ def is_usable(claim: Claim) -> bool:
         and text.endswith(".")
         and (text[0].isupper() or text[0].isdigit())
         and not any(pattern(name).match(text) for name in BAD_STARTS)
-        and not any(pattern(name).search(text if claim.section else BRACKET.sub("", text)) for name in BAD_PARTS)
+        and not any(pattern(name).search(text if claim.section else BRACKETED_TEXT.sub("", text)) for name in BAD_PARTS)
         and pattern("verb").search(text) is not None
         and is_on_the_topic(claim)
         and all(text.count(left) == text.count(right) for left, right in PAIRS)
@@ -99,4 +99,6 @@ def names_topic(text: str, topic: str) -> bool:
 def names_some(text: str, topic: str) -> bool:
     """Whether a text has a longer word of a topic, or a form of it."""
     words = [word.lower() for word in words_in(text)]
-    return any(share_root(word.lower(), words) for word in words_in(topic) if len(word) > 2 and word not in SMALL_WORDS)
+    return any(
+        share_root(word.lower(), words) for word in words_in(topic) if len(word) > 2 and word not in IGNORED_TOPIC_WORDS
+    )

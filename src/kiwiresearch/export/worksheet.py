@@ -11,7 +11,6 @@ from types import MappingProxyType
 from kiwiresearch.errors import NothingFound
 from kiwiresearch.export.blanks import date_gap, name_gap, number_gap, truth_question
 from kiwiresearch.export.exercises import Matching, Ordering, matching, ordering
-from kiwiresearch.export.facts import MIN_POINTS, FactSheet, WorksheetFact, distinct, place_of
 from kiwiresearch.export.full_questions import (
     count_question,
     what_question,
@@ -21,9 +20,10 @@ from kiwiresearch.export.full_questions import (
     why_question,
 )
 from kiwiresearch.export.question_clauses import BE
-from kiwiresearch.export.questions import QuestionKind, WorksheetQuestion
 from kiwiresearch.export.sentence_filter import names_some, names_topic
 from kiwiresearch.export.worksheet_choice import ANY, MAX_WANTED, WorksheetChoice
+from kiwiresearch.export.worksheet_facts import MIN_POINTS, FactSheet, WorksheetFact, distinct, place_of
+from kiwiresearch.export.worksheet_question import QuestionKind, WorksheetQuestion
 from kiwiresearch.zim import EntryRef
 
 Rule = Callable[[WorksheetFact, FactSheet], WorksheetQuestion | None]

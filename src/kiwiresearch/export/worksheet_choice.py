@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.export.questions import QuestionKind
+from kiwiresearch.export.worksheet_question import QuestionKind
 
 ExerciseKind = Literal["open", "truth", "numbers", "words", "matching", "order"]
 EXERCISE_KINDS: tuple[ExerciseKind, ...] = get_args(ExerciseKind)

@@ -28,13 +28,13 @@ from kiwiresearch.document import (
     line_of,
 )
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.export.facts import facts_of_page, facts_of_run
 from kiwiresearch.export.findings import DATE, NO_DATE, RunFindings, dated
 from kiwiresearch.export.packing import ExportedFile
-from kiwiresearch.export.questions import GAP, WorksheetQuestion
 from kiwiresearch.export.word_package import WordProperties, word_file
 from kiwiresearch.export.worksheet import Worksheet, make_worksheet
 from kiwiresearch.export.worksheet_choice import ANY, WorksheetChoice
+from kiwiresearch.export.worksheet_facts import facts_of_page, facts_of_run
+from kiwiresearch.export.worksheet_question import GAP, WorksheetQuestion
 from kiwiresearch.runs import xml_safe
 from kiwiresearch.text import short_language_code
 from kiwiresearch.zim import Book

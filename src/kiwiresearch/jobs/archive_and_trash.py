@@ -106,7 +106,7 @@ class RemovedInFile:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.RLock()
-        self._known: tuple[object, tuple[RemovedItem, ...]] = (None, ())
+        self._cached_items: tuple[object, tuple[RemovedItem, ...]] = (None, ())
 
     @property
     def _file(self) -> Path:
@@ -118,9 +118,9 @@ class RemovedInFile:
                 stamp = file_stamp(self._file.stat())
             except OSError:
                 return ()
-            if self._known[0] != stamp:
-                self._known = stamp, tuple(self._read())
-            return self._known[1]
+            if self._cached_items[0] != stamp:
+                self._cached_items = stamp, tuple(self._read())
+            return self._cached_items[1]
 
     def _read(self) -> list[RemovedItem]:
         try:

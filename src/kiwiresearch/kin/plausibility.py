@@ -20,7 +20,7 @@ OLDEST_PARENT = 60
 Here a higher age is only doubted. `privacy.living` has other limits (58 and 90): there a parent's dates bound a birth.
 """
 YOUNGEST_SPOUSE = 12
-YEAR = 365.2425
+DAYS_PER_YEAR = 365.2425
 POSTHUMOUS_DAYS = 300
 """How long after its father's death a child can be born."""
 
@@ -188,12 +188,12 @@ def _surely_before(one: DateRange, other: DateRange) -> bool:
 
 def _years_at_least(first: DateRange, last: DateRange) -> float:
     """The shortest possible time between two dates."""
-    return (last.possible_days()[0] - first.possible_days()[1]) / YEAR
+    return (last.possible_days()[0] - first.possible_days()[1]) / DAYS_PER_YEAR
 
 
 def _years_at_most(first: DateRange, last: DateRange) -> float:
     """The longest possible time between two dates."""
-    return (last.possible_days()[1] - first.possible_days()[0]) / YEAR
+    return (last.possible_days()[1] - first.possible_days()[0]) / DAYS_PER_YEAR
 
 
 def _is_too_old(birth: DateRange, death: DateRange) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from kiwiresearch.kin.tree import DISCARDED, Fact, FieldName, Person, PersonId, Relationship, SourceId, Status, Tree
 from kiwiresearch.messages import Message
-from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, astronomical_year, date_relation, day_at
+from kiwiresearch.text.dates import ENDLESS_DAY, Calendar, DateRange, astronomical_year, date_relation, day_at
 
 EventKind = Literal["birth", "baptism", "marriage", "partnership", "separation", "death", "burial"]
 EVENT_ORDER: tuple[EventKind, ...] = get_args(EventKind)
@@ -80,8 +80,8 @@ def age_at(birth: DateRange, when: DateRange) -> Age:
     """The age at a time of a person with this birth."""
     (first, last), (begin, end) = birth.possible_days(), when.possible_days()
     calendar: Calendar = "julian" if birth.calendar == when.calendar == "julian" else "gregorian"
-    least = _years(last, begin, calendar) if last < ENDLESS and begin > -ENDLESS else None
-    most = _years(first, end, calendar) if first > -ENDLESS and end < ENDLESS else None
+    least = _years(last, begin, calendar) if last < ENDLESS_DAY and begin > -ENDLESS_DAY else None
+    most = _years(first, end, calendar) if first > -ENDLESS_DAY and end < ENDLESS_DAY else None
     return Age(least, most)
 
 
@@ -193,7 +193,7 @@ def children_by_birth(tree: Tree, parent: PersonId, children: Iterable[PersonId]
 
     def key(child: PersonId) -> tuple[int, tuple[SourceId, int]]:
         born = birth_of(tree, child)
-        return born.earliest if born else ENDLESS, tree.evidence_position(parent, child)
+        return born.earliest if born else ENDLESS_DAY, tree.evidence_position(parent, child)
 
     return sorted(children, key=key)
 

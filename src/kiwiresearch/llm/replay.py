@@ -17,7 +17,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Finish, Model, Options, Piece, Reply, ToolCall
 from kiwiresearch.system import write_atomically
 
-VERSION = 1
+REPLAY_VERSION = 1
 
 
 class ReplayModel:
@@ -93,7 +93,7 @@ class ReplayModel:
 
     def _request(self, messages: Sequence[ChatMessage], options: Options) -> JsonDict:
         turns = [_turn(message) for message in messages]
-        return {"version": VERSION, "model": self.name, "messages": turns, "options": _plain(asdict(options))}
+        return {"version": REPLAY_VERSION, "model": self.name, "messages": turns, "options": _plain(asdict(options))}
 
     def _path(self, request: JsonDict) -> Path:
         key = _key(request)

@@ -138,7 +138,7 @@ class _ArticleWriter:
         self._files = PageAddresses(options.files, page.ref.path, base=base, is_absolute=True)
         self._query = escape(options.query)
         self._folded = f'<details class="article-links"><summary>{escape(options.links_label)}</summary>'
-        self._known: dict[str, _Plan] = {}
+        self._plans: dict[str, _Plan] = {}
 
     def walk(self, markup: str, insertions: Sequence[Insertion]) -> _Walk:
         """A pass over the markup, with the insertions in their places."""
@@ -154,9 +154,9 @@ class _ArticleWriter:
         return _Walk(self, parts, inserted)
 
     def plan(self, token: str) -> _Plan:
-        known = self._known.get(token)
+        known = self._plans.get(token)
         if known is None:
-            self._known[token] = known = self._plan(token)
+            self._plans[token] = known = self._plan(token)
         return known
 
     def is_title(self, words: str) -> bool:

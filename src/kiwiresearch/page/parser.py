@@ -236,18 +236,18 @@ class _Targets:
     def __init__(self, base: str) -> None:
         self._base = base
         self._folder = base.rpartition("/")[0]
-        self._known: dict[str, Target | None] = {}
+        self._targets: dict[str, Target | None] = {}
 
     def find(self, href: str) -> Target | None:
-        if href in self._known:
-            return self._known[href]
+        if href in self._targets:
+            return self._targets[href]
         if not self._folder and PLAIN_HREF.fullmatch(href):
             target: Target | None = Target(href) if href != self._base else None
         else:
             target = resolve_href(self._base, unescape(href))
             if target and target.path == self._base:
                 target = None
-        self._known[href] = target
+        self._targets[href] = target
         return target
 
 

@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import TITLE, Mention, Reader, TextScores, TextToRead, UnitScores, shared_reader
+    from kiwiresearch.reader.reader import (
+        TITLE_UNIT,
+        Mention,
+        Reader,
+        TextScores,
+        TextToRead,
+        UnitScores,
+        shared_reader,
+    )
 else:
     __getattr__ = lazy_exports(__name__)

@@ -27,7 +27,7 @@ from kiwiresearch.text import encodable
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MAX_TOKENS = 288
 MAX_QUESTION, MAX_TITLE, MAX_HEADING = 48, 24, 16
-TITLE = -1
+TITLE_UNIT = -1
 """The number of the title among the units."""
 MAX_CHARS = 4_000
 """The limit for one sentence or row, since a table row may be as long as a book."""
@@ -43,7 +43,7 @@ class TextToRead:
 
 
 class Mention(NamedTuple):
-    """Words in a text: `text.units[unit][start:end]`, or of the title if `unit` is `TITLE`."""
+    """Words in a text: `text.units[unit][start:end]`, or of the title if `unit` is `TITLE_UNIT`."""
 
     unit: int
     start: int
@@ -150,7 +150,7 @@ class InputEncoder:
         """The encoded question, the encoded title and heading, and where the title is."""
         asked = [self._mark[CLS], *self._ids(question, MAX_QUESTION), self._mark[SEP]]
         coded = self._tokenizer.encode(_clean(text.title), add_special_tokens=False)
-        title = PlacedUnit(TITLE, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE]))
+        title = PlacedUnit(TITLE_UNIT, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE]))
         place = [*coded.ids[:MAX_TITLE], self._mark[HEADING], *self._ids(text.heading, MAX_HEADING)]
         return asked, place, title
 
@@ -171,7 +171,7 @@ def _clean(text: str) -> str:
     return encodable(text[:MAX_CHARS])
 
 
-STEP = 0.05
+SCORE_STEP = 0.05
 """Scores are rounded to multiples of this: processors differ by a thousandth of it."""
 
 NO_TEXT_SCORE = -20.0
@@ -179,7 +179,7 @@ NO_TEXT_SCORE = -20.0
 
 MAX_LOGIT = 40.0
 MAX_ANSWER = 24
-STARTS = 8
+MAX_STARTS = 8
 """How many of the most likely first tokens are tried."""
 
 Floats = NDArray[np.float32]
@@ -298,7 +298,7 @@ def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> UnitScores:
         return UnitScores(relevance, 0, 0, NO_TEXT_SCORE)
     inside = spans[placed.mark + 1 : placed.mark + 1 + count]
     first, last, best = 0, 0, -np.inf
-    for start in np.argsort(-inside[:, 0], kind="stable")[:STARTS]:
+    for start in np.argsort(-inside[:, 0], kind="stable")[:MAX_STARTS]:
         ends = inside[start : start + MAX_ANSWER, 1]
         end = int(start) + int(ends.argmax())
         score = float(inside[start, 0] + inside[end, 1])
@@ -309,7 +309,7 @@ def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> UnitScores:
 
 
 def _step(value: float) -> float:
-    return round(round(value / STEP) * STEP, 2)
+    return round(round(value / SCORE_STEP) * SCORE_STEP, 2)
 
 
 def _session(content: bytes, threads: int) -> Any:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.runs.folder import PARTS, STEPS, FolderLock, discard_empty_run
+    from kiwiresearch.runs.finished_run import (
+        ClaimFilter,
+        Run,
+        RunContradiction,
+        RunPage,
+        Runs,
+        book_title,
+        contradictions_of,
+    )
     from kiwiresearch.runs.journal import GrowingFile, cannot_write, reporting_file_errors, reporting_write_errors
     from kiwiresearch.runs.manifest import (
         BOOK_FIELDS,
@@ -55,9 +63,8 @@ if TYPE_CHECKING:
         RunProgress,
         crawl_settings,
     )
-    from kiwiresearch.runs.run import ClaimFilter, Run, RunContradiction, RunPage, Runs, book_title, contradictions_of
     from kiwiresearch.runs.run_files import (
-        MALFORMED,
+        MALFORMED_RECORD_ERRORS,
         JsonObject,
         RunGraph,
         RunGraphLink,
@@ -75,6 +82,7 @@ if TYPE_CHECKING:
         remove_run,
         remove_run_files,
     )
+    from kiwiresearch.runs.unfinished_run import PARTS, STEPS, FolderLock, discard_empty_run
     from kiwiresearch.runs.writer import choose_run_folder, holds_run
 else:
     __getattr__ = lazy_exports(__name__)

@@ -22,7 +22,7 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import QuoteNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page import PageDoc
-from kiwiresearch.runs.folder import append_lines
+from kiwiresearch.runs.unfinished_run import append_lines
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.search import OpenBook
 from kiwiresearch.zim import EntryRef, hidden_page_error

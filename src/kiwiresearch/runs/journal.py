@@ -18,7 +18,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages import Message
 
 CHOOSE_FOLDER = Message("Make it writable and start again, or choose another folder.", "remedy.make_writable")
-CHUNK = 2**20
+CHUNK_BYTES = 2**20
 
 
 @contextmanager
@@ -85,7 +85,7 @@ class GrowingFile:
         with self.path.open("rb") as stream:
             left = self.size
             while left:
-                chunk = stream.read(min(left, CHUNK))
+                chunk = stream.read(min(left, CHUNK_BYTES))
                 if not chunk:
                     raise RunDamaged(
                         f"The file {str(self.path)!r} was shortened while the run was in progress.",
@@ -111,7 +111,7 @@ class GrowingFile:
             rest = rest[self._file.write(rest) :]
 
 
-DIGITS = 16
+CHECKSUM_DIGITS = 16
 CHECKSUM_SEED = b"kiwiresearch journal 1"
 """Used as the previous checksum for the first line."""
 
@@ -203,7 +203,7 @@ def _good_lines(
     stream: IO[bytes], position: JournalPosition = JOURNAL_START
 ) -> Iterator[tuple[JsonDict, JournalPosition]]:
     for line in stream:
-        content = line[DIGITS + 1 : -1]
+        content = line[CHECKSUM_DIGITS + 1 : -1]
         position = JournalPosition(position.end + len(line), _checksum(position.checksum, content))
         if line != _line(position.checksum, content):
             return
@@ -221,4 +221,4 @@ def _line(checksum: bytes, content: bytes) -> bytes:
 
 
 def _checksum(before: bytes, content: bytes) -> bytes:
-    return hashlib.sha256(before + b" " + content).hexdigest()[:DIGITS].encode()
+    return hashlib.sha256(before + b" " + content).hexdigest()[:CHECKSUM_DIGITS].encode()

@@ -12,10 +12,10 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.crawl import EndStep, LearnStep, SkipStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message, message_fields, message_in
-from kiwiresearch.runs.folder import STEPS
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
 from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.runs.research import RunProgress
+from kiwiresearch.runs.unfinished_run import STEPS
 from kiwiresearch.search import Score, ScoreTerm
 from kiwiresearch.zim import EntryRef
 
@@ -56,20 +56,20 @@ class JournalFollower:
 
     def __init__(self, max_followed: int = MAX_FOLLOWED) -> None:
         self._max_followed = max_followed
-        self._known: dict[Path, _FollowedJournal] = {}
+        self._journals: dict[Path, _FollowedJournal] = {}
         self._lock = threading.Lock()
 
     def read_progress(self, steps: Path) -> CrawlProgress:
         """The progress that a journal shows; ValueError, KeyError or TypeError if it is not a run's."""
         with self._lock:
             # Stored again, as the newest, only if it was read without an error.
-            read = self._known.pop(steps, None) or _FollowedJournal()
+            read = self._journals.pop(steps, None) or _FollowedJournal()
             if not read.read_new(steps):  # the file was truncated or replaced
                 read = _FollowedJournal()
                 read.read_new(steps)
-            self._known[steps] = read
-            for old in list(self._known)[: -self._max_followed]:
-                del self._known[old]
+            self._journals[steps] = read
+            for old in list(self._journals)[: -self._max_followed]:
+                del self._journals[old]
             return CrawlProgress(tuple(read.pages), len(read.dropped), read.ended)
 
 

@@ -46,7 +46,6 @@ from kiwiresearch.messages import Message, message_fields
 from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
 from kiwiresearch.runs.early_brief import nothing_read_error, stop_step, unread_note, was_written_when_stopped
-from kiwiresearch.runs.folder import append_lines, remove_leftovers
 from kiwiresearch.runs.manifest import (
     BOOK_FIELDS,
     BRIEF,
@@ -59,6 +58,7 @@ from kiwiresearch.runs.manifest import (
     TIMINGS,
     sealed,
 )
+from kiwiresearch.runs.unfinished_run import append_lines, remove_leftovers
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
 from kiwiresearch.search import OpenBook, Score
 from kiwiresearch.text import printable

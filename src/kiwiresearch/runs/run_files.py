@@ -17,7 +17,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages import Message, message_from_record
 from kiwiresearch.runs.manifest import MANIFEST, BookEdition
 from kiwiresearch.search import ScoreTerm
-from kiwiresearch.text.dates import ENDLESS
+from kiwiresearch.text.dates import ENDLESS_DAY
 from kiwiresearch.zim import EntryRef
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -37,7 +37,15 @@ def xml_safe(text: str) -> str:
 MAX_BYTES = 2**29
 """No run writes a larger file, and a larger one is not read."""
 
-MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, KiwiError)
+MALFORMED_RECORD_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    KiwiError,
+)
 """The exceptions that reading an edited record can raise."""
 
 
@@ -177,7 +185,7 @@ def read_brief(file: Path) -> Brief:
     row = load_json(file)
     try:
         brief = brief_from_record(row.values)
-    except MALFORMED as problem:
+    except MALFORMED_RECORD_ERRORS as problem:
         raise row.damaged("is not a brief") from problem
     listed = {source.ref for source in brief.sources.pages}
     books = {book.id for book in brief.sources.books}
@@ -188,7 +196,7 @@ def read_brief(file: Path) -> Brief:
         raise row.damaged("lists a page twice, or a page of an unknown book")
     if not all(end in ends for link in brief.sources.links for end in link):
         raise row.damaged("has a link to a page that is not listed")
-    if not all(abs(day) < ENDLESS for moment in brief.timeline for day in (moment.earliest, moment.latest)):
+    if not all(abs(day) < ENDLESS_DAY for moment in brief.timeline for day in (moment.earliest, moment.latest)):
         raise row.damaged("has a date that does not exist")
     return brief
 
@@ -201,19 +209,19 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
 def _claim(row: JsonObject) -> Claim:
     try:
         claim = claim_from_record(row.values)
-    except MALFORMED as problem:
+    except MALFORMED_RECORD_ERRORS as problem:
         raise row.damaged("is not a claim") from problem
     if not has_valid_types(claim):
         raise row.damaged("is not a claim")
     return claim
 
 
-TEXTS = ("text", "subject", "scope", "page_title", "section", "anchor", "book_name")
+TEXT_FIELDS = ("text", "subject", "scope", "page_title", "section", "anchor", "book_name")
 
 
 def has_valid_types(claim: Claim) -> bool:
     """Whether every field that users see has its declared type."""
-    texts = [getattr(claim, name) for name in TEXTS]
+    texts = [getattr(claim, name) for name in TEXT_FIELDS]
     texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]
     texts += [quote.text for quote in claim.quotes] + [term.signal for term in claim.score.terms]
     texts += [claim.ref.book, claim.ref.path]
@@ -247,12 +255,12 @@ def page_text(corpus: Path, ref: EntryRef) -> str:
                     row = json.loads(line)
                     if (row["book"], row["path"]) == (ref.book, ref.path):
                         return str(row["plain_text"])
-    except (OSError, *MALFORMED):
+    except (OSError, *MALFORMED_RECORD_ERRORS):
         return ""
     return ""
 
 
-STATES = ("visited", "left")
+PAGE_STATES = ("visited", "left")
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +343,8 @@ def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
     book, state, order = row.text("book"), row.text("state"), row.integer_or_none("order")
     if book not in books:
         raise row.damaged(f"belongs to the book {book[:80]!r}, which {MANIFEST!r} does not list")
-    if state not in STATES:
-        raise row.damaged(f"is {state[:80]!r} instead of {' or '.join(STATES)}")
+    if state not in PAGE_STATES:
+        raise row.damaged(f"is {state[:80]!r} instead of {' or '.join(PAGE_STATES)}")
     if state == "visited" and order is None:
         raise row.damaged("was visited but has no 'order'")
     return RunGraphPage(

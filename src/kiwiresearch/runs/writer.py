@@ -14,7 +14,9 @@ from typing import Any, Literal, Self
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, RunError
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.folder import (
+from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, reporting_write_errors
+from kiwiresearch.runs.manifest import MANIFEST, WORK_FOLDER, Manifest, OutputRecord, file_digest, read_manifest, sealed
+from kiwiresearch.runs.unfinished_run import (
     STAGING,
     STEPS,
     OpenWork,
@@ -27,8 +29,6 @@ from kiwiresearch.runs.folder import (
     remove_work,
     take_lock,
 )
-from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, reporting_write_errors
-from kiwiresearch.runs.manifest import MANIFEST, WORK_FOLDER, Manifest, OutputRecord, file_digest, read_manifest, sealed
 from kiwiresearch.system import numbered
 from kiwiresearch.workspace import folder_name
 

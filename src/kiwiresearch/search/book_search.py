@@ -17,8 +17,8 @@ from kiwiresearch.text import fold, language_words, plain_lower, stemmer
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
 
-LENGTH = 240
-BEFORE = 80
+SNIPPET_CHARS = 240
+CHARS_BEFORE = 80
 AFTER_STOP = re.compile(r"[.!?][\"'”’)]* +(?=[\"'“‘(]?[^\W_a-z])")
 LOOSE = re.compile(r"\s+([,.;:!?)\]%»”])|([(\[«“])\s+")
 
@@ -31,10 +31,10 @@ def snippet(text: str, places: Sequence[tuple[int, str, float]] = ()) -> str:
 
 def excerpt_from(text: str, start: int = 0) -> str:
     """A line or two from an offset on."""
-    end = start + LENGTH
+    end = start + SNIPPET_CHARS
     if end < len(text):
         end = text.rfind(" ", start, end + 1)
-        end = start + LENGTH if end <= start else end
+        end = start + SNIPPET_CHARS if end <= start else end
     return f"{tidy_excerpt(text[start:end])}{' …' if end < len(text) else ''}"
 
 
@@ -42,17 +42,19 @@ def _densest(places: Sequence[tuple[int, str, float]]) -> int:
     """The first place at which a snippet would have most of the query."""
     best, start = 0.0, 0
     for index, (place, _, _) in enumerate(places):
-        rarity = {stem: weight for other, stem, weight in places[index:] if other < place + LENGTH - BEFORE}
+        rarity = {
+            stem: weight for other, stem, weight in places[index:] if other < place + SNIPPET_CHARS - CHARS_BEFORE
+        }
         if sum(rarity.values()) > best + 1e-9:
             best, start = sum(rarity.values()), place
     return start
 
 
 def _sentence_start(text: str, place: int) -> int:
-    if place <= BEFORE:
+    if place <= CHARS_BEFORE:
         return 0
-    starts = [found.end() for found in AFTER_STOP.finditer(text, max(place - 2 * BEFORE, 0), place)]
-    return starts[-1] if starts else text.find(" ", place - BEFORE, place) + 1 or place
+    starts = [found.end() for found in AFTER_STOP.finditer(text, max(place - 2 * CHARS_BEFORE, 0), place)]
+    return starts[-1] if starts else text.find(" ", place - CHARS_BEFORE, place) + 1 or place
 
 
 def tidy_excerpt(text: str) -> str:

@@ -17,7 +17,7 @@ from kiwiresearch.text import HAN, fold, share_root, spellings, stemmer
 from kiwiresearch.zim import EntryRef
 
 MIN_LETTERS = 4
-CHOICES = 3
+MAX_CORRECTIONS = 3
 MAX_WORDS = 4
 """In a query of up to this many words, several mistyped words may be corrected to a title."""
 
@@ -106,7 +106,7 @@ def _commoner(book: OpenBook, query: Query, word: str) -> list[str]:
     """The most similar words of titles that are far more common, and not just other forms of the word."""
     assert book.titles is not None
     stem_of = stemmer(query.language)
-    similar = book.titles.correct(word, CHOICES)
+    similar = book.titles.correct(word, MAX_CORRECTIONS)
     return [
         other.word
         for other in similar

@@ -15,10 +15,10 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import ROMAN, Query, QueryTerm, Score
 from kiwiresearch.text import fold, language_words, occurrences, roots, share_root, stemmer
 
-STEP = 500
+PASSAGE_STEP = 500
 """A passage is two steps long, about 160 words; a passage starts at every step."""
 
-LEAD = 700
+LEAD_CHARS = 700
 USUAL_LENGTH = 19_000
 """Characters of an average article: in longer ones a word counts less."""
 
@@ -69,7 +69,7 @@ def match_text(
     return TextMatch(
         passage=best / total,
         page=_on_page(places, rarity, len(text)) / total,
-        lead=_held_in(places, rarity, lead, lead + LEAD) / total,
+        lead=_held_in(places, rarity, lead, lead + LEAD_CHARS) / total,
         together=_together(places, terms, rarity) / total,
         boxes=_held_in(places, rarity, len(text) if boxes is None else boxes, len(text)) / total,
         start=start,
@@ -78,7 +78,7 @@ def match_text(
                 (place, stem, rarity[stem])
                 for stem, found in places.items()
                 for place in found
-                if start <= place < start + 2 * STEP
+                if start <= place < start + 2 * PASSAGE_STEP
             )
         ),
     )
@@ -94,7 +94,7 @@ def _best_passage(
     counts: dict[int, dict[str, int]] = {}
     for stem, found in places.items():
         for place in found:
-            here = counts.setdefault(place // STEP, {})
+            here = counts.setdefault(place // PASSAGE_STEP, {})
             here[stem] = here.get(stem, 0) + 1
     ahead = {stem: _saturated(1) * rarity[stem] for stem in titled if stem in rarity}
     best, start = sum(ahead.values()), 0
@@ -105,7 +105,7 @@ def _best_passage(
             count = counts[step].get(stem, 0) + following.get(stem, 0) + (stem in titled)
             weight += _saturated(count) * rarity[stem] - ahead.get(stem, 0.0)
         if weight > best + 1e-9:
-            best, start = weight, step * STEP
+            best, start = weight, step * PASSAGE_STEP
     return best, start
 
 
@@ -197,7 +197,7 @@ QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
 """Above this share, the title has all words of the query; floats may add up to slightly less than 1."""
 
-UNASKED = 5.0
+UNASKED_RARITY = 5.0
 """The assumed rarity of a title's word that is not in the query."""
 
 
@@ -256,7 +256,7 @@ class QueryScorer:
         stems = frozenset((*name, *in_brackets))
         asked = sum(weight for stem, weight in self.rarity.items() if stem in stems)
         content = [stem for stem in dict.fromkeys(name) if stem not in stop_words or stem in self.rarity]
-        weight = sum(self.rarity.get(stem, UNASKED) for stem in content)
+        weight = sum(self.rarity.get(stem, UNASKED_RARITY) for stem in content)
         weight += sum(self.rarity.get(stem, 0.0) for stem in dict.fromkeys(in_brackets) if stem not in name)
         is_in_query = bool(name) and f" {' '.join(name)} " in self.query_stems
         share = asked / self.total

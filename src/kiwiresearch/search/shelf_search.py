@@ -30,7 +30,7 @@ KIND_ORDER = ("wikipedia", "wiki", "gutenberg", "stackexchange", "devdocs", "web
 """If nothing else decides, encyclopaedias come first."""
 
 COMMON_NAMES = frozenset({"book", "books", "edition", "free", "maxi", "mini", "nopic", "wikipedia"})
-SCRIPTS = (
+SCRIPT_LANGUAGES = (
     (re.compile(r"[\u0400-\u04ff]"), ("rus", "bel", "ukr", "bul", "srp", "mkd", "kaz", "tat")),
     (re.compile(r"[\u0370-\u03ff]"), ("ell", "grc")),
     (re.compile(r"[\u0590-\u05ff]"), ("heb", "yid")),
@@ -65,7 +65,7 @@ def _naming_words(book: Book, text: str) -> int:
 
 def _language_match(book: Book, text: str) -> int:
     """How well the book's language fits the query, by its script and its stop words, from 0 to 2."""
-    for script, languages in SCRIPTS:
+    for script, languages in SCRIPT_LANGUAGES:
         if script.search(text):
             return 2 if book.language in languages else 0
     known = language_words(book.language or "eng")
@@ -114,7 +114,7 @@ def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
     return list(first.values())
 
 
-LIMIT = 10
+DEFAULT_LIMIT = 10
 MAX_BOOKS = 2
 
 
@@ -122,7 +122,7 @@ MAX_BOOKS = 2
 class SearchOptions:
     """Options of a search."""
 
-    limit: int = LIMIT
+    limit: int = DEFAULT_LIMIT
     fast: bool = False
     """Use only titles, suggestions and the books' own indexes, and read no page."""
     focus: str = ""

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Literal
 
 from kiwiresearch.errors import BadSettings, BadUsage, IndexStale, KiwiError
-from kiwiresearch.search.titles import VERSION, IndexStamp, open_titles, read_stamp
+from kiwiresearch.search.titles import INDEX_VERSION, IndexStamp, open_titles, read_stamp
 from kiwiresearch.system import FileLock
 from kiwiresearch.text import encodable, fold
 from kiwiresearch.zim import Archive, Book, TitleEntry, without_policy
 
-BATCH = 20_000
+TITLES_PER_BATCH = 20_000
 CACHE_KIB = 64 * 1024
 
 ReportProgress = Callable[[int, int], None]
@@ -99,7 +99,7 @@ def _built(archive: Archive, file: Path, limit: int | None, progress: ReportProg
         stamp = _gather(archive, gathered, limit, progress)
         _finish(gathered, file, stamp, progress)
     except sqlite3.DatabaseError as problem:
-        if _code(problem) not in DAMAGE:
+        if _code(problem) not in DAMAGE_CODES:
             raise
         gathered.unlink(missing_ok=True)  # the gathered rows are damaged: start over, once
         stamp = _gather(archive, gathered, limit, progress)
@@ -109,7 +109,7 @@ def _built(archive: Archive, file: Path, limit: int | None, progress: ReportProg
     return IndexBuild(file, stamp.rows, stamp.complete, "built")
 
 
-DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _existing(file: Path, book: Book, limit: int | None) -> IndexBuild | None:
@@ -134,11 +134,11 @@ def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Repor
         start = int(connection.execute("SELECT value FROM stamp WHERE name = 'next'").fetchone()[0])
         rows, entries = stamp.rows, archive.titles(start)
         while not stamp.complete and (limit is None or rows < limit):
-            batch = list(islice(entries, BATCH if limit is None else min(BATCH, limit - rows)))
+            batch = list(islice(entries, TITLES_PER_BATCH if limit is None else min(TITLES_PER_BATCH, limit - rows)))
             ready = [row for entry in batch if (row := _row(entry, stamp.head))]
             rows += len(ready)
             start = batch[-1].number + 1 if batch else start
-            stamp = IndexStamp(VERSION, book.id, book.entries, rows, not batch, stamp.head)
+            stamp = IndexStamp(INDEX_VERSION, book.id, book.entries, rows, not batch, stamp.head)
             with connection:
                 connection.execute("BEGIN")
                 connection.executemany("INSERT INTO gathered VALUES (?, ?, ?, ?, ?)", ready)
@@ -162,7 +162,7 @@ def _gathering(gathered: Path, book: Book) -> sqlite3.Connection:
     connection = sqlite3.connect(gathered, isolation_level=None)
     connection.executescript(GATHERED)
     head = "A/" if book.old_namespaces else ""
-    _write_stamp(connection, IndexStamp(VERSION, book.id, book.entries, 0, complete=False, head=head), 0)
+    _write_stamp(connection, IndexStamp(INDEX_VERSION, book.id, book.entries, 0, complete=False, head=head), 0)
     return connection
 
 

@@ -18,7 +18,7 @@ from kiwiresearch.search.alphabetical_titles import LAST, AlphabeticalTitles, Ru
 from kiwiresearch.text import fold, without_spaces
 from kiwiresearch.zim import Book
 
-VERSION = "1"
+INDEX_VERSION = "1"
 """The version of the tables and of the folding; an index of another version is rebuilt."""
 
 
@@ -35,7 +35,7 @@ class IndexStamp:
     """The prefix of most paths of the book, before the title."""
 
     def fits(self, book: Book) -> bool:
-        return (self.version, self.book, self.entries) == (VERSION, book.id, book.entries)
+        return (self.version, self.book, self.entries) == (INDEX_VERSION, book.id, book.entries)
 
 
 def read_stamp(connection: sqlite3.Connection) -> IndexStamp:

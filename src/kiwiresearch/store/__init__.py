@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.audit import START, Audit, AuditChain, AuditProblem, AuditProof, AuditRow
+    from kiwiresearch.store.audit import FIRST_PREVIOUS_HASH, Audit, AuditChain, AuditProblem, AuditProof, AuditRow
     from kiwiresearch.store.database import BUSY_S, Database
     from kiwiresearch.store.engine import (
         BACKUP_REMEDY,

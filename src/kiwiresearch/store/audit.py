@@ -17,7 +17,7 @@ from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP_REMEDY
 from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD, is_storable
 
-START = "0" * 64
+FIRST_PREVIOUS_HASH = "0" * 64
 """The previous hash of the first row."""
 ROWS_PER_READ = 1_000
 
@@ -84,7 +84,7 @@ class AuditChain:
     def has_head(self, connection: Connection, head: str) -> bool:
         """Whether a row has this hash, as every earlier head does; an empty head is always known."""
         known = select(self.log.c.seq).where(self.log.c.hash == head).limit(1)
-        return head in ("", START) or connection.execute(known).one_or_none() is not None
+        return head in ("", FIRST_PREVIOUS_HASH) or connection.execute(known).one_or_none() is not None
 
     def problems(self, connection: Connection, head: tuple[int, str]) -> tuple[AuditProblem, ...]:
         """The rows that were changed, removed, inserted or reordered, by the positions at which they were written."""
@@ -102,7 +102,7 @@ class AuditChain:
             return False
 
     def _is_intact(self, connection: Connection, head: tuple[int, str]) -> bool:
-        seq, previous = 0, START
+        seq, previous = 0, FIRST_PREVIOUS_HASH
         for rows in self._batches(connection):
             for row in rows:
                 seq += 1
@@ -159,7 +159,7 @@ class _ChainTrace:
         if self.chain.hash_matches(row, position):
             return previous
         self.changed.append(position)
-        known = previous == START or self._of_hash(by_hash.get(previous, ()), position - 1) is not None
+        known = previous == FIRST_PREVIOUS_HASH or self._of_hash(by_hash.get(previous, ()), position - 1) is not None
         return previous if known else self._hash_at(by_seq.get(position - 1))
 
     def _of_hash(self, indexes: Sequence[int], position: int) -> int | None:
@@ -193,7 +193,7 @@ class _ChainTrace:
 CHAIN = AuditChain(AUDIT, AUDIT_HEAD)
 HEAD_NAME = "end"
 """The name of the head's row in the database."""
-NO_ROWS = (0, START)
+NO_ROWS = (0, FIRST_PREVIOUS_HASH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,9 @@ class Audit:
         with self._db.writing("audit") as connection:
             head = _read_head(connection)
             if head == NO_ROWS:
-                connection.execute(self._db.upsert(AUDIT_HEAD, {"name": HEAD_NAME, "seq": 0, "hash": START}))
+                connection.execute(
+                    self._db.upsert(AUDIT_HEAD, {"name": HEAD_NAME, "seq": 0, "hash": FIRST_PREVIOUS_HASH})
+                )
             return CHAIN.append(connection, [{**values, "details": dict(details or {})}], head)
 
     def rows(

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         three_letter_code,
         two_letter_code,
     )
-    from kiwiresearch.text.quantities import quantities_in
     from kiwiresearch.text.quantity import Quantity, QuantityRelation, quantity_relation
+    from kiwiresearch.text.quantity_mentions import quantities_in
     from kiwiresearch.text.sentences import sentence_starts
     from kiwiresearch.text.similarity import (
         AspectWords,

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import groupby, product
 from typing import Any, Literal, NamedTuple, get_args
 
-from kiwiresearch.text.languages import DATA
+from kiwiresearch.text.languages import DATA_FOLDER
 from kiwiresearch.text.words import same_length_lower
 
 HedgeKind = Literal["may", "some", "debated", "uncertain"]
@@ -75,7 +75,7 @@ def _is_part_of_name(text: str, start: int) -> bool:
 
 @cache
 def _hedge_table(language: str) -> HedgeTable | None:
-    file = DATA / "hedges" / f"{language}.toml"
+    file = DATA_FOLDER / "hedges" / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):
         return None
     data = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kiwiresearch.text.words import fold
 
-DATA = files("kiwiresearch.text") / "data"
+DATA_FOLDER = files("kiwiresearch.text") / "data"
 NEVER = re.compile(r"(?!)")
 
 
@@ -126,7 +126,7 @@ class LanguageWords:
 
 @cache
 def _codes() -> dict[str, str]:
-    lines = (DATA / "iso639.txt").read_text(encoding="utf-8").splitlines()
+    lines = (DATA_FOLDER / "iso639.txt").read_text(encoding="utf-8").splitlines()
     pairs = (pair.partition(" ") for line in lines if not line.startswith("#") for pair in line.split("|"))
     return {short: long for short, _, long in pairs}
 
@@ -151,13 +151,13 @@ def short_language_code(code: str) -> str:
 
 def has_words(language: str) -> bool:
     """Whether a language, given by its ISO 639-3 code, has a table of words."""
-    return (DATA / f"{language}.toml").is_file()
+    return (DATA_FOLDER / f"{language}.toml").is_file()
 
 
 @cache
 def languages_with_words() -> tuple[str, ...]:
     """The ISO 639-3 codes of the languages that have a table of words."""
-    names = (file.name for file in DATA.iterdir())
+    names = (file.name for file in DATA_FOLDER.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
@@ -165,7 +165,7 @@ def languages_with_words() -> tuple[str, ...]:
 def language_words(language: str) -> LanguageWords:
     """The words of a language given by its ISO 639-3 code, or the English ones."""
     name = language if has_words(language) else "eng"
-    table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((DATA_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     known = (item for item in fields(LanguageWords) if item.name in table)
     return LanguageWords(**{item.name: item.metadata["read"](table[item.name]) for item in known})
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kiwiresearch.codec import toml_data
 from kiwiresearch.text.languages import any_of
 
-DATA = files("kiwiresearch.text") / "data" / "quantities"
+DATA_FOLDER = files("kiwiresearch.text") / "data" / "quantities"
 
 SPACES = "[ \u00a0\u2009\u202f]"
 PARTS = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕": 1 / 5, "⅖": 2 / 5, "⅗": 3 / 5, "⅘": 4 / 5}
@@ -72,7 +72,7 @@ class Amount(NamedTuple):
 @cache
 def quantity_file(language: str) -> str:
     """The file with the words of a language around numbers, or with the English ones."""
-    return f"data/quantities/{language if (DATA / f'{language}.toml').is_file() else 'eng'}.toml"
+    return f"data/quantities/{language if (DATA_FOLDER / f'{language}.toml').is_file() else 'eng'}.toml"
 
 
 class NumberWords:

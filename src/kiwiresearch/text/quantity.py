@@ -15,7 +15,7 @@ from kiwiresearch.text.number_words import PART_SIGNS, SPACES, number_words, qua
 QuantityQualifier = Literal["", "about", "more than", "less than", "at least", "at most"]
 QuantityRelation = Literal["same", "rounding", "overlap", "unit", "apart", "different kinds"]
 
-ABOUT = 0.10
+ABOUT_SHARE = 0.10
 """The share by which 'about' widens a value in both directions."""
 
 MAX_ROUNDED = 0.10
@@ -27,7 +27,7 @@ COUNTED_ONE_BY_ONE = 100
 FLOAT_NOISE = 1e-9
 """The relative rounding error of floats, which is not a difference between quantities."""
 
-MISTAKEN = (1.609344, 3.280839895, 2.2046226218, 1e3, 1e6)
+MISTAKEN_FACTORS = (1.609344, 3.280839895, 2.2046226218, 1e3, 1e6)
 """Kilometres for miles, metres for feet, kilograms for pounds, thousands for millions."""
 
 DOLLARS = "$"
@@ -66,7 +66,11 @@ class Quantity(NamedTuple):
             return -math.inf, self.high
         if self.qualifier == "about":
             # A share of the kelvins would allow nearly any temperature.
-            low, high = (self.step, self.step) if self.unit == "K" else (abs(self.low) * ABOUT, abs(self.high) * ABOUT)
+            low, high = (
+                (self.step, self.step)
+                if self.unit == "K"
+                else (abs(self.low) * ABOUT_SHARE, abs(self.high) * ABOUT_SHARE)
+            )
             return self.low - low, self.high + high
         return self.low, self.high
 
@@ -114,7 +118,9 @@ def _is_mistaken(one: Quantity, other: Quantity) -> bool:
     small, large = sorted((one, other), key=lambda each: abs(each.low))
     if one.is_range or other.is_range or not small.low or min(one.digits, other.digits) < 2:
         return False
-    return any(abs(large.low - small.low * factor) <= large.rounding + small.rounding * factor for factor in MISTAKEN)
+    return any(
+        abs(large.low - small.low * factor) <= large.rounding + small.rounding * factor for factor in MISTAKEN_FACTORS
+    )
 
 
 @cache
@@ -179,10 +185,10 @@ class NumberCues:
             w: kind for kind, each in known["qualifiers"].items() for w in each
         }
         self._qualifier_ends = frozenset(words.split()[-1] for words in self._qualifiers)
-        self._after: dict[str, QuantityQualifier] = {
+        self._qualifiers_after: dict[str, QuantityQualifier] = {
             w: kind for kind, each in known["qualifiers_after"].items() for w in each
         }
-        self._after_words = re.compile(rf"{SPACES}?({any_of(self._after)})(?![^\W_])")
+        self._after_words = re.compile(rf"{SPACES}?({any_of(self._qualifiers_after)})(?![^\W_])")
         to = any_of([*ranges["to"].split(), *ranges["or"].split()])
         self.by = re.compile(rf"{SPACES}(?:{any_of(ranges['by'].split())}){SPACES}(?=[0-9])")
         self.to = re.compile(rf"(?:[–—-]|{SPACES}[–—-]{SPACES}|{SPACES}(?:{to}){SPACES}){NUMBER_AHEAD}")
@@ -205,7 +211,7 @@ class NumberCues:
         self.were = re.compile(rf"{SPACES}(?:{any_of(plain['were'].split())})\b")
         self.parts_of = re.compile(rf"{SPACES}(?:{any_of(plain['parts_of'].split())})\b")
         self.of_a = re.compile(rf"{SPACES}(?:of{SPACES})?(?:{any_of(numbers['one'].split())})(?={SPACES})")
-        self._of: str = f" {numbers['of']}"
+        self._of_word: str = f" {numbers['of']}"
         self._ages = frozenset(known["ages"]["before"])
         self.age_unit: str = known["ages"]["unit"]
         self.old = re.compile(rf"[ -]{known['ages']['old']}\b")
@@ -233,7 +239,7 @@ class NumberCues:
             return found
         for end in ends:
             if after := self._after_words.match(text, end, limit):
-                return self._after[after[1]]
+                return self._qualifiers_after[after[1]]
         return ""
 
     def is_side(self, before: WordsBefore) -> bool:
@@ -248,7 +254,9 @@ class NumberCues:
 
     def may_be_one(self, before: WordsBefore, text: str, end: int) -> bool:
         """Whether 'one' counts: 'only one election', but not 'the only one of the five'."""
-        return bool(before.words) and before.words[-1] in self._pronoun_after and not text.startswith(self._of, end)
+        return (
+            bool(before.words) and before.words[-1] in self._pronoun_after and not text.startswith(self._of_word, end)
+        )
 
     def either_or(self, gap: str) -> bool:
         return gap.strip() in self._or

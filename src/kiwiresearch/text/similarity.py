@@ -19,7 +19,7 @@ WORD = re.compile(r"[^\W_]+")
 ENDINGS = (
     "ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "e",
 )  # fmt: skip
-ROOT = 4
+MIN_ROOT_LETTERS = 4
 """The minimum length of a root."""
 
 
@@ -28,7 +28,7 @@ def _root(word: str, language: str) -> str:
     """A root that is good enough to compare two sentences, in a fraction of the time of a real stemmer."""
     if word in language_words(language).stop_words:
         return ""
-    ending = next((end for end in ENDINGS if word.endswith(end) and len(word) - len(end) >= ROOT), "")
+    ending = next((end for end in ENDINGS if word.endswith(end) and len(word) - len(end) >= MIN_ROOT_LETTERS), "")
     return word.removesuffix(ending)
 
 
@@ -119,17 +119,17 @@ def _joined(runs: list[TextRun]) -> tuple[TextRun, ...]:
     return tuple(found)
 
 
-FAMILY, FAMILY_SHARE = 4, 0.55
+MIN_COMMON_LETTERS, MIN_COMMON_SHARE = 4, 0.55
 """Words are related if their common prefix has at least this many letters, and this share of the longer word."""
 
 
 def are_related_forms(word: str, other: str) -> bool:
     """Whether two words are probably forms of one: 'volcanic' and 'volcano', 'slave' and 'slavery'."""
     length = common_prefix_length(word, other)
-    return length >= FAMILY and length >= FAMILY_SHARE * max(len(word), len(other))
+    return length >= MIN_COMMON_LETTERS and length >= MIN_COMMON_SHARE * max(len(word), len(other))
 
 
-HALF = 0.5
+MIN_ASPECT_SHARE = 0.5
 """A heading with half of the aspect's words is about it."""
 
 
@@ -170,7 +170,7 @@ class AspectWords:
 
     def names(self, text: str) -> bool:
         """Whether a heading or a title is about the aspect."""
-        return self.naming_score(stems_in(text, self.language)) >= HALF
+        return self.naming_score(stems_in(text, self.language)) >= MIN_ASPECT_SHARE
 
     def names_any(self, headings: Sequence[str]) -> bool:
         return any(map(self.names, headings))

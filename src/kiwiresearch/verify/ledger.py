@@ -20,7 +20,7 @@ from kiwiresearch.runs import (
     CORPUS,
     GRAPH,
     LOG,
-    MALFORMED,
+    MALFORMED_RECORD_ERRORS,
     MANIFEST,
     REPORT,
     REPORT_PAGE,
@@ -160,7 +160,7 @@ class Location:
         """Turn the error of a malformed record into a failure, and continue."""
         try:
             yield
-        except MALFORMED as problem:
+        except MALFORMED_RECORD_ERRORS as problem:
             reason = (
                 problem.message if isinstance(problem, KiwiError) else f"{type(problem).__name__} {str(problem)[:80]}"
             )

@@ -123,7 +123,7 @@ def _with_problems(responses: dict[str, Any], *, openai: bool) -> None:
 MAX_THREADS = 256
 SPARE_THREADS = 8
 NO_MOUNTS: Mapping[str, Starlette] = {}
-Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+ServerLifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def make_app(
@@ -162,7 +162,7 @@ def _build(
     mounts: Mapping[str, Starlette],
     ending: Shutdown,
     renew: Callable[[], None],
-    lifespan: Lifespan,
+    lifespan: ServerLifespan,
 ) -> FastAPI:
     """All routes and checks, as the settings are now; `renew` replaces them by others with the settings of then."""
     serve = context.workspace.settings.serve
@@ -213,7 +213,7 @@ def _routers(
         yield public_pages.router(accounts.authenticator or ServerToken(token), pages)
 
 
-def _lifespan(mounts: Mapping[str, Starlette], at_once: int, own_jobs: JobQueue | None) -> Lifespan:
+def _lifespan(mounts: Mapping[str, Starlette], at_once: int, own_jobs: JobQueue | None) -> ServerLifespan:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # One thread per request, or requests that wait for a model would delay quick ones.

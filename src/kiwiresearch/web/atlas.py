@@ -18,12 +18,12 @@ from kiwiresearch.atlas import (
     ResultSlice,
     ResultWindow,
     edge_pages,
+    family_queries,
     overview,
     ranked_pages,
 )
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
-from kiwiresearch.atlas import relatives as people
 from kiwiresearch.cases import this_year
 from kiwiresearch.claims.conflicts import DisagreementKind
 from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
@@ -112,8 +112,8 @@ def router(context: ServerContext) -> APIRouter:
     atlases = context.atlases
     access = FamilyAccess(context.workspace.settings.serve)
 
-    def privacy_view(request: Request, privacy: Any) -> people.PrivacyView:
-        return people.PrivacyView(access.privacy_mode(request, privacy), this_year())
+    def privacy_view(request: Request, privacy: Any) -> family_queries.PrivacyView:
+        return family_queries.PrivacyView(access.privacy_mode(request, privacy), this_year())
 
     def open_atlas(book: str, *recipes: Recipe) -> Atlas:
         atlas = atlases.get(book)
@@ -194,7 +194,9 @@ def router(context: ServerContext) -> APIRouter:
         """The largest families; people who may be living are named only to the owner."""
         atlas = open_atlas(book, FAMILIES)
         view, window = privacy_view(request, privacy), ResultWindow(limit, offset)
-        return rows_reply(atlas, ("families", view, window), limit, lambda: people.families(atlas, view, window))
+        return rows_reply(
+            atlas, ("families", view, window), limit, lambda: family_queries.families(atlas, view, window)
+        )
 
     @routes.get("/{book}/people")
     def people_of_a_book(
@@ -204,7 +206,7 @@ def router(context: ServerContext) -> APIRouter:
         atlas = open_atlas(book, FAMILIES)
         view, window = privacy_view(request, privacy), ResultWindow(limit, offset)
         return rows_reply(
-            atlas, ("people", words, view, window), limit, lambda: people.people(atlas, words, view, window)
+            atlas, ("people", words, view, window), limit, lambda: family_queries.people(atlas, words, view, window)
         )
 
     @routes.get("/{book}/relatives")
@@ -212,13 +214,13 @@ def router(context: ServerContext) -> APIRouter:
         request: Request,
         book: Book,
         person: Person,
-        ties: Annotated[int, Query(ge=1, le=people.MAX_TIES)] = 3,
+        ties: Annotated[int, Query(ge=1, le=family_queries.MAX_TIES)] = 3,
         privacy: Privacy = None,
     ) -> RelativesReply:
         """The relatives of a person, and how they are related."""
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
-        found = atlases.run_limited(lambda: people.relatives(atlas, person, view, steps=ties))
+        found = atlases.run_limited(lambda: family_queries.relatives(atlas, person, view, steps=ties))
         return RelativesReply(**atlases.policy_filter(atlas).relatives(found))
 
     @routes.get("/{book}/relation")
@@ -228,7 +230,7 @@ def router(context: ServerContext) -> APIRouter:
         """How the second person is related to the first, step by step."""
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
-        found = atlases.run_limited(lambda: people.relation(atlas, first, second, view))
+        found = atlases.run_limited(lambda: family_queries.relation(atlas, first, second, view))
         return RelationshipReply(**atlases.policy_filter(atlas).relation(found))
 
     return routes

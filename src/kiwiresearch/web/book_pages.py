@@ -25,7 +25,7 @@ from kiwiresearch.zim import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef
 
 
 @dataclass(frozen=True, slots=True)
-class PageLocation:
+class LocatedPage:
     """A page of a book, found but not read."""
 
     book: OpenBook
@@ -47,27 +47,27 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
         return finder.books
     found = books_matching(finder.books, wanted, lambda open_book: open_book.book)
     if not found:
-        if away := finder.unreachable_book_error(wanted):
+        if away := finder.missing_book_error(wanted):
             raise away
         raise BookNotFound(f"The library has no book named {wanted!r}.", remedy="GET /api/books lists all books.")
     return found
 
 
-def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
+def page_named(finder: Finder, title: str, book: str = "") -> LocatedPage:
     """The page of this title or path, in the first book that has it."""
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Enter the title of a page, for example 'Sunset', or its path.")
     books = {open_book.archive: open_book for open_book in books_named(finder, book)}
     missing = f"No book in the library has a page named {title!r}."
     archive, path = locate_page(list(books), title, missing, "GET /api/search finds pages.")
-    return PageLocation(books[archive], path)
+    return LocatedPage(books[archive], path)
 
 
-def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
+def page_at(finder: Finder, path: str, book: str = "") -> LocatedPage:
     """The page at exactly this path, or else the one with this name."""
     for open_book in books_named(finder, book) if path.strip() else ():
         if found := open_book.archive.resolve(path):
-            return PageLocation(open_book, found)
+            return LocatedPage(open_book, found)
     return page_named(finder, path, book)
 
 

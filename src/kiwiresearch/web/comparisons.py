@@ -41,11 +41,11 @@ class ComparisonCache:
     """The most recent comparisons."""
 
     def __init__(self) -> None:
-        self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
+        self._recent: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
 
     def get(self, old: RunView, new: RunView) -> Comparison:
         """The outcome of the old run's claims in the new one."""
-        return self._known.get(_stamps(old, new), lambda: compare_runs(old, new))
+        return self._recent.get(_stamps(old, new), lambda: compare_runs(old, new))
 
 
 def _stamps(*runs: RunView) -> Stamps:

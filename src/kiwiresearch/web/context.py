@@ -93,7 +93,7 @@ class Atlases:
     def __init__(self, workspace: Workspace, shelf: Shelf) -> None:
         self._workspace = workspace
         self._shelf = shelf
-        self._made = AtlasFolders(workspace)
+        self._atlas_folders = AtlasFolders(workspace)
         self._lock = threading.Lock()
         self._query_slots = threading.BoundedSemaphore(MAX_CONCURRENT)
         self._build_lock = threading.Lock()
@@ -117,7 +117,7 @@ class Atlases:
                 found.setdefault(atlas.book.id, atlas)
             else:
                 unusable.append(UnusableFolder(path.name, book=atlas.book.title or atlas.book.name))
-        for path in self._made.finished():
+        for path in self._atlas_folders.finished():
             with contextlib.suppress(KiwiError):  # the page of books offers to create it again
                 atlas = self._open(path)
                 if atlas.book.id in shelf_ids:

@@ -22,7 +22,7 @@ from kiwiresearch.cases import (
     graph_record,
     living_record,
     merges_record,
-    records,
+    record_builder,
     review,
     set_living,
     set_plugin,
@@ -90,10 +90,12 @@ class Families:
             tree = found.tree(mode)
             visible_person(tree, person)
             seed = next((item for item in found.seeds() if item in tree.persons and item != person), None)
-            row = records.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
-            facts = tuple(records.evidence_records(found, person, None, mode))
+            row = record_builder.person_record(
+                tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else ""
+            )
+            facts = tuple(record_builder.evidence_records(found, person, None, mode))
             conflicts = tuple(
-                conflict for conflict in records.conflict_records(found, mode) if conflict.person == person
+                conflict for conflict in record_builder.conflict_records(found, mode) if conflict.person == person
             )
             why = living_record(found, person).why if mode == "owner" else ""
             version = found.store.edits.latest_for([person]) if mode == "owner" else 0
@@ -177,8 +179,8 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     ) -> models.PeopleReply:
         """Everyone in the case, starting people first."""
         with families.open_case(request, case, privacy) as (found, mode):
-            ids = records.people_named(found, mode, q)
-            rows = records.people_records(found, mode, ids[offset : offset + limit])
+            ids = record_builder.people_named(found, mode, q)
+            rows = record_builder.people_records(found, mode, ids[offset : offset + limit])
         return models.PeopleReply(tuple(rows), len(ids))
 
     @routes.get("/{case}/people/{person}")
@@ -195,7 +197,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
         """The ancestors or descendants of a person, as rows with their depth."""
         with families.open_case(request, case, privacy) as (found, mode):
             chosen = visible_person(found.tree(mode), person)
-            rows = records.branch_records(found.derived(Couples, mode), chosen, down=of == "descendants")
+            rows = record_builder.branch_records(found.derived(Couples, mode), chosen, down=of == "descendants")
         return models.BranchReply(tuple(rows))
 
     @routes.get("/{case}/tree")
@@ -211,7 +213,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
         """How the second person is related to the first, and through whom."""
         with families.open_case(request, case, privacy) as (found, mode):
             pair = [visible_person(found.tree(mode), item) for item in (first, second)]
-            return records.relation_record(found, pair[0], pair[1], mode)
+            return record_builder.relation_record(found, pair[0], pair[1], mode)
 
 
 def _add_lists(routes: APIRouter, families: Families) -> None:
@@ -221,7 +223,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     ) -> models.TimelineReply:
         """Everyone's events in order, with ages."""
         with families.open_case(request, case, privacy) as (found, mode):
-            rows = records.timeline_records(found, mode)
+            rows = record_builder.timeline_records(found, mode)
         return models.TimelineReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/conflicts")
@@ -230,7 +232,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     ) -> models.ConflictsReply:
         """Values that cannot all be right, ranked with reasons, and what would settle them."""
         with families.open_case(request, case, privacy) as (found, mode):
-            rows = records.conflict_records(found, mode)
+            rows = record_builder.conflict_records(found, mode)
         return models.ConflictsReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/log")
@@ -239,7 +241,7 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
     ) -> models.LogReply:
         """All searches, including those without results. Finding nothing does not prove that there is nothing."""
         with families.open_case(request, case, privacy) as (found, mode):
-            rows = records.log_records(found, mode)
+            rows = record_builder.log_records(found, mode)
         return models.LogReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/merges")

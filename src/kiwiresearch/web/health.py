@@ -36,16 +36,16 @@ class PolledValue(Generic[T]):
         self._fresh_s = fresh_s
         self._lock = threading.Lock()
         self._value: T | None = None
-        self._done: threading.Event | None = None
+        self._check_done: threading.Event | None = None
         self._stale_at = 0.0
 
     def refresh(self) -> threading.Event:
         """Start a lookup if the value is old and none is running; the event is set when the value is known."""
         with self._lock:
-            if self._done is None or (self._done.is_set() and time.monotonic() >= self._stale_at):
-                self._done = threading.Event()
-                threading.Thread(target=self._refresh, args=(self._done,), name="health", daemon=True).start()
-            return self._done
+            if self._check_done is None or (self._check_done.is_set() and time.monotonic() >= self._stale_at):
+                self._check_done = threading.Event()
+                threading.Thread(target=self._refresh, args=(self._check_done,), name="health", daemon=True).start()
+            return self._check_done
 
     def expire(self) -> None:
         """Look the value up again at the next request, since what it depends on has changed."""

@@ -23,7 +23,7 @@ from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.network import ip_address_of, is_loopback
 from kiwiresearch.web.problems import log
 from kiwiresearch.workspace import HostPresence, ServeSettings, Workspace
-from kiwiresearch.zim import BUSY, MAX_BODY_BYTES, PATH, PING, BadCall, Shelf, pack_replies, unpack_calls
+from kiwiresearch.zim import BUSY_SIGN, MAX_BODY_BYTES, PATH, PING, BadCall, Shelf, pack_replies, unpack_calls
 
 AT_ONCE = 8
 """Calls handled at once, in threads of their own."""
@@ -180,7 +180,7 @@ async def _send_reply(work: asyncio.Future[list[bytes]], send: Send) -> None:
     headers = [(b"content-type", b"application/octet-stream")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     while not work.done():
-        await send({"type": "http.response.body", "body": BUSY, "more_body": True})
+        await send({"type": "http.response.body", "body": BUSY_SIGN, "more_body": True})
         await asyncio.wait({work}, timeout=KEEPALIVE_S)
     if not _refusal(work):
         for part in work.result():

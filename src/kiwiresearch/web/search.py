@@ -17,7 +17,7 @@ from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.text import is_searchable
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words
-from kiwiresearch.web.book_pages import PageLocation, books_named, claims_in_turn, page_at, page_named
+from kiwiresearch.web.book_pages import LocatedPage, books_named, claims_in_turn, page_at, page_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.replies import (
@@ -170,12 +170,12 @@ def _book_record(context: ServerContext, row: BookStatus) -> BookRecord:
     return replace(row.record(), source=None, problem=BROKEN_BOOK if row.problem else None, url=url)
 
 
-def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
+def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[LocatedPage, PageDoc]:
     """The page with this title or path, of which one is given, and where it is."""
     if bool(title.strip()) == bool(path.strip()):
         raise BadUsage("The request must name exactly one page.", remedy="Send either the title or the path of a page.")
 
-    def found() -> tuple[PageLocation, Callable[[], PageDoc]]:
+    def found() -> tuple[LocatedPage, Callable[[], PageDoc]]:
         place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
         return place, place.load()
 
@@ -189,7 +189,7 @@ def _claims_reply(found: PageClaims, kind: str | None, url: str) -> ClaimsReply:
     return extend(ClaimsReply, found.of_type(kind or "").record(), url=url, is_cut=is_cut)
 
 
-PAGE = 10
+RESULTS_PER_PAGE = 10
 """How many results SearXNG has on a page."""
 MAX_PAGES = 20
 MAX_RESULTS = 100
@@ -199,7 +199,9 @@ EngineQuery = Annotated[Words, Query(max_length=MAX_WORDS, description="What to 
 ReplyFormat = Annotated[
     str, Query(alias="format", description="Only `json` is supported; other formats are refused, as by SearXNG.")
 ]
-PageNumber = Annotated[int, Query(ge=1, le=1_000, description=f"Which {PAGE} results to return, starting at 1.")]
+PageNumber = Annotated[
+    int, Query(ge=1, le=1_000, description=f"Which {RESULTS_PER_PAGE} results to return, starting at 1.")
+]
 
 
 class ExternalSearch(BaseModel):
@@ -208,7 +210,7 @@ class ExternalSearch(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     query: Annotated[Words, Field(max_length=MAX_WORDS, examples=["Bronze Age collapse"])]
-    count: int = Field(PAGE, ge=1, description=f"How many results to return, at most {MAX_RESULTS}.")
+    count: int = Field(RESULTS_PER_PAGE, ge=1, description=f"How many results to return, at most {MAX_RESULTS}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +245,9 @@ def external_router(context: ServerContext) -> APIRouter:
 
 def _searxng(context: ServerContext, query: str, number: int) -> JsonDict:
     with context.locked_finder() as finder:
-        found = finder.find(query, SearchOptions(limit=PAGE * min(number, MAX_PAGES)))
+        found = finder.find(query, SearchOptions(limit=RESULTS_PER_PAGE * min(number, MAX_PAGES)))
         names = {book: finder.book_name(book) for book in {hit.ref.book for hit in found.hits}}
-    hits = list(enumerate(found.hits, start=1))[PAGE * (number - 1) : PAGE * number]
+    hits = list(enumerate(found.hits, start=1))[RESULTS_PER_PAGE * (number - 1) : RESULTS_PER_PAGE * number]
     return {
         "query": query,
         "number_of_results": len(found.hits),

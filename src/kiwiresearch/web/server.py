@@ -118,7 +118,7 @@ class HttpProtocol(H11Protocol):
 
 
 MIN_TOKEN = 8
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 CLOSE_TIMEOUT_S = 2.0
 """How long to wait for books to close while a thread is still reading them."""
 
@@ -287,9 +287,9 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (a signal handler)
         """The first signal ends the server gracefully, a second Ctrl-C at once."""
         if self.should_exit and sig == signal.SIGINT:  # pressed twice: do not wait for streams
-            exit_now(INTERRUPTED)
+            exit_now(INTERRUPTED_EXIT_CODE)
         if not self.should_exit and sig == signal.SIGINT:
-            self.exit_code = INTERRUPTED
+            self.exit_code = INTERRUPTED_EXIT_CODE
         self.should_exit = True
 
 

@@ -23,19 +23,19 @@ class RecentCache(Generic[K, T]):
 
     def __init__(self, max_size: int) -> None:
         self._max_size = max_size
-        self._known: OrderedDict[K, T] = OrderedDict()
+        self._entries: OrderedDict[K, T] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: K, make: Callable[[], T]) -> T:
         with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return self._entries[key]
         found = make()
         with self._lock:
-            self._known[key] = found
-            while len(self._known) > self._max_size:
-                self._known.popitem(last=False)
+            self._entries[key] = found
+            while len(self._entries) > self._max_size:
+                self._entries.popitem(last=False)
         return found
 
 
@@ -52,22 +52,22 @@ class FileCache(Generic[T]):
 
     def __init__(self, max_size: int = MAX_CACHED) -> None:
         self._max_size = max_size
-        self._known: dict[str, tuple[FileStamp, T]] = {}
+        self._entries: dict[str, tuple[FileStamp, T]] = {}
 
     def read_all(self, stamps: Mapping[str, FileStamp], read: Callable[[str], T]) -> dict[str, T]:
         """The contents of exactly these files; only new and changed ones are read, and all others are dropped."""
-        known = self._known
+        known = self._entries
         current = {
             name: known[name] if name in known and known[name][0] == stamp else (stamp, read(name))
             for name, stamp in stamps.items()
         }
         # Replaced at once, since several threads may read it.
-        self._known = dict(itertools.islice(current.items(), self._max_size))
+        self._entries = dict(itertools.islice(current.items(), self._max_size))
         return {name: content for name, (_, content) in current.items()}
 
     def forget(self, name: str) -> None:
         """Drop a file that we write ourselves, perhaps twice within the resolution of its time."""
-        self._known.pop(name, None)
+        self._entries.pop(name, None)
 
 
 MAX_RECENT = 24
@@ -78,7 +78,7 @@ class RecentFiles:
 
     def __init__(self, max_size: int = MAX_RECENT) -> None:
         self._max_size = max_size
-        self._known: OrderedDict[tuple[Path, str], tuple[FileStamp, Any]] = OrderedDict()
+        self._entries: OrderedDict[tuple[Path, str], tuple[FileStamp, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, file: Path, read: Callable[[Path], T]) -> T:
@@ -88,15 +88,15 @@ class RecentFiles:
         """
         key, stamp = (file, f"{read.__module__}.{read.__qualname__}"), file_stamp(file.stat())
         with self._lock:
-            known = self._known.get(key)
+            known = self._entries.get(key)
             if known is not None and known[0] == stamp:
-                self._known.move_to_end(key)
+                self._entries.move_to_end(key)
                 found: T = known[1]
                 return found
         made = read(file)
         with self._lock:
-            self._known[key] = stamp, made
-            self._known.move_to_end(key)
-            while len(self._known) > self._max_size:
-                self._known.popitem(last=False)
+            self._entries[key] = stamp, made
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._max_size:
+                self._entries.popitem(last=False)
         return made

@@ -124,7 +124,7 @@ class Finder:
         """Unavailable books, with their unreachable hosts."""
         return self._shelf.missing
 
-    def unreachable_book_error(self, wanted: str) -> HostAway | None:
+    def missing_book_error(self, wanted: str) -> HostAway | None:
         """The error for an unavailable book with this title or UUID; None if it is not one of them."""
         folded = wanted.casefold().strip()
         for missing_books in self.missing:

@@ -92,7 +92,7 @@ def chosen_shared_shelf(workspace: Workspace, chosen: Sequence[ListedBook]) -> S
         return Shelf(unique_books(chosen), workspace.opener)
 
 
-def unreachable_book_error(workspace: Workspace, wanted: str) -> KiwiError | None:
+def away_or_hidden_error(workspace: Workspace, wanted: str) -> KiwiError | None:
     """The error for a book with this name on an unreachable host; None if no host has such a book."""
     policy = workspace.settings.policy
     with contextlib.suppress(StoreError):
@@ -104,7 +104,7 @@ def unreachable_book_error(workspace: Workspace, wanted: str) -> KiwiError | Non
                     return (
                         book_hidden_error(wanted, policy)
                         if hidden_books([book], policy)
-                        else hosts.unreachable_book_error(book.id)
+                        else hosts.book_away_error(book.id)
                     )
     return None
 

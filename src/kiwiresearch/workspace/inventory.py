@@ -229,7 +229,7 @@ def _model(workspace: Workspace) -> Iterator[Diagnosis]:
 def _files(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosis]:
     known = {book.source.location for book in workspace.shelf_file.books()}
     found: list[Path] = []
-    places = [(home_folder(environment), 0), *((folder, LEVELS) for folder in usual_folders(environment))]
+    places = [(home_folder(environment), 0), *((folder, MAX_FOLDER_LEVELS) for folder in usual_folders(environment))]
     for folder, levels in places:
         if folder.is_dir():
             found += [file for file in books_below(folder, levels) if str(file.absolute()) not in known]
@@ -266,7 +266,7 @@ SYSTEM_FOLDERS = ("/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix",
                   "/media", "/run/media", "/mnt", "/Volumes")  # fmt: skip
 LIBRARIES = (".local/share/kiwix/library.xml", ".local/share/kiwix-desktop/library.xml",
              ".var/app/org.kiwix.desktop/data/kiwix-desktop/library.xml")  # fmt: skip
-LEVELS = 3
+MAX_FOLDER_LEVELS = 3
 """How many levels below a usual folder are searched: a stick, a folder on it, a folder in that."""
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kiwiresearch.store import HostRow, Store
     from kiwiresearch.zim import PeerClient
 
-ADDRESSES = ("http://", "https://")
+WEB_SCHEMES = ("http://", "https://")
 HostAddress = tuple[str, str]
 """The name of a host and its URL: a host that moves counts as another one."""
 
@@ -65,7 +65,7 @@ class HostConnections:
         from kiwiresearch.zim import PeerClient
 
         name, url = address
-        if not url.startswith(ADDRESSES):
+        if not url.startswith(WEB_SCHEMES):
             raise HostAway(f"The host {name!r} has no address.", remedy="Set 'public_url' under [serve] on that host.")
         with self._lock:
             if address not in self._connections:
@@ -200,7 +200,7 @@ class OtherHosts:
             self._open_books += found is not None
             self.failures += found is None
         if found is None:
-            raise self.unreachable_book_error(book)
+            raise self.book_away_error(book)
         return PeerArchive(found.book, self, found.titles)
 
     def release(self) -> None:
@@ -228,7 +228,7 @@ class OtherHosts:
                     self.refresh()
         with self._lock:
             self.failures += 1
-        raise self.unreachable_book_error(book)
+        raise self.book_away_error(book)
 
     def retry_failed(self) -> None:
         """Ping the hosts that failed, so that no reader has to wait to find out whether they are back."""
@@ -267,7 +267,7 @@ class OtherHosts:
         """Close all connections; further calls open new ones."""
         self._connections.close_others(())
 
-    def unreachable_book_error(self, book: BookId) -> HostAway:
+    def book_away_error(self, book: BookId) -> HostAway:
         """The error for a book that no host can be called for."""
         having = [host for host in self.all() if book in host.books]
         title = next((host.books[book].book.title for host in having), book)

@@ -199,7 +199,7 @@ class SharedShelf(Shelf):
 
         `sample` is used if no host has any book.
         """
-        self._own = own
+        self._own_books = own
         self._hosts = hosts
         self._only = only
         self._sample = sample
@@ -215,7 +215,7 @@ class SharedShelf(Shelf):
     @property
     def own(self) -> tuple[ListedBook, ...]:
         """The books whose files are on this host."""
-        return tuple(self._own())
+        return tuple(self._own_books())
 
     @property
     def missing(self) -> tuple[MissingBooks, ...]:

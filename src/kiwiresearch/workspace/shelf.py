@@ -111,7 +111,7 @@ def _shared_shelf(workspace: Workspace, own: Sequence[ListedBook], wanted: Seque
         try:
             chosen += _pick(workspace, known, name, trusting=trusting)
         except BookNotFound as problem:
-            raise hosts.unreachable_book_error(workspace, name) or problem from None
+            raise hosts.away_or_hidden_error(workspace, name) or problem from None
     return hosts.chosen_shared_shelf(workspace, chosen)
 
 

@@ -92,7 +92,7 @@ class UserRegister:
         self._store = store
         self._users = store.users
         self._now = now
-        self._by = by
+        self._actor = by
 
     def all(self) -> list[UserRow]:
         return self._users.all()
@@ -251,7 +251,7 @@ class UserRegister:
 
     def _note(self, what: str, name: str, **details: Any) -> None:
         details = {"what": what, **details}
-        self._store.audit.add(self._now(), self._by.user, self._by.origin, "user", name, "done", details)
+        self._store.audit.add(self._now(), self._actor.user, self._actor.origin, "user", name, "done", details)
 
 
 def checked_link_time(valid: str) -> LinkTime:

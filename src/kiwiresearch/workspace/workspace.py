@@ -166,7 +166,7 @@ def make_workspace(
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPage:
+class ShelfPage:
     """A page and its book."""
 
     book: Book
@@ -174,11 +174,11 @@ class FoundPage:
     archive: Archive
 
 
-def find_page(shelf: Shelf, words: str) -> FoundPage:
+def find_page(shelf: Shelf, words: str) -> ShelfPage:
     """The page with this title or path, from the first book of the shelf that has it."""
     missing = f"No page named {words!r} in {shelf_label(shelf)}."
     archive, path = locate_page(shelf.archives(), words, missing, "Try another title.")
-    return FoundPage(archive.book, open_page(archive, path), archive)
+    return ShelfPage(archive.book, open_page(archive, path), archive)
 
 
 def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: str) -> tuple[Archive, str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.peer_client import PeerClient
     from kiwiresearch.zim.peer_protocol import (
         BOOK_CALLS,
-        BUSY,
+        BUSY_SIGN,
         MAX_BODY_BYTES,
         PATH,
         PING,

@@ -191,7 +191,7 @@ def flavour_of(value: str, tags: tuple[str, ...], filename: str) -> str:
     return ""
 
 
-def kind_of(metadata: Mapping[str, str], filename: str) -> BookKind:
+def book_kind(metadata: Mapping[str, str], filename: str) -> BookKind:
     """Which kind of site a book was made from."""
     name = clean_metadata(metadata.get("Name", "")).lower() or filename.lower()
     creator = clean_metadata(metadata.get("Creator", "")).lower()

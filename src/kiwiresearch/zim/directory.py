@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kiwiresearch.zim.archive import MAX_HOPS, is_html
-from kiwiresearch.zim.listing import MAGIC, REDIRECT, WITHOUT_CONTENT, ReadBytes
+from kiwiresearch.zim.listing import MAGIC, REDIRECT_TYPE, WITHOUT_CONTENT, ReadBytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("<IHH16sIIQQQQIIQ")
 ENTRY = np.dtype([("type", "<u2"), ("more", "u1"), ("space", "u1"), ("edit", "<u4"), ("at", "<u4"), ("blob", "<u4")])
-BLOCK = 2**15
+ENTRIES_PER_BLOCK = 2**15
 """How many entries are read at a time."""
 
 MAX_BLOCK_BYTES = 2**26
@@ -96,8 +96,8 @@ def _classify(
     if magic != MAGIC or count > entries:
         return kinds, spaces, places
     pages = _page_types(read(types, TYPES_BYTES))
-    for start in range(0, count, BLOCK):
-        many = min(BLOCK, count - start)
+    for start in range(0, count, ENTRIES_PER_BLOCK):
+        many = min(ENTRIES_PER_BLOCK, count - start)
         # A table that is cut short is padded with pointers beyond the end, which are dropped as damaged.
         offsets = np.frombuffer(read(pointers + 8 * start, 8 * many).ljust(8 * many, b"\xff"), dtype="<u8")
         inside = np.flatnonzero(offsets.astype(np.float64) + ENTRY.itemsize <= size)
@@ -105,7 +105,7 @@ def _classify(
         here = inside + start
         kinds[here] = OTHER
         kinds[here[np.isin(found["type"], pages)]] = HTML
-        kinds[here[found["type"] == REDIRECT]] = REDIRECTS
+        kinds[here[found["type"] == REDIRECT_TYPE]] = REDIRECTS
         spaces[here] = found["space"]
         leads = found["type"] >= WITHOUT_CONTENT
         at, blob = found["at"].astype(np.uint64), found["blob"].astype(np.uint64)

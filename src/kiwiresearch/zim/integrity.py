@@ -151,13 +151,13 @@ def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S)
 def probe_here(path: Path, *, check: bool) -> FileCheck:
     """Open a file and perhaps check it, in this process: only for the child."""
     from kiwiresearch.zim.libzim import LibzimArchive, reason_of
-    from kiwiresearch.zim.listing import BROKEN
+    from kiwiresearch.zim.listing import DAMAGED_ENTRY_ERRORS
 
     try:
         archive = LibzimArchive(path)
     except (NotABook, BookDamaged) as problem:
         cause = problem.__cause__
-        reason = reason_of(cause) if isinstance(cause, BROKEN) else problem.message
+        reason = reason_of(cause) if isinstance(cause, DAMAGED_ENTRY_ERRORS) else problem.message
         return FileCheck("damaged" if isinstance(problem, BookDamaged) else "unopenable", reason)
     if not check:
         return FileCheck("unchecked")

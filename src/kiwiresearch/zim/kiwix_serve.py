@@ -121,7 +121,7 @@ class KiwixServer:
         if span:
             headers["Range"] = f"bytes={span.start}-{span.end - 1}"
         with self._client.open(method, url, limit, headers=headers) as response:
-            if span and response.status == PARTIAL and span.start != _start_of(response):
+            if span and response.status == PARTIAL_CONTENT_STATUS and span.start != _start_of(response):
                 raise self._unreachable("sent a different part of the page than requested")
             return HttpReply(response.status, response.headers, _received(response, span))
 
@@ -141,7 +141,7 @@ class KiwixServer:
 
 CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
 FOUND = frozenset({200, 206})
-PARTIAL = 206
+PARTIAL_CONTENT_STATUS = 206
 PAST_THE_END = 416
 """The HTTP status for a range that starts after the end of the page."""
 
@@ -154,7 +154,7 @@ class ServeArchive:
     def __init__(self, server: KiwixServer, served: ServedBook) -> None:
         self._server = server
         self._name = served.name
-        self._at = BookAddresses(server.root, served.base, served.name)
+        self._addresses = BookAddresses(server.root, served.base, served.name)
         self._book = served.book
         self._has_letters: bool | None = None
         self._known_titles: dict[str, str] = {}
@@ -211,7 +211,7 @@ class ServeArchive:
             return ()
         found = []
         for item in channel.iter("item"):
-            path = self._at.path_in(item.findtext("link") or "")
+            path = self._addresses.path_in(item.findtext("link") or "")
             if path is not None:
                 snippet = "".join(part for e in item.iter("description") for part in e.itertext())
                 found.append(Match(path, plain_title(item.findtext("title") or ""), " ".join(snippet.split())))
@@ -257,7 +257,7 @@ class ServeArchive:
         )
 
     def url(self, path: str) -> str:
-        return self._at.url(path)
+        return self._addresses.url(path)
 
     def close(self) -> None:
         self._server.close()
@@ -273,7 +273,9 @@ class ServeArchive:
         via: list[str] = []
         while True:
             response = self._raw(path, method, span)
-            target = self._at.path_in(response.headers.get("location", "")) if 300 <= response.status < 400 else None
+            target = (
+                self._addresses.path_in(response.headers.get("location", "")) if 300 <= response.status < 400 else None
+            )
             if target is None:
                 return path, tuple(via), response
             via.append(path)
@@ -284,7 +286,7 @@ class ServeArchive:
     def _raw(self, path: str, method: str, span: ByteRange | None) -> HttpReply:
         if any(part in (".", "..") for part in path.split("/")) or not is_encodable(path):
             return NOWHERE
-        response = self._server.answer(self._at.raw(path), method=method, span=span)
+        response = self._server.answer(self._addresses.raw(path), method=method, span=span)
         if response.status in FOUND and LETTER.match(path) and self._is_echo(path):
             return NOWHERE
         return response
@@ -295,8 +297,8 @@ class ServeArchive:
         kiwix-serve answers any such path for new books, while old books really have their pages below 'A/'.
         """
         if self._has_letters is None:
-            main = self._server.get(self._at.home, method="HEAD")
-            self._has_letters = bool(LETTER.match(self._at.path_in(main.headers.get("location", "")) or ""))
+            main = self._server.get(self._addresses.home, method="HEAD")
+            self._has_letters = bool(LETTER.match(self._addresses.path_in(main.headers.get("location", "")) or ""))
         if self._has_letters:
             return False
         if path not in self._echoes:
@@ -307,14 +309,14 @@ class ServeArchive:
 
     def _is_same(self, path: str, other: str) -> bool:
         """Whether two paths have the same bytes; sizes are compared first, to read little of large files."""
-        heads = [self._server.answer(self._at.raw(name), method="HEAD") for name in (path, other)]
+        heads = [self._server.answer(self._addresses.raw(name), method="HEAD") for name in (path, other)]
         sizes = [_stated_size(head) for head in heads]
         if any(head.status != 200 for head in heads) or (all(sizes) and sizes[0] != sizes[1]):
             return False
         start = 0
         while True:
             span = ByteRange(start, start + COMPARED_BYTES)
-            parts = [self._server.answer(self._at.raw(name), span=span) for name in (path, other)]
+            parts = [self._server.answer(self._addresses.raw(name), span=span) for name in (path, other)]
             if parts[0].status != parts[1].status or parts[0].content != parts[1].content:
                 return False
             if parts[0].status not in FOUND or len(parts[0].content) < COMPARED_BYTES:

@@ -19,7 +19,7 @@ import libzim.suggestion
 from kiwiresearch.errors import BookDamaged, NotABook, PageNotFound, RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryName, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.files import FileGuard, check_magic, parts_of
-from kiwiresearch.zim.listing import BROKEN, Listing, book_from_zim, stored_at, title_of
+from kiwiresearch.zim.listing import DAMAGED_ENTRY_ERRORS, Listing, book_from_zim, stored_at, title_of
 
 if TYPE_CHECKING:
     from libzim.reader import Archive as RawArchive
@@ -98,7 +98,7 @@ class LibzimArchive:
         with quiet():
             try:
                 self._raw: RawArchive = libzim.reader.Archive(parts[0])
-            except BROKEN as problem:
+            except DAMAGED_ENTRY_ERRORS as problem:
                 raise NotABook(
                     f"The ZIM file {str(path)!r} cannot be opened: {reason_of(problem)}.",
                     remedy="It is incomplete or damaged. Copy or download it again.",
@@ -108,7 +108,7 @@ class LibzimArchive:
             self._listing = Listing(self._raw, old=self._old)
             try:
                 self._book = book_from_zim(self._raw, path, parts)
-            except BROKEN as problem:
+            except DAMAGED_ENTRY_ERRORS as problem:
                 raise _damaged(path, problem) from problem
         self._searcher: libzim.search.Searcher | None = None
         self._suggester: libzim.suggestion.SuggestionSearcher | None = None
@@ -175,7 +175,7 @@ class LibzimArchive:
         found = self._query(words)
         try:
             return tuple(found.getResults(0, limit)) if found else ()
-        except BROKEN:
+        except DAMAGED_ENTRY_ERRORS:
             return ()
 
     def title(self, path: str) -> str:
@@ -216,7 +216,7 @@ class LibzimArchive:
                 self._guard.check()
             try:
                 found = self._listing.title_at(number, front)
-            except BROKEN:
+            except DAMAGED_ENTRY_ERRORS:
                 continue
             if found is not None:
                 yield found
@@ -288,7 +288,7 @@ class LibzimArchive:
         """Turn libzim's errors for a damaged entry into BookDamaged."""
         try:
             yield
-        except BROKEN as problem:
+        except DAMAGED_ENTRY_ERRORS as problem:
             raise BookDamaged(
                 f"The page {path!r} of {self._book.source!r} cannot be read: {reason_of(problem)}.",
                 remedy="The file is damaged. Copy or download it again.",
@@ -309,7 +309,7 @@ class LibzimArchive:
                         f"The page {path!r} of {self._book.title!r} redirects in a loop.",
                         remedy="This is an error in the book. Choose another page.",
                     )
-        except BROKEN as problem:
+        except DAMAGED_ENTRY_ERRORS as problem:
             raise _damaged(self._parts[0], problem) from problem
         return raw, tuple(via)
 
@@ -318,7 +318,7 @@ class LibzimArchive:
             raw = self._raw.get_entry_by_path(path)
         except (KeyError, UnicodeEncodeError):
             return None
-        except BROKEN as problem:
+        except DAMAGED_ENTRY_ERRORS as problem:
             raise _damaged(self._parts[0], problem) from problem
         # libzim finds any 'L/PATH' in new files, and a path without 'A/' in old ones: only the latter is wanted.
         if raw.path == path or (self._old and raw.path == f"A/{path}"):

@@ -18,9 +18,9 @@ from kiwiresearch.zim.archive import (
     EntryName,
     Indexes,
     TitleEntry,
+    book_kind,
     clean_metadata,
     flavour_of,
-    kind_of,
     languages_of,
     tags_of,
 )
@@ -39,13 +39,13 @@ HEADER = struct.Struct("<IHH16sIIQQ")
 POINTER = struct.Struct("<Q")
 ENTRY = struct.Struct("<HBcIII")
 MAGIC = int.from_bytes(ZIM_MAGIC, "little")
-REDIRECT = 0xFFFF
+REDIRECT_TYPE = 0xFFFF
 WITHOUT_CONTENT = 0xFFFD
 """MIME type numbers from here on mark redirects and deleted entries."""
 
-PACKING = 0x0F
+PACKING_MASK = 0x0F
 NOT_PACKED = (0, 1)
-WIDE = 0x10
+WIDE_OFFSETS_FLAG = 0x10
 """A flag in the first byte of a cluster: its offsets have eight bytes, not four."""
 
 ReadBytes = Callable[[int, int], bytes]
@@ -79,16 +79,16 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
         raise ValueError("an entry without content")
     (head,) = POINTER.unpack(read(heads + POINTER.size * cluster, POINTER.size))
     (marks,) = read(head, 1)
-    if marks & PACKING not in NOT_PACKED:
+    if marks & PACKING_MASK not in NOT_PACKED:
         return None
-    offsets = struct.Struct("<QQ" if marks & WIDE else "<II")
+    offsets = struct.Struct("<QQ" if marks & WIDE_OFFSETS_FLAG else "<II")
     start, end = offsets.unpack(read(head + 1 + blob * offsets.size // 2, offsets.size))
     if start > end:
         raise ValueError("offsets out of order")
     return StoredBytes(head + 1 + start, end - start)
 
 
-BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
+DAMAGED_ENTRY_ERRORS = (RuntimeError, IndexError, UnicodeDecodeError)
 """The exceptions that libzim raises for damaged entries."""
 
 TITLE_LISTING = "listing/titleOrdered/v1"
@@ -162,7 +162,7 @@ class Listing:
             if raw.is_redirect or (self._old and not raw.path.startswith("A/")):
                 return False
             return raw.get_item().mimetype.partition(";")[0].strip() in HTML_TYPES
-        except BROKEN:
+        except DAMAGED_ENTRY_ERRORS:
             return False
 
 
@@ -216,7 +216,7 @@ def book_from_zim(raw: AnyArchive, path: Path, parts: Sequence[Path]) -> Book:
         media=raw.media_count,
         size_bytes=sum(part.stat().st_size for part in parts),
         indexes=Indexes(full_text=raw.has_fulltext_index, titles=raw.has_title_index),
-        kind=kind_of(metadata, stem),
+        kind=book_kind(metadata, stem),
         main_page=_main_page(raw),
         old_namespaces=not raw.has_new_namespace_scheme,
     )

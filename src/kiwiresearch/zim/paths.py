@@ -17,7 +17,19 @@ INLINE_MARKUP = re.compile(
     re.IGNORECASE,
 )
 
-SCRIPTS = ("javascript:", "data:", "mailto:", "tel:", "geo:", "about:", "blob:", "file:", "urn:", "irc:", "news:")
+FOREIGN_SCHEMES = (
+    "javascript:",
+    "data:",
+    "mailto:",
+    "tel:",
+    "geo:",
+    "about:",
+    "blob:",
+    "file:",
+    "urn:",
+    "irc:",
+    "news:",
+)
 
 NAMESPACES = re.compile(r"^(?:[A-Z-]/)")
 
@@ -63,7 +75,7 @@ def resolve_href(base: str, href: str) -> Target | None:
 def _is_scheme(address: str) -> bool:
     """True for 'https://x' and 'mailto:x', but not for 'Category:Rivers' or '2001:_A_Space_Odyssey'."""
     lowered = address.lower()
-    return "://" in lowered[:32] or lowered.startswith(SCRIPTS)
+    return "://" in lowered[:32] or lowered.startswith(FOREIGN_SCHEMES)
 
 
 def _unquoted(text: str) -> str:

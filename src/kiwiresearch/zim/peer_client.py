@@ -11,7 +11,7 @@ from kiwiresearch.http_client import Deadline, FailureKind, HttpClient, HttpFail
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message
 from kiwiresearch.zim.peer_protocol import (
-    BUSY,
+    BUSY_SIGN,
     MAX_REPLY_BYTES,
     PATH,
     PING,
@@ -89,7 +89,7 @@ class PeerClient:
                 raise self._away(f"refused the request ({response.status})")
             for part in response.chunks(MAX_REPLY_BYTES, raw=True):
                 parts.append(part)
-                if is_at_work and part.strip(BUSY):  # the reply itself begins: from now on the longer limit holds
+                if is_at_work and part.strip(BUSY_SIGN):  # the reply itself begins: from now on the longer limit holds
                     is_at_work = False
                     limit.seconds = TOTAL_S
         return b"".join(parts)

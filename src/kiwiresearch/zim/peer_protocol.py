@@ -151,9 +151,9 @@ MAX_ERROR_CHARS = 4_096
 TOGETHER_BYTES = 16 * 2**20
 """Once the reply to several calls is larger than this, the remaining calls have to be made again."""
 
-BUSY = b"."
+BUSY_SIGN = b"."
 """Sent while a reply is being worked on, so that the caller knows that the host is alive."""
-READY = b"!"
+READY_SIGN = b"!"
 LENGTH = struct.Struct(">I")
 
 
@@ -189,14 +189,14 @@ def pack_replies(replies: Sequence[CallReply | None]) -> Iterator[bytes]:
         else:
             rows.append(["ok", reply.value, len(reply.content)])
     head = json.dumps({"replies": rows}).encode()
-    yield READY + LENGTH.pack(len(head)) + head
+    yield READY_SIGN + LENGTH.pack(len(head)) + head
     yield from (reply.content for reply in replies if reply is not None and reply.content)
 
 
 def unpack_replies(body: bytes, count: int) -> list[CallReply | None]:
     """The replies to `count` calls; BadCallReply for what none of our hosts would send."""
-    start = len(body) - len(body.lstrip(BUSY))
-    if body[start : start + 1] != READY or len(body) < start + 1 + LENGTH.size:
+    start = len(body) - len(body.lstrip(BUSY_SIGN))
+    if body[start : start + 1] != READY_SIGN or len(body) < start + 1 + LENGTH.size:
         raise BadCallReply("it does not start like a reply")
     (size,) = LENGTH.unpack_from(body, start + 1)
     place = start + 1 + LENGTH.size
@@ -269,8 +269,8 @@ def checked_list(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_FIELD_CHARS = 4_096
-TEXTS = ("name", "title", "description", "date", "flavour", "creator", "publisher", "scraper", "main_page")
-COUNTS = ("articles", "entries", "media", "size_bytes")
+TEXT_FIELDS = ("name", "title", "description", "date", "flavour", "creator", "publisher", "scraper", "main_page")
+COUNT_FIELDS = ("articles", "entries", "media", "size_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,10 +300,10 @@ def peer_book(record: Mapping[str, Any]) -> PeerBook:
         raise ValueError("the ID of the book is not a UUID")
     if known["kind"] not in get_args(BookKind) or type(known["old_namespaces"]) is not bool:
         raise ValueError("unknown kind of book")
-    for name in TEXTS:
+    for name in TEXT_FIELDS:
         if len(checked_text(known[name])) > MAX_FIELD_CHARS:
             raise ValueError("a field of the book is too long")
-    for name in COUNTS:
+    for name in COUNT_FIELDS:
         checked_count(known[name])
     indexes = known["indexes"]
     if not isinstance(indexes, dict):

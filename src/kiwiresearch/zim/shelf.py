@@ -20,7 +20,7 @@ from kiwiresearch.zim.peer import MissingBooks, PeerOpener
 from kiwiresearch.zim.policy import Policy, with_policy
 from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, ServedBook, Source, files_in, is_address
 
-VERSION = 1
+SHELF_VERSION = 1
 NO_POLICY = Policy()
 
 
@@ -84,7 +84,7 @@ class ShelfFile:
     def _write(self, books: Sequence[ListedBook]) -> None:
         rows = [{"id": book.id, "name": book.name, "title": book.title, **asdict(book.source)} for book in books]
         try:
-            write_atomically(self.path, canonical_json({"version": VERSION, "books": rows}, indent=2) + "\n")
+            write_atomically(self.path, canonical_json({"version": SHELF_VERSION, "books": rows}, indent=2) + "\n")
         except OSError as problem:
             raise BadSettings(
                 f"Could not write the list of books {str(self.path)!r}: {problem.strerror}.",

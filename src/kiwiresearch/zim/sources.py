@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from kiwiresearch.errors import BookNotFound, BookUnreachable, NotABook
 from kiwiresearch.ids import BookId
 from kiwiresearch.system import expand_user
-from kiwiresearch.zim.archive import Book, Indexes, clean_metadata, flavour_of, kind_of, languages_of, tags_of
+from kiwiresearch.zim.archive import Book, Indexes, book_kind, clean_metadata, flavour_of, languages_of, tags_of
 
 OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
 ORIGIN = re.compile(r"^[a-z]+://[^/]*")
@@ -151,7 +151,7 @@ def served_book(entry: ElementTree.Element, root: str) -> ServedBook | None:
         media=parse_count(text("mediaCount")),
         size_bytes=size,
         indexes=Indexes(full_text=True, titles=True),
-        kind=kind_of(metadata, url_name),
+        kind=book_kind(metadata, url_name),
         main_page="",
         old_namespaces=False,
     )

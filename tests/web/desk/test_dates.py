@@ -13,7 +13,7 @@ from tests.web.desk.conftest import ARun
 from tests.web.desk.page_text import texts_of
 
 from kiwiresearch.brief.brief import Statement, TimelineMoment
-from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, ago_text, timeline_picture, year_text
+from kiwiresearch.brief.timeline_picture import DAYS_PER_YEAR, WIDTH, YEAR_ZERO, ago_text, timeline_picture, year_text
 from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.document.svg import BRIEF_FONT
 from kiwiresearch.messages.catalogue import Catalogue, catalogue_in
@@ -128,7 +128,7 @@ def test_years_below_a_picture_are_not_written_as_counts(language: str, marks: s
 
 
 def a_moment(year: int, words: Catalogue) -> TimelineMoment:
-    day = round(YEAR_ZERO + year * YEAR)
+    day = round(YEAR_ZERO + year * DAYS_PER_YEAR)
     when = DateRange(*years(year, year), calendar="julian").words(words.language)
     return TimelineMoment(when, day, day, Statement("It happened.", (ClaimId("claim"),), "hedged"))
 

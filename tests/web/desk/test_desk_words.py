@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
-from kiwiresearch.cases.records import lasted
+from kiwiresearch.cases.record_builder import lasted
 from kiwiresearch.kin.sources.registry import shipped_plugins
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.kin.tree import Relationship

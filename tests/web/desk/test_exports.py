@@ -20,9 +20,9 @@ from kiwiresearch.export.exporter import export
 from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.export.pdf import has_browser
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
+from kiwiresearch.runs.finished_run import Run
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
-from kiwiresearch.runs.run import Run
 from kiwiresearch.web.exports import content_disposition
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

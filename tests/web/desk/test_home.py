@@ -20,8 +20,8 @@ from kiwiresearch.version import __version__
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.browser import BROWSER_COOKIE
-from kiwiresearch.web.desk.intent import intent_of, is_question, other_actions, person_in
 from kiwiresearch.web.desk.question_history import FOLDER, LOCK, MAX_QUESTIONS, QuestionHistory
+from kiwiresearch.web.desk.typed_words import intent_of, is_question, other_actions, person_in
 from kiwiresearch.workspace.workspace import open_workspace
 
 OURS = {"sec-fetch-site": "same-origin"}
@@ -287,7 +287,7 @@ def test_a_choice_is_kept_to(client: httpx2.Client) -> None:
 
 def test_telling_does_not_wait_for_busy_books(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """While somebody has the books, words are taken for words."""
-    monkeypatch.setattr("kiwiresearch.web.desk.intent.TIMEOUT_S", 0.05)
+    monkeypatch.setattr("kiwiresearch.web.desk.typed_words.TIMEOUT_S", 0.05)
     taken, done = threading.Event(), threading.Event()
 
     def hold() -> None:

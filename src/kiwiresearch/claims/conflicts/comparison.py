@@ -147,7 +147,7 @@ MIN_OVERLAP = 0.4
 """The share of the shorter sentence's words that the other must have."""
 ENOUGH_WORDS = 4
 """Fewer common words than this count for less."""
-AGREE = ("same", "rounding", "overlap")
+AGREEING_RELATIONS = ("same", "rounding", "overlap")
 YEAR_S = 31_557_600
 SLACK_YEARS, SLACK_SHARE = 2, 0.1
 """A stated duration may differ from its years by this much: counting inclusively, or rounding."""
@@ -178,7 +178,9 @@ def _numbers_apart(a: ComparedSentence, b: ComparedSentence) -> tuple[TextSpan, 
         if (
             mine
             and theirs
-            and not any(quantity_relation(quantity, other) in AGREE for quantity in mine for other in theirs)
+            and not any(
+                quantity_relation(quantity, other) in AGREEING_RELATIONS for quantity in mine for other in theirs
+            )
         ):
             return (mine[0].start, mine[0].end), (theirs[0].start, theirs[0].end)
     return None

@@ -184,7 +184,7 @@ def _subject(
 MIN_LIKENESS = 0.42
 """From this likeness on, two values count as being about the same thing."""
 
-COVER, SHARED, KEY, UNIT, CLOSE, SUBJECT = 0.3, 0.15, 0.25, 0.1, 0.15, 0.15
+COVER_POINTS, SHARED_POINTS, KEY_POINTS, UNIT_POINTS, CLOSE_POINTS, SUBJECT_POINTS = 0.3, 0.15, 0.25, 0.1, 0.15, 0.15
 """Points for the share and number of common words around both, and for the same key, unit, neighbours and subject."""
 
 UNRELATED_LOSS = 0.35
@@ -231,9 +231,13 @@ def likeness(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: 
     crossed = bool(one.key and other.key) and (one.key in other.near or other.key in one.near)
     close = not one.close.isdisjoint(other.close)
     subject = subject_likeness(a, b)
-    value = COVER * cover + SHARED * min(len(shared), MAX_SHARED_WORDS) / MAX_SHARED_WORDS + CLOSE * close
-    value += KEY if keyed else UNIT if same_unit or crossed else 0
-    value = value + SUBJECT * subject if subject >= 0 else value * (1 + subject * UNRELATED_LOSS)
+    value = (
+        COVER_POINTS * cover
+        + SHARED_POINTS * min(len(shared), MAX_SHARED_WORDS) / MAX_SHARED_WORDS
+        + CLOSE_POINTS * close
+    )
+    value += KEY_POINTS if keyed else UNIT_POINTS if same_unit or crossed else 0
+    value = value + SUBJECT_POINTS * subject if subject >= 0 else value * (1 + subject * UNRELATED_LOSS)
     if keyed and one.key in PERSONAL and subject == 1:
         value = max(value, LIFE_EVENT_LIKENESS)
     return round(max(0.0, min(1.0, value)), 3)

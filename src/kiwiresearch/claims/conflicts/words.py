@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kiwiresearch.text import language_words, stemmer
 
-DATA = files("kiwiresearch.claims") / "data" / "compare"
+DATA_FOLDER = files("kiwiresearch.claims") / "data" / "compare"
 
 ENDINGS = ("ment", "or", "er", "ion", "anc", "enc", "ist", "ian", "al", "ur")
 MIN_STEM_CHARS = 5
@@ -97,8 +97,8 @@ class ComparisonWords:
 @cache
 def comparison_words(language: str) -> ComparisonWords:
     """The words of a language; those of English if it has no table."""
-    name = language if (DATA / f"{language}.toml").is_file() else "eng"
-    table: dict[str, Any] = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    name = language if (DATA_FOLDER / f"{language}.toml").is_file() else "eng"
+    table: dict[str, Any] = tomllib.loads((DATA_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     single_values = {relation: tuple(cues) for relation, cues in table["single_values"].items()}
     places = {cue: place for place, cues in table["place_cues"].items() for cue in cues}
     kinds = {word: kind for kind, lines in table["kinds"].items() for word in _set(lines)}

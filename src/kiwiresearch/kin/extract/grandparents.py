@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.extract.clauses import Clause
-from kiwiresearch.kin.extract.life_dates import name_target, snippet_at
-from kiwiresearch.kin.extract.name_lists import FoundName, Span, couple_after, name_after
-from kiwiresearch.kin.extract.relations import (
+from kiwiresearch.kin.extract.descent_phrases import (
     Relation,
     Rule,
     cue_can_belong_to_subject,
     parent_relations,
     words_since_subject,
 )
+from kiwiresearch.kin.extract.life_dates import name_target, snippet_at
+from kiwiresearch.kin.extract.name_lists import FoundName, Span, couple_after, name_after
 from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.lineage import SIDES
 from kiwiresearch.kin.names import parse_name

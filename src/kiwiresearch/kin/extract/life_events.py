@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.clauses import Clause
+from kiwiresearch.kin.extract.descent_phrases import Relation, Rule, names_person, words_since_subject
 from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
-from kiwiresearch.kin.extract.relations import Relation, Rule, names_person, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.source_facts import ExtractedFact

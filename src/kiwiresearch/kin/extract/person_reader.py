@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
 from kiwiresearch.kin.extract.clauses import Clause, clauses_of
-from kiwiresearch.kin.extract.families import family_facts
+from kiwiresearch.kin.extract.descent_phrases import Relation, Rule, read_born_to, read_child_of, read_role_of
+from kiwiresearch.kin.extract.family_tables import family_facts
 from kiwiresearch.kin.extract.grandparents import with_grandparents
 from kiwiresearch.kin.extract.life_dates import lead_facts, name_target, sex_facts, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.page_verdict import judge_page
-from kiwiresearch.kin.extract.relations import Relation, Rule, read_born_to, read_child_of, read_role_of
-from kiwiresearch.kin.extract.relatives import (
+from kiwiresearch.kin.extract.role_phrases import (
     read_apposition,
     read_children,
     read_children_borne,

@@ -12,7 +12,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.firewall.attribution import is_denied_or_doubted, is_stated, sentence_around
-    from kiwiresearch.kin.firewall.check import SURE, check_relative
+    from kiwiresearch.kin.firewall.check import MIN_CONFIDENCE, check_relative
     from kiwiresearch.kin.firewall.two_quotes import OtherParentProof, check_other_parent, is_of_marriage
     from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut, Violation
 else:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from kiwiresearch.kin.firewall.attribution import is_denied
 from kiwiresearch.kin.firewall.events import date_fit, event_statement_violation, event_violation, quoted_dates
 from kiwiresearch.kin.firewall.quote import SourceQuote, quote_words
-from kiwiresearch.kin.firewall.relations import grandparent_violation, relation_violation
+from kiwiresearch.kin.firewall.relation_check import grandparent_violation, relation_violation
 from kiwiresearch.kin.firewall.violations import Code, Violation
 from kiwiresearch.kin.language import sex_by_kin
 from kiwiresearch.kin.lineage import parse_ancestor_label
@@ -18,7 +18,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, SEX_OF_PARENT, FieldName, Sex
 
 MAX_QUOTE = 2_500
-SURE = 0.6
+MIN_CONFIDENCE = 0.6
 """A value below this confidence is a guess and waits for more evidence."""
 ADDRESS = re.compile(r"\b(?:https?|zim|ftp|file)://[^\s<>\"')\]]+", re.IGNORECASE)
 
@@ -135,7 +135,7 @@ def _event_violations(
 def _is_sure(extracted: ExtractedFact) -> bool:
     """Whether a value is given as more than a guess."""
     guessed = extracted.qualifier == "disputed" or bool(extracted.when and extracted.when.qualifier)
-    return extracted.confidence >= SURE and not guessed
+    return extracted.confidence >= MIN_CONFIDENCE and not guessed
 
 
 def _place_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:

@@ -32,7 +32,7 @@ RangeEnd = Literal["", "first", "last"]
 DateFit = Literal["same", "coarser", "finer", "no"]
 
 CELL = re.compile(r"[^\t\n]+")
-BRACKET = re.compile(r"\([^()]*\)")
+BRACKETED_TEXT = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def quoted_dates(text: str) -> list[QuotedDate]:
             for dated in dates_in(cell[0])
             for quoted_date in _readings(cell[0], dated)
         ]
-    for bracket in BRACKET.finditer(blank_inner_brackets(plain)):
+    for bracket in BRACKETED_TEXT.finditer(blank_inner_brackets(plain)):
         found += [_moved(quoted_date, bracket.start()) for quoted_date in _sides(bracket[0])]
     return list(dict.fromkeys(found))
 

@@ -23,7 +23,7 @@ from kiwiresearch.kin.tree import (
     SourceId,
     Tree,
 )
-from kiwiresearch.text.dates import ENDLESS, DateRange
+from kiwiresearch.text.dates import ENDLESS_DAY, DateRange
 
 NATURAL = BY_BLOOD - {"illegitimate"}
 """GEDCOM cannot mark a child as illegitimate."""
@@ -109,12 +109,12 @@ def is_written(tie: Relationship, tree: Tree) -> bool:
 
 
 def _start(tie: Relationship | None) -> tuple[int, str]:
-    return (tie.start.earliest if tie and tie.start else ENDLESS, tie.id if tie else "")
+    return (tie.start.earliest if tie and tie.start else ENDLESS_DAY, tie.id if tie else "")
 
 
 def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
     birth = tree.persons[person].birth
-    return (birth.earliest if birth else ENDLESS, person)
+    return (birth.earliest if birth else ENDLESS_DAY, person)
 
 
 def _couple(tree: Tree, members: Iterable[PersonId], family: str = "") -> Couple:

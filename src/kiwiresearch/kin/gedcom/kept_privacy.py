@@ -39,7 +39,7 @@ def shown_records(kept: Iterable[KeptRecord], withheld: WithheldPeople, mode: Pr
 class _Filter:
     def __init__(self, withheld: WithheldPeople, records: Iterable[KeptRecord]) -> None:
         self._withheld = withheld
-        self._known: dict[str, bool] = {}
+        self._mention_cache: dict[str, bool] = {}
         self._people = _people_by_reference(records)
         """Whom the note and media records are about: the people of all records that refer to them."""
 
@@ -70,10 +70,10 @@ class _Filter:
         return self._mentions_withheld(line.value) or self._withheld.reveals_relative(line.value, people, by_name=True)
 
     def _mentions_withheld(self, text: str) -> bool:
-        if text not in self._known:
+        if text not in self._mention_cache:
             has_contact = any(contact.kind in ("e-mail", "handle", "phone") for contact in contacts_in(text))
-            self._known[text] = has_contact or self._withheld.traces.occur_in(text)
-        return self._known[text]
+            self._mention_cache[text] = has_contact or self._withheld.traces.occur_in(text)
+        return self._mention_cache[text]
 
 
 def _people_by_reference(records: Iterable[KeptRecord]) -> dict[str, set[PersonId]]:

@@ -64,13 +64,21 @@ def unpack_gedcom(path: Path) -> bytes:
             return member.read(MAX_FILE_BYTES + 1)
     except KeyError as problem:
         raise BadUsage(f"{path.name!r} does not contain {GEDCOM_MEMBER!r}.", remedy=EXPORT_AGAIN) from problem
-    except UNREADABLE as problem:
+    except UNREADABLE_PACKAGE_ERRORS as problem:
         raise BadUsage(
             f"{path.name!r} cannot be unpacked: it is damaged or protected by a password.", remedy=EXPORT_AGAIN
         ) from problem
 
 
-UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
+UNREADABLE_PACKAGE_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    RuntimeError,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+)
 
 
 def unpack_media(path: Path, wanted: Iterable[str]) -> tuple[tuple[MediaFile, ...], tuple[str, ...]]:
@@ -90,7 +98,7 @@ def unpack_media(path: Path, wanted: Iterable[str]) -> tuple[tuple[MediaFile, ..
                     with archive.open(item) as member:
                         content = member.read(item.file_size + 1)
                     fault = "" if len(content) == item.file_size else "its size is not the one that is stated"
-                except UNREADABLE:
+                except UNREADABLE_PACKAGE_ERRORS:
                     fault = "it is damaged or protected by a password"
             if fault:
                 problems.append(f"The file {name[:80]!r} of the package was left out: {fault}.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         survivor_first,
         update_living_status,
     )
-    from kiwiresearch.kin.loop.item_processor import StepResult
+    from kiwiresearch.kin.loop.item_processor import ResearchStep
     from kiwiresearch.kin.loop.progress import COMPLETE, CaseProgress
     from kiwiresearch.kin.loop.researcher import Researcher
     from kiwiresearch.kin.loop.revisits import query_label

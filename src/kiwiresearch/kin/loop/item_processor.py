@@ -9,9 +9,9 @@ from typing import Any
 from kiwiresearch.errors import KiwiError, NothingFound, SourceError
 from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.evaluation import update_living_status
-from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
 from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, clue_items, earliness_at, query_key, relative_items
+from kiwiresearch.kin.loop.record_match import is_about, is_same_life
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,
@@ -25,8 +25,8 @@ from kiwiresearch.kin.loop.seeds import find_seed_page
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import (
     CheckedRecord,
-    SearchResult,
     SearchTarget,
+    SourceSearch,
     check_record,
     exact_year,
     is_local,
@@ -40,7 +40,7 @@ from kiwiresearch.text import count_of
 
 
 @dataclass(frozen=True, slots=True)
-class StepResult:
+class ResearchStep:
     """The result of one step, for display."""
 
     what: str
@@ -99,7 +99,7 @@ class ItemProcessor:
                     return self._case_model.review(record), source
         raise problem
 
-    def fetch(self, item: FrontierItem | RevisitItem) -> StepResult:
+    def fetch(self, item: FrontierItem | RevisitItem) -> ResearchStep:
         """Search for the person of an item, and store everything found in one transaction."""
         what = "fetch" if isinstance(item, FrontierItem) else "revisit"
         if isinstance(item, FrontierItem):
@@ -113,7 +113,7 @@ class ItemProcessor:
             original = next(found, None)
         if original is None or not self._is_wanted(original):
             self._store.queues.finish(item, "dropped")
-            return StepResult(what, "No longer needed.")
+            return ResearchStep(what, "No longer needed.")
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
             return self._drop_duplicate(item)
         target, is_about_target = self._target(item, original)
@@ -132,7 +132,7 @@ class ItemProcessor:
             progress = CaseProgress.load(self._store)
             after = progress.after_step() if result.is_known else progress.after_query(new, fetched=bool(record))
             after.save(self._store)
-        return StepResult(what, result.summary(new), new)
+        return ResearchStep(what, result.summary(new), new)
 
     def _is_wanted(self, item: FrontierItem) -> bool:
         """Whether the people of a search still belong to the case: somebody may have removed them since."""
@@ -197,27 +197,27 @@ class ItemProcessor:
             person = self._store.person(item.target_entity_id)
         return person
 
-    def _drop_duplicate(self, item: FrontierItem) -> StepResult:
+    def _drop_duplicate(self, item: FrontierItem) -> ResearchStep:
         """Drop the search for a relative who turned out to be a person searched for before."""
         with self._store.step("crawler"):
             self._store.queues.finish(item, "dropped")
             CaseProgress.load(self._store).after_step().save(self._store)
-        return StepResult("fetch", "Already searched for: this person was merged with another.")
+        return ResearchStep("fetch", "Already searched for: this person was merged with another.")
 
     def _postpone(
-        self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, retry_after_s: float
-    ) -> StepResult:
+        self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SourceSearch, retry_after_s: float
+    ) -> ResearchStep:
         """Requeue the item until a resting source may be asked again."""
         later = to_utc_text(self._store.now(), later_s=retry_after_s)
         with self._store.step("crawler"):
             self._store.queues.retry_later(item, "a source asked for a pause", later)
             self._log(item, target, result, 0)
             CaseProgress.load(self._store).after_step().save(self._store)
-        return StepResult(
+        return ResearchStep(
             "fetch", f"A source is busy. It will be tried again in {count_of(round(retry_after_s) or 1, 'second')}."
         )
 
-    def _log(self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, new: int) -> None:
+    def _log(self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SourceSearch, new: int) -> None:
         """Log the search for each source, including those that were not asked."""
         query = item.query_string if isinstance(item, FrontierItem) else item.improved_query
         person = target.person

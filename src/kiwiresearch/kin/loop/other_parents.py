@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.firewall import OtherParentProof, check_other_parent, is_of_marriage
 from kiwiresearch.kin.language import ENGLISH
-from kiwiresearch.kin.loop.person_match import MentionedPerson, NamedRelative, is_short_form
+from kiwiresearch.kin.loop.record_match import MentionedPerson, NamedRelative, is_short_form
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet

@@ -9,7 +9,7 @@ from typing import Any
 
 from rapidfuzz.fuzz import token_sort_ratio
 
-from kiwiresearch.kin.loop.person_match import core_words
+from kiwiresearch.kin.loop.record_match import core_words
 from kiwiresearch.kin.loop.record_writer import Relative
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.loop.other_parents import other_parents
-from kiwiresearch.kin.loop.person_match import MentionedPerson, cannot_share_person, group_mentions
+from kiwiresearch.kin.loop.record_match import MentionedPerson, cannot_share_person, group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import sex_of_title
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet

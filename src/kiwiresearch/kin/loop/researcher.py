@@ -8,7 +8,7 @@ from kiwiresearch.codec import plain
 from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.evaluation import evaluate
-from kiwiresearch.kin.loop.item_processor import ItemProcessor, StepResult
+from kiwiresearch.kin.loop.item_processor import ItemProcessor, ResearchStep
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.progress import CaseProgress, LoopState, attainable_confidence, stop_reason, stop_sentence
@@ -25,7 +25,7 @@ from kiwiresearch.kin.loop.revisits import (
 )
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.sources import EvidenceSource
-from kiwiresearch.kin.store import ABANDONED, CaseStore, ClueItem, QueueName, RevisitItem
+from kiwiresearch.kin.store import ABANDONED_REASON, CaseStore, ClueItem, QueueName, RevisitItem
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm import Model
 from kiwiresearch.text import count_of
@@ -89,7 +89,7 @@ class Researcher:
         self._decide()
         return tuple(people)
 
-    def steps(self) -> Iterator[StepResult]:
+    def steps(self) -> Iterator[ResearchStep]:
         """Work until a stop condition holds; the last result says which."""
         self.start()
         while True:
@@ -98,7 +98,7 @@ class Researcher:
             if result.what == "stop":
                 return
 
-    def step(self) -> StepResult:
+    def step(self) -> ResearchStep:
         """Process one item: of the frontier first, then revisits, then clues."""
         if stop_reason(self.state()):
             self._decide()  # this may queue revisits
@@ -147,21 +147,21 @@ class Researcher:
             self._store.set_state("stop", {})
             CaseProgress.load(self._store).after_import().save(self._store)
 
-    def _stop(self, reason: str, words: str, state: LoopState) -> StepResult:
+    def _stop(self, reason: str, words: str, state: LoopState) -> ResearchStep:
         failed = [item for queue in TAKE_ORDER for item in self._store.queues.items(queue, "failed")]
-        abandoned = sum(item.last_error == ABANDONED for item in failed)
+        abandoned = sum(item.last_error == ABANDONED_REASON for item in failed)
         if abandoned:
             was, it = ("was", "it") if abandoned == 1 else ("were", "them")
             words += f" {abandoned} of the searches {was} skipped: the program crashed each time it tried {it}."
         with self._store.step("orchestrator"):
             self._store.set_state("stop", {"reason": reason, "words": words, "state": plain(state)})
-        return StepResult("stop", words, reason=reason)
+        return ResearchStep("stop", words, reason=reason)
 
-    def _follow_clue(self, clue: ClueItem) -> StepResult:
+    def _follow_clue(self, clue: ClueItem) -> ResearchStep:
         whom = clue.related_person_id
         if whom and not self._store.is_in_case(whom):  # somebody removed them since
             self._store.queues.finish(clue, "dropped")
-            return StepResult("clue", "No longer needed.")
+            return ResearchStep("clue", "No longer needed.")
         name = self._store.person(whom).name if whom else ""
         with self._store.step("orchestrator"):
             self._store.queues.finish(clue)
@@ -170,7 +170,7 @@ class Researcher:
             pushed = sum(self._store.queues.push("frontier", item) for item in items)
             CaseProgress.load(self._store).after_step().save(self._store)
         followed = FOLLOWED.get(clue.hypothesis_type, "Followed a clue")
-        return StepResult("clue", f"{followed}: {count_of(pushed, 'new search', 'new searches')}.")
+        return ResearchStep("clue", f"{followed}: {count_of(pushed, 'new search', 'new searches')}.")
 
     def _decide(self) -> None:
         """Merge people, rank competing values, queue revisits, then plan."""

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from kiwiresearch.codec import plain
-from kiwiresearch.kin.loop.person_match import core_words
 from kiwiresearch.kin.loop.queries import (
     SEARCHED_GAIN,
     SUGGESTED_SCOPE,
@@ -20,8 +19,9 @@ from kiwiresearch.kin.loop.queries import (
     query_key,
     relatives_scope,
 )
+from kiwiresearch.kin.loop.record_match import core_words
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.loop.source_records import RELIABILITY, SearchResult
+from kiwiresearch.kin.loop.source_records import RELIABILITY, SourceSearch
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.store import CaseStore, ClueItem, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import FieldName, Person, PersonId, Tree, row_id
@@ -214,7 +214,7 @@ def frontier_items(store: CaseStore) -> list[FrontierItem]:
     return [item for item in store.queues.items("frontier") if isinstance(item, FrontierItem)]
 
 
-def update_failed_search(store: CaseStore, item: FrontierItem, result: SearchResult, at: str) -> None:
+def update_failed_search(store: CaseStore, item: FrontierItem, result: SourceSearch, at: str) -> None:
     """Remember what was known when nothing was found, to compare it with what is known later."""
     key = _state_key(item)
     earlier = store.state(key) or {}

@@ -13,7 +13,7 @@ from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
 from kiwiresearch.kin.names import INITIAL, PET_FORM, name_words, parse_name, token_similarity
 from kiwiresearch.kin.report import year_phrase
 from kiwiresearch.kin.source_facts import PersonReading
-from kiwiresearch.kin.sources import SMALL_WORDS, BookSource, FetchedRecord
+from kiwiresearch.kin.sources import NAME_LINK_WORDS, BookSource, FetchedRecord
 from kiwiresearch.text import fold
 
 FULL_NAME_CHARS, LEAD_CHARS = 120, 4_000
@@ -64,7 +64,7 @@ class TypedName:
         in_front = list(takewhile(lambda word: word in name_words().honorifics | ROYAL_TITLES, words))
         rest = fold(written).split()[len(in_front) :]
         # 'King of England' is not a name.
-        plain = words[len(in_front) :] if rest and rest[0] not in SMALL_WORDS else ()
+        plain = words[len(in_front) :] if rest and rest[0] not in NAME_LINK_WORDS else ()
         return cls(written, words, plain, frozenset(in_front))
 
     @property
@@ -265,5 +265,5 @@ def _is_alike(word: str, other: str) -> bool:
 def _words(name: str) -> tuple[str, ...]:
     """The folded words without small ones; 'the Eighth' and '8th' become 'viii'."""
     plain = (name.partition("(")[0].strip() or name).replace(".", " ")
-    words = [word for word in fold(plain).split() if word not in SMALL_WORDS]
+    words = [word for word in fold(plain).split() if word not in NAME_LINK_WORDS]
     return tuple(NUMBERS.get(word, word) if at else word for at, word in enumerate(words))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
 from kiwiresearch.kin.extract import read_person
-from kiwiresearch.kin.firewall import SURE, Violation, check_relative
+from kiwiresearch.kin.firewall import MIN_CONFIDENCE, Violation, check_relative
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.sources import BookSource, EvidenceSource, FetchedRecord, PersonQuery
@@ -112,7 +112,7 @@ def _assess(
         for extracted_fact in fact.relative_facts
     )
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
-    status: Status = "verified" if fact.confidence >= SURE else "unverified"
+    status: Status = "verified" if fact.confidence >= MIN_CONFIDENCE else "unverified"
     return CheckedFact(fact, status, confidence, reliability, relative_facts=relative_facts)
 
 
@@ -157,7 +157,7 @@ class SourceAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SourceSearch:
     """The record found, if any, and the answer of each source."""
 
     record: CheckedRecord | None = None
@@ -198,7 +198,7 @@ def search_sources(
     target: SearchTarget,
     is_about: Callable[[CheckedRecord], bool],
     is_known: Callable[[FetchedRecord], bool],
-) -> SearchResult:
+) -> SourceSearch:
     """The first record about the person; later sources are not asked."""
     answers: list[SourceAnswer] = []
     retry_after_s: float | None = None
@@ -220,11 +220,11 @@ def search_sources(
             answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))
             continue
         if is_old:
-            return SearchResult(answers=(*answers, SourceAnswer(source.id, "known")))
+            return SourceSearch(answers=(*answers, SourceAnswer(source.id, "known")))
         if record:
-            return SearchResult(record, source, (*answers, SourceAnswer(source.id, "found")))
+            return SourceSearch(record, source, (*answers, SourceAnswer(source.id, "found")))
         answers.append(SourceAnswer(source.id, "nothing"))
-    return SearchResult(answers=tuple(answers), retry_after_s=retry_after_s)
+    return SourceSearch(answers=tuple(answers), retry_after_s=retry_after_s)
 
 
 def _ask_source(

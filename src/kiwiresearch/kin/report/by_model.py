@@ -158,7 +158,7 @@ class Proposed(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedSentence:
+class RejectedSummarySentence:
     """A sentence that was rejected, and why."""
 
     text: str
@@ -170,7 +170,7 @@ class WordedSummary:
     """A summary written by a model, as far as its sentences passed."""
 
     said: tuple[SummarySentence, ...]
-    dropped: tuple[RejectedSentence, ...] = ()
+    dropped: tuple[RejectedSummarySentence, ...] = ()
     note: str = ""
     """Why the model did not help, if so."""
 
@@ -221,19 +221,19 @@ def _merge_sentences(
     given: dict[str, SummarySentence],
     proposed: Sequence[Sentence | None],
 ) -> WordedSummary:
-    dropped: list[RejectedSentence] = []
+    dropped: list[RejectedSummarySentence] = []
     instead: dict[SummarySentence, SummarySentence] = {}
     covered: set[SummarySentence] = set()
     for sentence in proposed:
         if sentence is None:
-            dropped.append(RejectedSentence("", "wrong form"))
+            dropped.append(RejectedSummarySentence("", "wrong form"))
             continue
         text = " ".join(printable(sentence.text).split())
         keys = tuple(dict.fromkeys(key.strip().strip("[]()") for key in sentence.keys))
         sources = [given[key] for key in keys if key in given]
         reason = _refusal(case, text, keys, sources, covered)
         if reason:
-            dropped.append(RejectedSentence(text[:120], reason))
+            dropped.append(RejectedSummarySentence(text[:120], reason))
             continue
         rests_on = tuple(dict.fromkeys(fact for said in sources for fact in said.rests_on))
         people = tuple(dict.fromkeys(person for said in sources for person in said.people))

@@ -36,7 +36,7 @@ from kiwiresearch.kin.tree import (
     Tree,
 )
 from kiwiresearch.text import count_of, fold, one_line
-from kiwiresearch.text.dates import ENDLESS
+from kiwiresearch.text.dates import ENDLESS_DAY
 
 SOURCE_ANCHOR = "source"
 """The prefix of the anchors of the sources."""
@@ -262,7 +262,7 @@ class Proofs:
         order = ("parent", "spouse_of", "partner_of", "child", "sibling_of")
         sex = ("male", "female", "").index(self.tree.persons[other].sex) if role == "parent" else 0
         when = tie.start if role in ("spouse_of", "partner_of") else birth_of(self.tree, other)
-        at = when.earliest if when else ENDLESS
+        at = when.earliest if when else ENDLESS_DAY
         return tie.status in DISCARDED, order.index(role), sex, at, self.tree.evidence_position(person, other), tie.id
 
     @staticmethod

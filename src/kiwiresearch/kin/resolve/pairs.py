@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
+from kiwiresearch.kin.resolve.family_structure import FamilyStructure
 from kiwiresearch.kin.resolve.features import have_one_first_name, names_fit
-from kiwiresearch.kin.resolve.mention import are_listed_together
-from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
-from kiwiresearch.kin.resolve.structure import FamilyStructure
+from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, are_listed_together, sounds, years_of
 from kiwiresearch.kin.tree import DISCARDED, PersonId, SourceId, Tree
 from kiwiresearch.messages import Message
 

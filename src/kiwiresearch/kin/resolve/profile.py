@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -11,10 +11,57 @@ import jellyfish
 from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.names import PersonName, husband_in_title, name_words, parse_name, sex_of_name, titles_with_place
-from kiwiresearch.kin.resolve.mention import NO_POSITION, MentionSpan, mention_in
-from kiwiresearch.kin.tree import RELATION_FIELDS, Evidence, Person, PersonId, Sex, SourceId, Tree
+from kiwiresearch.kin.tree import RELATION_FIELDS, Evidence, Person, PersonId, Sex, Source, SourceId, Tree
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import DateRange, day_at
+
+LABEL_ENDS = "\t", ":\n"
+"""What separates the label of a row from its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class MentionSpan:
+    """A place of a source that names a person."""
+
+    start: int
+    end: int
+    entry_of: str = ""
+    """The box, or the lists and tables, of which it is an entry; empty in running text."""
+
+    @property
+    def is_unlocated(self) -> bool:
+        """Whether the place is not known, or the whole source is about the person."""
+        return self.start < 0
+
+
+NO_POSITION = MentionSpan(-1, -1)
+
+
+def mention_in(evidence: Evidence, person: Person, source: Source | None) -> MentionSpan:
+    """Where a quote names a person."""
+    is_own_page = source is not None and source.url == person.external.get("record")
+    if is_own_page or evidence.start < 0:
+        return NO_POSITION
+    is_entry = any(end in evidence.snippet for end in LABEL_ENDS) or _begins_with_name(evidence.snippet, person)
+    return MentionSpan(evidence.start, evidence.end, evidence.method if is_entry else "")
+
+
+def _begins_with_name(snippet: str, person: Person) -> bool:
+    text = f"{fold(snippet)} "
+    return any(text.startswith(f"{fold(name)} ") for name in (person.name, *person.names))
+
+
+def are_listed_together(one: Sequence[MentionSpan], other: Sequence[MentionSpan]) -> bool:
+    """Whether the box, the lists or a sentence of a source names both people: none of them names anybody twice."""
+    return any(
+        first.is_unlocated
+        or second.is_unlocated
+        or (first.start < second.end and second.start < first.end)
+        or bool(first.entry_of and first.entry_of == second.entry_of)
+        for first in one
+        for second in other
+    )
+
 
 SIGNS = str.maketrans("/_", "  ")
 ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
@@ -25,8 +72,8 @@ unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son 
 """
 PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
 """Words used in place of an unknown name."""
-SMALL_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
-SMALL_WORDS = frozenset(SMALL_WORDS_TEXT.split())
+LOWERCASE_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
+LOWERCASE_NAME_WORDS = frozenset(LOWERCASE_WORDS_TEXT.split())
 INITIAL_SIMILARITY = 0.75
 """The similarity of a name and its initial."""
 VARIANT = 0.95
@@ -96,7 +143,9 @@ def name_parts(text: str) -> NameParts:
     ordinals = frozenset(ORDINAL.findall(fold(" ".join(name.titles))) + ([] if is_known else NUMBER.findall(text)))
     first = given[0] if is_known and not _is_peerage(name) else ""
     tokens = dict.fromkeys((*given, *rest))
-    others = tuple(token for token in tokens if token not in PLACEHOLDER_NAMES | SMALL_WORDS and token != first)
+    others = tuple(
+        token for token in tokens if token not in PLACEHOLDER_NAMES | LOWERCASE_NAME_WORDS and token != first
+    )
     return NameParts(first, others, frozenset(numerals), generation, ordinals, titles, "", *_epithets(name))
 
 
@@ -116,7 +165,7 @@ def _epithets(name: PersonName) -> tuple[frozenset[str], str, bool]:
 
 
 def _words(*parts: str) -> list[str]:
-    skipped = SMALL_WORDS | name_words().honorifics | name_words().ranks
+    skipped = LOWERCASE_NAME_WORDS | name_words().honorifics | name_words().ranks
     found = [word for part in parts for word in fold(part).split() if not word.isdigit()]
     return [word for word in found if word not in skipped] or found[:1]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kiwiresearch.kin.resolve.profile import SMALL_WORDS
+from kiwiresearch.kin.resolve.profile import LOWERCASE_NAME_WORDS
 from kiwiresearch.messages import Message
 
 NO_REASON = Message("")
@@ -36,7 +36,7 @@ def sentence(reasons: Iterable[Message]) -> Message:
 
 def _written(words: str) -> str:
     """A folded name as it is written: 'Duke of York'."""
-    return " ".join(word if word in SMALL_WORDS else word.capitalize() for word in words.split())
+    return " ".join(word if word in LOWERCASE_NAME_WORDS else word.capitalize() for word in words.split())
 
 
 def same_first_name(name: str) -> Message:

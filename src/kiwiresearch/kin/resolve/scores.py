@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Literal
 
+from kiwiresearch.kin.resolve.family_structure import FamilyStructure
 from kiwiresearch.kin.resolve.features import FeaturePoints, Rarity, date_points, name_points, place_points, probability
 from kiwiresearch.kin.resolve.pairs import (
     SHARED_IDS,
@@ -21,7 +22,6 @@ from kiwiresearch.kin.resolve.pairs import (
 )
 from kiwiresearch.kin.resolve.profile import Profile, profiles_of
 from kiwiresearch.kin.resolve.proposal import ResolveSettings
-from kiwiresearch.kin.resolve.structure import FamilyStructure
 from kiwiresearch.kin.tree import PersonId, SourceId, Tree
 from kiwiresearch.messages import Message
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.sources.books import SMALL_WORDS, BookSource, content_hash
-    from kiwiresearch.kin.sources.factory import open_sources
+    from kiwiresearch.kin.sources.books import NAME_LINK_WORDS, BookSource, content_hash
     from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, key_variable
     from kiwiresearch.kin.sources.plugin import Plugin
     from kiwiresearch.kin.sources.registry import (
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
         Plugins,
         check_plugin,
         load_plugins,
+        open_sources,
         read_plugin,
     )
     from kiwiresearch.kin.sources.request_limits import Clock, PluginMemory

@@ -18,7 +18,7 @@ MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
 """The years of a person are at the beginning of a page, or in the box."""
-SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
+NAME_LINK_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
 BOTH = 2
 
 
@@ -162,7 +162,7 @@ def likeness(name: str, others: Sequence[str]) -> int:
 
 def _words(name: str) -> list[str]:
     plain = name.partition("(")[0] or name
-    return [word for word in fold(plain).split() if word not in SMALL_WORDS]
+    return [word for word in fold(plain).split() if word not in NAME_LINK_WORDS]
 
 
 def _years(query: PersonQuery, page: PageDoc) -> int:

@@ -16,8 +16,8 @@ from kiwiresearch.kin.sources.request_limits import (
     FetchedPage,
     Limiter,
     Pace,
-    PageCache,
     PluginMemory,
+    ResponseCache,
     Robots,
     parse_robots,
     robots_from_record,
@@ -65,19 +65,19 @@ class Credentials:
     def __init__(self, environment: Mapping[str, str] | None = None, ask: AskUser | None = None) -> None:
         self._environment = dict(environment or {})
         self._ask = ask
-        self._known: dict[str, Secret] = {}
+        self._secrets: dict[str, Secret] = {}
 
     def key(self, plugin_id: str) -> Secret:
         """The user's key for a plugin, or an empty one; the user is asked once."""
-        if plugin_id not in self._known:
+        if plugin_id not in self._secrets:
             value = self._environment.get(key_variable(plugin_id), "").strip()
             if not value and self._ask is not None:
                 value = self._ask(plugin_id).strip()
-            self._known[plugin_id] = Secret(value)
-        return self._known[plugin_id]
+            self._secrets[plugin_id] = Secret(value)
+        return self._secrets[plugin_id]
 
     def __repr__(self) -> str:
-        return f"Credentials({', '.join(sorted(self._known))})"
+        return f"Credentials({', '.join(sorted(self._secrets))})"
 
 
 def key_variable(plugin_id: str) -> str:
@@ -127,7 +127,7 @@ class Gate:
         self._transport = transport or Transport(user_agent(permissions.contact))
         self._resolve = resolve
         self._limiter = Limiter(memory, clock)
-        self._cache = PageCache(memory)
+        self._cache = ResponseCache(memory)
 
     def close(self) -> None:
         self._transport.close()

@@ -171,7 +171,7 @@ class FetchedPage:
         return "sha256:" + hashlib.sha256(self.content).hexdigest()
 
 
-class PageCache:
+class ResponseCache:
     """Pages by plugin and request; answers to requests with a key are not cached."""
 
     def __init__(self, memory: PluginMemory) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.store.edits import Edit, EditKind
     from kiwiresearch.kin.store.locks_and_schemas import LOCK, WAIT_REMEDY, CaseSchemas, locked_folder
     from kiwiresearch.kin.store.queues import (
-        ABANDONED,
+        ABANDONED_REASON,
         QUEUES,
         ClueItem,
         FrontierItem,

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.store.database import StorePart
-from kiwiresearch.kin.store.records import canonical_id, follow_merges
+from kiwiresearch.kin.store.people_and_sources import canonical_id, follow_merges
 from kiwiresearch.kin.store.tables import ATTACHED, ATTACHMENT
 from kiwiresearch.kin.tree import PersonId, SourceId, row_id
 

@@ -26,9 +26,9 @@ from kiwiresearch.kin.store.decisions import Aspect, decide
 from kiwiresearch.kin.store.edits import Edits, edit_digest
 from kiwiresearch.kin.store.facts import FactStore, evidence_id, value_key
 from kiwiresearch.kin.store.merges import Merges
+from kiwiresearch.kin.store.people_and_sources import PeopleAndSources, follow_merges
 from kiwiresearch.kin.store.projection import wrong_rows
 from kiwiresearch.kin.store.queues import Queues
-from kiwiresearch.kin.store.records import RecordStore, follow_merges
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
     ATTACHMENT,
@@ -245,7 +245,7 @@ class CaseState(StorePart):
 
 
 class CaseStore(
-    RecordStore, FactStore, ConflictStore, TreeReader, ResearchLog, CaseState, AuditReader, IntegrityChecker
+    PeopleAndSources, FactStore, ConflictStore, TreeReader, ResearchLog, CaseState, AuditReader, IntegrityChecker
 ):
     """The database of a case; threads may share it, and wait for each other.
 

@@ -10,7 +10,7 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import StorePart
-from kiwiresearch.kin.store.records import canonical_id, may_live
+from kiwiresearch.kin.store.people_and_sources import canonical_id, may_live
 from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow
 from kiwiresearch.kin.tree import row_id

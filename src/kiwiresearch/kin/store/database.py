@@ -37,7 +37,7 @@ from kiwiresearch.kin.store.tables import (
     trigger_name,
 )
 from kiwiresearch.kin.tree import row_id
-from kiwiresearch.store import START, Address, Database, Schema, table_names
+from kiwiresearch.store import FIRST_PREVIOUS_HASH, Address, Database, Schema, table_names
 from kiwiresearch.system import make_private_folder
 
 WRITER = "writer"
@@ -177,7 +177,7 @@ class CaseDatabase:
     def _insert_case(self, settings: Mapping[str, Any]) -> None:
         case_id = row_id("case", canonical_json(settings))
         self.run(insert(RESEARCH_CASE).values(id=case_id, settings=dict(settings), created_at=self.now()))
-        self.run(insert(AUDIT_HEAD).values(case_id=case_id, seq=0, hash=START))
+        self.run(insert(AUDIT_HEAD).values(case_id=case_id, seq=0, hash=FIRST_PREVIOUS_HASH))
 
     def _load(self) -> None:
         with self._database.reading() as connection:

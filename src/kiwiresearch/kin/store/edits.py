@@ -15,7 +15,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.records import follow_merges
+from kiwiresearch.kin.store.people_and_sources import follow_merges
 from kiwiresearch.kin.store.row_changes import (
     DERIVED,
     StoredRow,

@@ -16,10 +16,10 @@ from sqlalchemy import Row, or_, select, update
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.source_facts import ExtractedFact
-from kiwiresearch.kin.store import audit, records
+from kiwiresearch.kin.store import audit, people_and_sources
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import PREFERRED, Verdict, decide, verdicts
-from kiwiresearch.kin.store.records import canonical_id, follow_merges, may_live
+from kiwiresearch.kin.store.people_and_sources import canonical_id, follow_merges, may_live
 from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
@@ -138,7 +138,7 @@ def _evidence_row(
         "stance": "supports",
         "information_type": assessment.information,
         "directness": assessment.directness,
-        "origin_group": records.origin_group(db, assessment.source),
+        "origin_group": people_and_sources.origin_group(db, assessment.source),
         "extraction_method": fact.method,
         "source_reliability": assessment.reliability,
         "confidence": confidence,
@@ -237,7 +237,7 @@ class FactStore(StorePart):
         assessment = Assessment(source, status, confidence, reliability, information, directness)
         _check(fact, assessment)
         with self._db.writing():
-            records.check_quote(self._db, assessment.source, fact.snippet)
+            people_and_sources.check_quote(self._db, assessment.source, fact.snippet)
             root = canonical_id(self._db, person)
             fact_id = _assert(self._db, root, (root,), fact, assessment)
             self._db.changed_people.add(root)
@@ -264,7 +264,7 @@ class FactStore(StorePart):
         assessment = Assessment(source, status, confidence, reliability, information, directness)
         _check(fact, assessment)
         with self._db.writing():
-            records.check_quote(self._db, assessment.source, fact.snippet)
+            people_and_sources.check_quote(self._db, assessment.source, fact.snippet)
             first, second = canonical_id(self._db, first), canonical_id(self._db, second)
             if first == second:
                 raise BadUsage(

@@ -11,7 +11,7 @@ from sqlalchemy import Row, func, select, update
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
-from kiwiresearch.kin.store.records import canonical_id, may_live
+from kiwiresearch.kin.store.people_and_sources import canonical_id, may_live
 from kiwiresearch.kin.store.tables import ASSERTION, CANNOT_LINK, MERGE_CLUSTER, PERSON, RELATIONSHIP
 from kiwiresearch.kin.store.values import MergeCluster, Separation
 from kiwiresearch.kin.tree import PersonId, row_id

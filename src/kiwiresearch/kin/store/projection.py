@@ -12,7 +12,7 @@ from sqlalchemy import Row, Table, bindparam, delete, insert, or_, select, updat
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
-from kiwiresearch.kin.store.records import follow_merges
+from kiwiresearch.kin.store.people_and_sources import follow_merges
 from kiwiresearch.kin.store.tables import EVENT, PERSON, PERSON_EXTERNAL, PERSON_NAME, RELATIONSHIP
 from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_field, date_bounds, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Decision, Status, row_id

@@ -110,7 +110,7 @@ COLUMN_FIELDS: frozenset[str] = frozenset(QueueItem.__dataclass_fields__)
 
 
 RETRIES = 3
-ABANDONED = "the worker that had it disappeared"
+ABANDONED_REASON = "the worker that had it disappeared"
 
 
 class Queues(StorePart):
@@ -175,7 +175,7 @@ class Queues(StorePart):
         values = {
             "status": case((is_last, "failed"), else_="pending"),
             "retry_count": case((is_last, RETRIES), else_=QUEUE_ITEM.c.retry_count + 1),
-            "last_error": ABANDONED,
+            "last_error": ABANDONED_REASON,
         }
         with self._db.writing():
             return self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(values)).rowcount

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, FromClause, Row, Table, func, select
 
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
-from kiwiresearch.kin.store.records import canonical_id, living_from_flag
+from kiwiresearch.kin.store.people_and_sources import canonical_id, living_from_flag
 from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, RELATIONSHIP, SOURCE_RECORD
 from kiwiresearch.kin.store.values import date_from_json, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Decision, Evidence, Fact, Person, PersonId, Relationship, Source, Tree

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from kiwiresearch.kin.tree import DISCARDED, PersonId
-from kiwiresearch.text.dates import ENDLESS, Calendar, DateQualifier, DateRange, Precision
+from kiwiresearch.text.dates import ENDLESS_DAY, Calendar, DateQualifier, DateRange, Precision
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -176,4 +176,4 @@ def date_bounds(row: StoredDate | None) -> Bounds:
     if when is None:
         return Bounds(None, None)
     earliest, latest = when.possible_days()
-    return Bounds(earliest if earliest > -ENDLESS else None, latest if latest < ENDLESS else None)
+    return Bounds(earliest if earliest > -ENDLESS_DAY else None, latest if latest < ENDLESS_DAY else None)

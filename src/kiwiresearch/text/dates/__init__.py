@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         years,
     )
     from kiwiresearch.text.dates.mentions import DateMention, dates_in
-    from kiwiresearch.text.dates.ranges import ENDLESS, DateQualifier, DateRange, DateText, Precision, date_relation
+    from kiwiresearch.text.dates.ranges import ENDLESS_DAY, DateQualifier, DateRange, DateText, Precision, date_relation
     from kiwiresearch.text.dates.reading_words import date_words
 else:
     __getattr__ = lazy_exports(__name__)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kiwiresearch.text.dates.calendar import AGO_FROM, FIRST_YEAR, LAST_YEAR, PRESENT, WHOLE
+from kiwiresearch.text.dates.calendar import AGO_FROM, FIRST_YEAR, LAST_YEAR, PRESENT_YEAR, WHOLE_PERCENT
 from kiwiresearch.text.dates.point import DateExpression, read_era, with_leading_words, words_before
 from kiwiresearch.text.dates.reading_words import DateWords
 
 MAX_AGE_CHARS = 15
-OLDEST = 10**11
+MAX_YEARS_AGO = 10**11
 FIRST_COMPANY_YEAR = 1900
 MAYBE_COMPANY = re.compile(r"BP|B\. ?P\.?")
 """Letters that may also be a company or a person's initials: 'In 2005 BP was …', 'In 1863 B. P. Hasdeu …'."""
@@ -63,7 +63,7 @@ def _count_back(text: str, point: DateExpression, language: DateWords) -> None:
     first_most, first_least = _years_back(point.number, size, point.part, language)
     last_most, last_least = _years_back(last, size, point.last_part if point.last else point.part, language)
     point.number, point.last = max(first_most, last_most), min(first_least, last_least)
-    point.end, point.kind, point.counted_from = found.end(), "age", PRESENT
+    point.end, point.kind, point.counted_from = found.end(), "age", PRESENT_YEAR
     point.part = point.last_part = ""
 
 
@@ -78,7 +78,7 @@ def _is_ad(text: str, point: DateExpression, found: re.Match[str]) -> bool:
 
 def _years_back(number: int, size: int, part: str, language: DateWords) -> tuple[int, int]:
     """How many years ago a century or millennium before present starts and ends."""
-    low, high = language.parts[part] if part else WHOLE
+    low, high = language.parts[part] if part else WHOLE_PERCENT
     return number * size - size * low // 100, number * size - size * high // 100
 
 
@@ -110,9 +110,13 @@ def age(text: str, start: int, end: int, language: DateWords) -> DateExpression 
     first_scale = found["first_scale"]
     first = _scaled(text[start:end], language.scales[first_scale] if first_scale else scale)
     last = _scaled(found["last"], scale) if found["last"] else first
-    if min(first, last) < FIRST_YEAR or max(first, last) > OLDEST or _is_company(text, start, end, found, language):
+    if (
+        min(first, last) < FIRST_YEAR
+        or max(first, last) > MAX_YEARS_AGO
+        or _is_company(text, start, end, found, language)
+    ):
         return None
-    counted_from = PRESENT if found["present"] and max(first, last) < MILLION else AGO_FROM
+    counted_from = PRESENT_YEAR if found["present"] and max(first, last) < MILLION else AGO_FROM
     point = DateExpression(start, found.end(), "age", max(first, last), min(first, last), counted_from=counted_from)
     return with_leading_words(text, point, words_before(text, start), language)
 

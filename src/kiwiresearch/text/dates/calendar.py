@@ -13,7 +13,7 @@ FIRST_GREGORIAN_DAY = 2299161
 """15 October 1582, the day after 4 October 1582 in the Julian calendar."""
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 """Numbers without an era that may be years."""
-WHOLE = (0, 100)
+WHOLE_PERCENT = (0, 100)
 """All of a time, in percent."""
 ENGLISH_MONTHS = LOCALES["en"].months
 """What rules for English look for; the forms that are read as dates are in `data/date_reading`."""
@@ -84,7 +84,7 @@ def calendar_at(number: int) -> Calendar:
 
 AGO_FROM = 2000
 """'Years ago' are counted back from this year: results must not depend on a clock, and such dates are never exact."""
-PRESENT = 1950
+PRESENT_YEAR = 1950
 """The year that 'before present' counts from in carbon dating."""
 SEASON_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
@@ -102,7 +102,9 @@ def share(count: int, percent: tuple[int, int]) -> tuple[int, int]:
     return (count - 1) * low // 100, (count - 1) * high // 100
 
 
-def month_days(year: int, month: int, percent: tuple[int, int] = WHOLE, calendar: Calendar | None = None) -> DaySpan:
+def month_days(
+    year: int, month: int, percent: tuple[int, int] = WHOLE_PERCENT, calendar: Calendar | None = None
+) -> DaySpan:
     """A month, or a part of it."""
     kind = calendar or usual_calendar(year, month)
     low, high = share(month_length(year, month, kind), percent)
@@ -132,7 +134,7 @@ def season(year: int, name: str) -> DaySpan:
 
 
 @lru_cache(maxsize=4096)
-def years(first: int, last: int, percent: tuple[int, int] = WHOLE) -> DaySpan:
+def years(first: int, last: int, percent: tuple[int, int] = WHOLE_PERCENT) -> DaySpan:
     """From the start of one year to the end of another, or a part of that time."""
     start = astronomical_year(first)
     low, high = share(astronomical_year(last) - start + 1, percent)

@@ -12,7 +12,7 @@ from kiwiresearch.text.dates import calendar
 from kiwiresearch.text.dates.age_points import MAX_AGE_CHARS, age, ages_in_words, centuries
 from kiwiresearch.text.dates.calendar import (
     LAST_YEAR,
-    WHOLE,
+    WHOLE_PERCENT,
     DaySpan,
     day_number,
     month_length,
@@ -271,7 +271,7 @@ def _are_years(text: str, start: DateExpression, end: DateExpression, link: str)
 
 def _span(point: DateExpression, language: DateWords) -> DaySpan | None:
     """The days of one point; None if the day or month does not exist, or the year is missing."""
-    percent = language.parts[point.part] if point.part else WHOLE
+    percent = language.parts[point.part] if point.part else WHOLE_PERCENT
     if point.kind == "age":
         return calendar.ago(point.number, point.last, point.counted_from)
     if point.number <= 0:
@@ -312,7 +312,7 @@ def _century_span(point: DateExpression, percent: tuple[int, int], language: Dat
     size = 100 if point.kind == "century" else 1000
     if not point.last:
         return calendar.years(*calendar.ordinal_years(point.number, size, bc=bc), percent)
-    ending = language.parts[point.last_part] if point.last_part else WHOLE
+    ending = language.parts[point.last_part] if point.last_part else WHOLE_PERCENT
     first = calendar.years(*calendar.ordinal_years(point.number, size, bc=bc), percent)
     last = calendar.years(*calendar.ordinal_years(point.last, size, bc=bc), ending)
     return DaySpan(min(first.earliest, last.earliest), max(first.latest, last.latest))

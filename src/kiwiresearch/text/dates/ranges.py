@@ -35,7 +35,7 @@ MIN_ABOUT_DAYS = 730
 """How many it allows at least for all others."""
 LAST_LADY_DAY_YEAR = 1752
 """The last year that started on 25 March in some country."""
-ENDLESS = 10**15
+ENDLESS_DAY = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ class DateRange:
     def possible_days(self) -> tuple[int, int]:
         """The first and last day that agree with it once the qualifier is taken into account."""
         if self.qualifier == "before":
-            return -ENDLESS, self.latest
+            return -ENDLESS_DAY, self.latest
         if self.qualifier == "after":
-            return self.earliest, ENDLESS
+            return self.earliest, ENDLESS_DAY
         if self.qualifier == "about":
             return self.earliest - self._about_days(), self.latest + self._about_days()
         return self.earliest, self.latest

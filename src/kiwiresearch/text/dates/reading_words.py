@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.text.languages import DATA, NEVER, any_of
+from kiwiresearch.text.languages import DATA_FOLDER, NEVER, any_of
 
 CenturyKind = Literal["century", "millennium"]
 
@@ -114,7 +114,7 @@ class DateWords:
 @cache
 def date_words(language: str) -> DateWords:
     """The words for dates in a language, given by its ISO 639-3 code."""
-    path = DATA / "date_reading" / f"{language}.toml"
+    path = DATA_FOLDER / "date_reading" / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and path.is_file()):
         return DateWords()
     table = tomllib.loads(path.read_text(encoding="utf-8"))

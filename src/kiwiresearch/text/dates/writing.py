@@ -18,13 +18,13 @@ from kiwiresearch.text.dates.calendar import (
     FIRST_YEAR,
     LAST_YEAR,
     SEASON_MONTHS,
-    WHOLE,
+    WHOLE_PERCENT,
     Day,
     DaySpan,
     astronomical_year,
 )
 from kiwiresearch.text.dates.reading_words import date_words
-from kiwiresearch.text.languages import DATA
+from kiwiresearch.text.languages import DATA_FOLDER
 
 if TYPE_CHECKING:
     from kiwiresearch.text.dates.ranges import DateRange
@@ -106,19 +106,21 @@ def date_in_words(when: DateRange, language: str) -> str:
 
 @cache
 def _forms(language: str) -> DateForms:
-    return cast("DateForms", tomllib.loads((DATA / "date_writing" / f"{language}.toml").read_text(encoding="utf-8")))
+    return cast(
+        "DateForms", tomllib.loads((DATA_FOLDER / "date_writing" / f"{language}.toml").read_text(encoding="utf-8"))
+    )
 
 
 class _DateWriter:
     """Writes one date."""
 
     def __init__(self, when: DateRange, language: str) -> None:
-        self._when = when
+        self._date_range = when
         self._forms = _forms(language)
         self._locale = LOCALES[language]
 
     def words(self) -> str:
-        when = self._when
+        when = self._date_range
         lasting = {"before": "until", "after": "since"} if when.lasts else {}
         lead = lasting.get(when.qualifier, when.qualifier)
         text = self._age(lead) if when.precision == "age" else ""
@@ -144,7 +146,7 @@ class _DateWriter:
 
     def _single(self) -> Phrase | None:
         """The name of a range that is one day, one month, one century, or a part of one."""
-        when = self._when
+        when = self._date_range
         for day in (when.first_day, when.last_day):
             for name in self._names(day):
                 if name.span == (when.earliest, when.latest):
@@ -153,7 +155,7 @@ class _DateWriter:
 
     def _pair(self) -> Phrase:
         """A range as its first and its last part; in days if no larger unit fits."""
-        when = self._when
+        when = self._date_range
         first, last = self._ends()
         has_whole_years = when.precision not in ("day", "month")
         is_bc_once = first.era == last.era == "bc" and has_whole_years
@@ -177,7 +179,7 @@ class _DateWriter:
         return Phrase(f"{begun}–{end.text}" if is_short else f"{begun}{HARD_SPACE}– {end.text}", "led")
 
     def _ends(self) -> tuple[NamedSpan, NamedSpan]:
-        when = self._when
+        when = self._date_range
         days = (when.first_day, when.last_day)
         first = next((name for name in self._names(days[0]) if name.span.earliest == when.earliest), None)
         last = next((name for name in self._names(days[1]) if name.span.latest == when.latest), None)
@@ -194,7 +196,7 @@ class _DateWriter:
 
     def _names(self, day: Day) -> Iterator[NamedSpan]:
         """The unit of the range's precision that a day falls into, first complete, then in parts."""
-        precision = self._when.precision
+        precision = self._date_range.precision
         if precision == "day":
             yield self._day(day)
         elif precision == "season":
@@ -206,14 +208,14 @@ class _DateWriter:
             "millennium": (self._millennium,),
         }.get(precision):
             parts = date_words("eng").parts
-            for part, percent in (("", WHOLE), *parts.items()):
+            for part, percent in (("", WHOLE_PERCENT), *parts.items()):
                 for make in makers:
                     yield from make(day, part, percent)
         else:
             yield self._year(day)
 
     def _day(self, day: Day) -> NamedSpan:
-        number = self._when.earliest if day == self._when.first_day else self._when.latest
+        number = self._date_range.earliest if day == self._date_range.first_day else self._date_range.latest
         text = self._locale.day(day.day, self._locale.months[day.month - 1], self._figure(day))
         return NamedSpan(DaySpan(number, number), Phrase(text, self._forms["day"]), _era(day))
 
@@ -292,10 +294,10 @@ class _DateWriter:
 
     def _age(self, lead: str) -> str:
         """'66 million years ago', if a round figure covers just this time."""
-        when, forms = self._when, self._forms
+        when, forms = self._date_range, self._forms
         first, last = astronomical_year(when.first_year), astronomical_year(when.last_year)
         if not (when.lasts and when.qualifier in ("", "about")):
-            for present in (calendar.AGO_FROM, calendar.PRESENT):
+            for present in (calendar.AGO_FROM, calendar.PRESENT_YEAR):
                 back = present - (first + last) // 2
                 if back >= MIN_YEARS_AGO and calendar.ago(back, back, present) == (when.earliest, when.latest):
                     (age,) = self._ages([back])
@@ -307,7 +309,7 @@ class _DateWriter:
         if ago[1] < MIN_YEARS_AGO:
             return ""
         pair = "from" if when.lasts else "between"
-        dated = [calendar.PRESENT - year for year in (first, last)]
+        dated = [calendar.PRESENT_YEAR - year for year in (first, last)]
         if dated[1] >= MIN_YEARS_AGO and dated[0] < MAX_DATED and _zeros(dated) > _zeros(ago):
             most, least = self._ages(dated)
             text = self._led(pair, Phrase(most.figure), Phrase(forms["present"].format(least), "led"))

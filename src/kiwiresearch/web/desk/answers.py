@@ -35,8 +35,8 @@ from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import framed_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.covers import LeadPictures, picture_address
-from kiwiresearch.web.desk.intent import name_in
 from kiwiresearch.web.desk.pages import section_name
+from kiwiresearch.web.desk.typed_words import name_in
 from kiwiresearch.zim import EntryRef
 
 MIN_SHARE_OF_PASSAGE = 0.55

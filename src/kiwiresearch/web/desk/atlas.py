@@ -21,12 +21,12 @@ from kiwiresearch.atlas import (
     ResultSlice,
     ResultWindow,
     edge_pages,
+    family_queries,
     overview,
     ranked_pages,
 )
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
-from kiwiresearch.atlas import relatives as people
 from kiwiresearch.cases import this_year
 from kiwiresearch.claims.conflicts import DisagreementKind
 from kiwiresearch.codec import JsonDict
@@ -39,7 +39,7 @@ from kiwiresearch.web.guard import FamilyAccess, RoleRouter
 from kiwiresearch.zim import EntryRef
 
 # Rows per page.
-SIZE = 25
+ROWS_PER_PAGE = 25
 SearchWords = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -151,10 +151,10 @@ def router(context: ServerContext, _: JobQueue, pages: PageRenderer) -> APIRoute
 
     @routes.get("/atlas/{book}/kin")
     def kin(request: Request, book: BookName, query: Annotated[KinQuery, Query()]) -> Response:
-        view = people.PrivacyView(shown.access.privacy_mode(request), this_year())
+        view = family_queries.PrivacyView(shown.access.privacy_mode(request), this_year())
 
         def found(atlas: Atlas, window: ResultWindow) -> ResultSlice:
-            return people.families(atlas, view, window)
+            return family_queries.families(atlas, view, window)
 
         if not query.person.strip():
             return shown.listing(
@@ -188,22 +188,24 @@ class _AtlasPages:
         mode = self.access.privacy_mode(request)
 
         def rows_of(query: Any) -> ResultSlice:
-            window = ResultWindow(SIZE, (query.n - 1) * SIZE)
+            window = ResultWindow(ROWS_PER_PAGE, (query.n - 1) * ROWS_PER_PAGE)
             return self.atlases.cached(atlas, (tab, query, mode), lambda: found(atlas, window))
 
         try:
             self.atlases.wait_for(atlas, *recipes)
             found_page = rows_of(query)
-            if query.n > last_number(found_page.total, SIZE):
-                query = query.model_copy(update={"n": last_number(found_page.total, SIZE)})
+            if query.n > last_number(found_page.total, ROWS_PER_PAGE):
+                query = query.model_copy(update={"n": last_number(found_page.total, ROWS_PER_PAGE)})
                 found_page = rows_of(query)
         except AtlasNotReady:
             return self._working(request, atlas, tab)
         part = self.atlases.policy_filter(atlas).filter_page(found_page)
-        rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
+        rows = numbered_page(
+            part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), ROWS_PER_PAGE
+        )
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
-    def kin(self, request: Request, book: str, query: KinQuery, view: people.PrivacyView) -> Response:
+    def kin(self, request: Request, book: str, query: KinQuery, view: family_queries.PrivacyView) -> Response:
         """A person with their relatives, or how two people are related; the page says if one is unknown or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.policy_filter(atlas), self.atlases.run_limited
@@ -212,9 +214,11 @@ class _AtlasPages:
         try:
             self.atlases.wait_for(atlas, FAMILIES)
             if query.other.strip():
-                relation = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, view)))
+                relation = screen.relation(
+                    answered(lambda: family_queries.relation(atlas, query.person, query.other, view))
+                )
             else:
-                relatives = screen.relatives(answered(lambda: people.relatives(atlas, query.person, view)))
+                relatives = screen.relatives(answered(lambda: family_queries.relatives(atlas, query.person, view)))
         except AtlasNotReady:
             return self._working(request, atlas, "kin")
         except PageHidden:

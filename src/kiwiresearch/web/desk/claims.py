@@ -122,7 +122,7 @@ CONTEXT_CHARS = 280
 
 
 @dataclass(frozen=True, slots=True)
-class QuoteContext:
+class QuoteView:
     """A quote with the text of the page around it."""
 
     quote: Quote
@@ -143,7 +143,7 @@ class ClaimDetails:
     """Everything a run has about one claim."""
 
     claim: Claim
-    contexts: tuple[QuoteContext, ...]
+    contexts: tuple[QuoteView, ...]
     statements: tuple[SupportedStatement, ...]
     corroborating: tuple[Claim, ...]
     """Other claims that support the same statements."""
@@ -194,16 +194,16 @@ def statements_by_part(brief: Brief) -> Iterator[SupportedStatement]:
         yield from (SupportedStatement(part, statement) for statement in statements)
 
 
-def _context(quote: Quote, text: str) -> QuoteContext:
+def _context(quote: Quote, text: str) -> QuoteView:
     if not text.startswith(quote.text, quote.start):
-        return QuoteContext(quote, "", "")
+        return QuoteView(quote, "", "")
     before = text[max(quote.start - CONTEXT_CHARS, 0) : quote.start]
     after = text[quote.end : quote.end + CONTEXT_CHARS]
     if quote.start > CONTEXT_CHARS:
         before = "… " + before.partition(" ")[2]
     if len(text) > quote.end + CONTEXT_CHARS:
         after = after.rpartition(" ")[0] + " …"
-    return QuoteContext(quote, before, after)
+    return QuoteView(quote, before, after)
 
 
 ClaimName = Annotated[str, Path(max_length=100)]

@@ -59,12 +59,12 @@ class Covers:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._known: RecentCache[str, PictureReply | None] = RecentCache(MAX_COVERS)
+        self._recent: RecentCache[str, PictureReply | None] = RecentCache(MAX_COVERS)
 
     def of(self, book: ListedBook) -> PictureReply | None:
         """The cover of a book; None if it has none, is on another server, or cannot be read now."""
         try:
-            return self._known.get(book.id, lambda: self._read(book))
+            return self._recent.get(book.id, lambda: self._read(book))
         except BooksBusy:
             return None
 
@@ -140,12 +140,12 @@ class LeadPictures:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._known: RecentCache[EntryRef, PagePicture | None] = RecentCache(MAX_KNOWN)
+        self._recent: RecentCache[EntryRef, PagePicture | None] = RecentCache(MAX_KNOWN)
 
     def of(self, ref: EntryRef) -> PagePicture | None:
         """The lead picture of a page; None if it has none, or if the books are in use."""
         try:
-            return self._known.get(ref, lambda: self._find(ref))
+            return self._recent.get(ref, lambda: self._find(ref))
         except BooksBusy:
             return None
 
@@ -157,7 +157,7 @@ class LeadPictures:
             return b""
 
     def _lead(self, ref: EntryRef) -> bytes:
-        picture = self._known.get(ref, lambda: self._find(ref))
+        picture = self._recent.get(ref, lambda: self._find(ref))
         return self._content(EntryRef(ref.book, picture.path)) if picture else b""
 
     def response(self, ref: EntryRef) -> Response:

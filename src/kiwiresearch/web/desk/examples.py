@@ -12,7 +12,7 @@ from kiwiresearch.claims import LIVED
 from kiwiresearch.search import OpenBook, PageText
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.browse_links import start_pages
-from kiwiresearch.web.desk.intent import action_address
+from kiwiresearch.web.desk.typed_words import action_address
 from kiwiresearch.web.health import PolledValue
 
 MAX_EXAMPLES = 4
@@ -52,15 +52,15 @@ class Examples:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._seen = context.shelf.current_books()
-        self._found = PolledValue(self._find, fresh_s=HOUR_S)
+        self._known_books = context.shelf.current_books()
+        self._examples = PolledValue(self._find, fresh_s=HOUR_S)
 
     def latest(self) -> tuple[Example, ...]:
         """The examples; none while the books are being opened or are busy."""
-        if self._seen != (current := self._context.shelf.current_books()):
-            self._seen = current
-            self._found.expire()
-        return self._found.latest(timeout_s=TIMEOUT_S) or ()
+        if self._known_books != (current := self._context.shelf.current_books()):
+            self._known_books = current
+            self._examples.expire()
+        return self._examples.latest(timeout_s=TIMEOUT_S) or ()
 
     def _find(self) -> tuple[Example, ...]:
         with self._context.locked_finder() as finder:

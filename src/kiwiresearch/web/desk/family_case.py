@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import merges_record, records, set_plugin, source_records
+from kiwiresearch.cases import merges_record, record_builder, set_plugin, source_records
 from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.errors import without_paths
 from kiwiresearch.jobs import FamilyRequest
@@ -83,7 +83,7 @@ def start_family_job(pages: FamilyPages, request: Request, work: FamilyRequest) 
 def _open_questions(pages: FamilyPages, request: Request, case: str) -> dict[str, int]:
     """How many conflicts and merges wait for a decision."""
     with pages.families.open_case(request, case, None) as (found, mode):
-        conflicts = len(records.conflict_records(found, mode))
+        conflicts = len(record_builder.conflict_records(found, mode))
         waiting = len(merges_record(found, found.tree(mode), found.mask(mode)).to_review)
     return {"conflicts": conflicts, "merges": waiting}
 
@@ -92,13 +92,13 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/timeline")
     def timeline(request: Request, case: CaseId, offset: Offset = 0) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = records.timeline_records(found, mode)
+            rows = record_builder.timeline_records(found, mode)
         return pages.show(request, "family_timeline.html", case, "timeline", **_page_of_rows(rows, offset))
 
     @routes.get("/family/{case}/log")
     def log(request: Request, case: CaseId, offset: Offset = 0, vain: OnlyNegative = "") -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = records.log_records(found, mode)
+            rows = record_builder.log_records(found, mode)
         in_vain = sum(1 for row in rows if row.negative)
         shown = [row for row in rows if row.negative] if vain else rows
         values = _page_of_rows(shown, offset)
@@ -123,14 +123,14 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
     def evidence(
         request: Request, case: CaseId, person: PersonFilter = "", field: FieldFilter = "", offset: EvidenceOffset = 0
     ) -> Response:
-        wanted: FieldName | None = records.checked_field(field) if field else None
+        wanted: FieldName | None = record_builder.checked_field(field) if field else None
         with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, mode)
             if wanted:
                 ids = tuple(filter(people_with_field(found.tree(mode, with_discarded=True), wanted).__contains__, ids))
             some = ids[offset : offset + PEOPLE_PER_PAGE]
-            facts = [(tree.persons[item], records.evidence_records(found, item, wanted, mode)) for item in some]
+            facts = [(tree.persons[item], record_builder.evidence_records(found, item, wanted, mode)) for item in some]
             people = person_options(found, mode, person)
         rows = [
             (

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from kiwiresearch.cases import edit_history, records, statements
+from kiwiresearch.cases import edit_history, record_builder, statements
 from kiwiresearch.errors import BadUsage, KiwiError, OutOfDate
 from kiwiresearch.kin.report import FIELD_LABELS
 from kiwiresearch.kin.store import ATTACHMENT_ROLES, AttachmentRole, EditKind
@@ -119,7 +119,7 @@ def _changed_since(pages: FamilyPages, request: Request, case: str, given: dict[
             people, details = [*people, *item.people], item.details | details
         wanted = next((field for field in FIELD_LABELS if field == details.get("field")), None)
         person = next((one for one in people if one in tree.persons), "")
-        facts = records.evidence_records(found, person, wanted, mode) if wanted and person else ()
+        facts = record_builder.evidence_records(found, person, wanted, mode) if wanted and person else ()
         values: dict[str, Any] = {
             "since": edit_history.changes_since(found, tree, given["seen"], *people),
             "seen": edit_history.version_of(found, *people),

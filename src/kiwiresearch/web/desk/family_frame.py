@@ -10,13 +10,13 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, records
+from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord, NamedPerson, record_builder
 from kiwiresearch.codec import JsonDict, extend, plain
 from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
 from kiwiresearch.kin import FieldName, PersonId, Tree, birth_of
 from kiwiresearch.kin.privacy import PrivacyMode
 from kiwiresearch.kin.report import Couples, lifespan, people_in_order
-from kiwiresearch.text.dates import ENDLESS
+from kiwiresearch.text.dates import ENDLESS_DAY
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer
@@ -98,7 +98,7 @@ def found_people(found: CachedCase, mode: PrivacyMode) -> FoundPeople:
     """The people of a case as far as the mode allows, starting people first."""
     tree = found.tree(mode)
     ids = person_ids_by_distance(found, mode)
-    rows = records.people_records(found, mode, ids[:MAX_FOUND])
+    rows = record_builder.people_records(found, mode, ids[:MAX_FOUND])
     shown = tuple(
         FoundPerson(person_record.id, person_record.name, lifespan(tree, person_record.id), person_record.relation)
         for person_record in rows
@@ -132,7 +132,7 @@ BY_BIRTH: tuple[FieldName, ...] = ("child", "sibling")
 def birth_day(tree: Tree, person: PersonId) -> int:
     """A number to sort people by birth with; those whose birth is not known come last."""
     born = birth_of(tree, person) if person in tree.persons else None
-    return born.earliest if born else ENDLESS
+    return born.earliest if born else ENDLESS_DAY
 
 
 def relatives_by_birth(facts: Sequence[LinkedFact], tree: Tree) -> list[LinkedFact]:

@@ -9,7 +9,16 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.cases import QUALIFIERS, ROLES, NamedConflict, NamedPerson, PersonRecord, records, review, set_living
+from kiwiresearch.cases import (
+    QUALIFIERS,
+    ROLES,
+    NamedConflict,
+    NamedPerson,
+    PersonRecord,
+    record_builder,
+    review,
+    set_living,
+)
 from kiwiresearch.codec import extend
 from kiwiresearch.kin import DISCARDED, RELATION_FIELDS, FieldName, LivingStatus, Standing, Tree, ValueRank, sureness
 from kiwiresearch.kin.report import FIELD_LABELS, lifespan
@@ -58,8 +67,8 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people")
     def people(request: Request, case: CaseId, q: NameQuery = "", offset: Offset = 0) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            ids = records.people_named(found, mode, q)
-            rows = records.people_records(found, mode, ids[offset : offset + PEOPLE_PER_PAGE])
+            ids = record_builder.people_named(found, mode, q)
+            rows = record_builder.people_records(found, mode, ids[offset : offset + PEOPLE_PER_PAGE])
         values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_PER_PAGE}
         return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
@@ -74,7 +83,7 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
         row = pages.families.person(request, case, person)
         with pages.families.open_case(request, case, None) as (found, mode):
-            events = records.timeline_records(found, mode, person)
+            events = record_builder.timeline_records(found, mode, person)
             people = person_options(found, mode)
             tree, close = found.tree(mode), close_family(pages, request, found, mode, person)
             files = attachments_of(found, case, person) if mode == "owner" else ()
@@ -198,8 +207,11 @@ def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/conflicts")
     def conflicts(request: Request, case: CaseId) -> Response:
         with pages.families.open_case(request, case, None) as (found, mode):
-            rows = records.conflict_records(found, mode)
-            facts = {conflict.person: records.evidence_records(found, conflict.person, None, mode) for conflict in rows}
+            rows = record_builder.conflict_records(found, mode)
+            facts = {
+                conflict.person: record_builder.evidence_records(found, conflict.person, None, mode)
+                for conflict in rows
+            }
         shown = [
             side_by_side(conflict, [pages.fact_with_links(fact) for fact in facts[conflict.person]])
             for conflict in rows
@@ -234,7 +246,9 @@ class ComparedMember(NamedPerson):
 
 def _compared_members(tree: Tree, members: tuple[NamedPerson, ...]) -> tuple[ComparedMember, ...]:
     return tuple(
-        extend(ComparedMember, person, known=records.person_record(tree, person.id), lived=lifespan(tree, person.id))
+        extend(
+            ComparedMember, person, known=record_builder.person_record(tree, person.id), lived=lifespan(tree, person.id)
+        )
         if person.id in tree.persons
         else extend(ComparedMember, person, known=None, lived="")
         for person in members

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from kiwiresearch.cases import CachedCase, LineRow, records
+from kiwiresearch.cases import CachedCase, LineRow, record_builder
 from kiwiresearch.errors import NothingFound
 from kiwiresearch.export import has_browser, page_in_pdf
 from kiwiresearch.kin import KinshipFinder, PersonId, Tree
@@ -85,7 +85,7 @@ def _add_relation(routes: APIRouter, pages: FamilyPages) -> None:
             tree, people = found.tree(mode), person_options(found, mode, second)
             pair = [visible_person(tree, item) for item in (first, second) if item]
             if len(pair) == 2:
-                kin = records.relation_record(found, pair[0], pair[1], mode)
+                kin = record_builder.relation_record(found, pair[0], pair[1], mode)
                 layout = path_layout(found.derived(Couples, mode), KinshipFinder(tree).kinship(*pair).path)
                 faces = portraits(pages, request, found, mode, layout)
         if kin and layout:
@@ -130,7 +130,7 @@ def _add_page(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 def _line(couples: Couples, root: PersonId, of: str, generations: int) -> ListedLine:
-    rows = records.branch_records(couples, root, down=of == "descendants")
+    rows = record_builder.branch_records(couples, root, down=of == "descendants")
     kept = [row for row in rows if not generations or row.depth <= generations]
     return ListedLine(of, tuple(kept[:MAX_ROWS]), len(kept[MAX_ROWS:]))
 

@@ -24,11 +24,11 @@ from kiwiresearch.web.desk.browser import browser_of, is_own
 from kiwiresearch.web.desk.covers import picture_address
 from kiwiresearch.web.desk.examples import Examples
 from kiwiresearch.web.desk.explore import ExplorePages
-from kiwiresearch.web.desk.intent import Action, Intent, action_address, allowed_actions, intent_of, other_actions
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.research import family_names
 from kiwiresearch.web.desk.shelf import DeskState
+from kiwiresearch.web.desk.typed_words import Action, Intent, action_address, allowed_actions, intent_of, other_actions
 from kiwiresearch.web.families import Families
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.workspace import hidden_books

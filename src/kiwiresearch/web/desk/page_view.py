@@ -159,7 +159,7 @@ class SectionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedPage:
+class ReadingPage:
     """A page that was read, and its bytes."""
 
     book: Book
@@ -167,12 +167,12 @@ class OpenedPage:
     content: bytes
 
 
-def read_target(target: ReaderTarget) -> OpenedPage:
+def read_target(target: ReaderTarget) -> ReadingPage:
     """Read the page that an address leads to."""
     if target.entry is None:
         raise ValueError("a file is not shown as a page")
     book = target.book
-    return OpenedPage(book, read_in_turn(target.entry, book), target.entry.content)
+    return ReadingPage(book, read_in_turn(target.entry, book), target.entry.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class PageView:
         return self.page.title or self.page.ref.path
 
 
-def page_view(context: ServerContext, opened: OpenedPage, query: PageQuery, *, links_label: str) -> PageView:
+def page_view(context: ServerContext, opened: ReadingPage, query: PageQuery, *, links_label: str) -> PageView:
     """Read the claims of a page, and write its article."""
     book, page = opened.book, opened.page
     claims = cached_claims(page, book)

@@ -33,10 +33,10 @@ from kiwiresearch.web.bodies import MAX_WORDS, Name, Words
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.answers import answer_as_text, answer_picture, answer_view, further_reading
 from kiwiresearch.web.desk.browser import browser_of, browser_to_remember, remember_browser
-from kiwiresearch.web.desk.intent import Action, guess_language, other_actions, person_in
 from kiwiresearch.web.desk.pages import PageRenderer
 from kiwiresearch.web.desk.question_history import QuestionHistory
 from kiwiresearch.web.desk.shelf import BookChoices
+from kiwiresearch.web.desk.typed_words import Action, guess_language, other_actions, person_in
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread

@@ -25,14 +25,13 @@ from kiwiresearch.web.desk import (
     home,
     notes,
     numbers,
-    passwords,
     questions,
     reading,
     research,
     run_pages,
     search,
     settings,
-    sign_in_setup,
+    sign_in_forms,
     static_files,
     suggestions,
     timeline,
@@ -85,7 +84,7 @@ def routers(
     for part in (books, archive):
         yield part.router(context, jobs, pages)
     yield settings.router(context, pages, renew)
-    yield sign_in_setup.router(context, pages, accounts, renew)
+    yield sign_in_forms.router(context, pages, accounts, renew)
     yield user_accounts.user_accounts_router(context, accounts, pages)
-    yield passwords.password_router(accounts, pages)
+    yield sign_in_forms.password_router(accounts, pages)
     yield user_accounts.audit_router(context, accounts, pages)

@@ -18,8 +18,8 @@ from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.covers import picture_address
-from kiwiresearch.web.desk.intent import other_actions, person_in
 from kiwiresearch.web.desk.pages import PageRenderer
+from kiwiresearch.web.desk.typed_words import other_actions, person_in
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.search import run_search
@@ -49,7 +49,7 @@ def _end(text: str, start: int, word: str) -> int:
     return found.end() if found else start + len(word)
 
 
-LIMIT = 20
+DEFAULT_LIMIT = 20
 MAX_RESULTS = 100
 """Results that a page can show; each link "more" adds some."""
 
@@ -119,7 +119,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
     routes = RoleRouter("reader", include_in_schema=False)
 
     @routes.get("/find")
-    def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "", most: Most = LIMIT) -> Response:
+    def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "", most: Most = DEFAULT_LIMIT) -> Response:
         values = _values(context, q, book, SearchOptions(limit=most))
         led = other_actions(q, excluding="find", person=person_in(context, q)) if via and q else ()
         books = [(listed_book.id, listed_book.title or listed_book.name) for listed_book in context.shelf.books]
@@ -127,7 +127,7 @@ def router(context: ServerContext, jobs: JobQueue, pages: PageRenderer) -> APIRo
 
     @routes.get("/find/results")
     def results(request: Request, q: Q = "", book: OneBook = "", *, fast: Annotated[bool, Query()] = False) -> Response:
-        values = _values(context, q, book, SearchOptions(limit=LIMIT, fast=fast))
+        values = _values(context, q, book, SearchOptions(limit=DEFAULT_LIMIT, fast=fast))
         return pages.show(request, "search_results.html", status=_status(values["shown"]), **values)
 
     return routes
@@ -209,7 +209,7 @@ def _senses(senses: Sequence[Sense], books: dict[Any, Book]) -> tuple[HitView, .
 
 def _more(q: str, book: str, limit: int) -> str:
     """The address that shows the next results below these."""
-    address = list_address("/find", {"q": q, "book": book, "most": min(limit + LIMIT, MAX_RESULTS)})
+    address = list_address("/find", {"q": q, "book": book, "most": min(limit + DEFAULT_LIMIT, MAX_RESULTS)})
     return f"{address}#hit-{limit + 1}"
 
 

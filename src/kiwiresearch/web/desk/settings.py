@@ -17,7 +17,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
 from kiwiresearch.web.desk.reading import TEXT_SIZES, text_size
 from kiwiresearch.web.desk.shelf import DeskState
-from kiwiresearch.web.desk.sign_in_setup import off_lock
+from kiwiresearch.web.desk.sign_in_forms import off_lock
 from kiwiresearch.web.guard import OwnerAccess, RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.workspace import (

@@ -33,16 +33,16 @@ class BookChoices:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._known: dict[str, BookChoice] = {}
+        self._choices: dict[str, BookChoice] = {}
 
     def all(self) -> tuple[BookChoice, ...]:
         """All books in the order of the shelf."""
         books = self._context.shelf.books
-        if any(listed.id not in self._known for listed in books):
+        if any(listed.id not in self._choices for listed in books):
             with self._context.locked_finder():
                 books = self._context.shelf.books
-                self._known |= {listed.id: self._one(listed) for listed in books if listed.id not in self._known}
-        return tuple(self._known[listed.id] for listed in books)
+                self._choices |= {listed.id: self._one(listed) for listed in books if listed.id not in self._choices}
+        return tuple(self._choices[listed.id] for listed in books)
 
     def language(self, book: str) -> str:
         """The language of a book; empty if it is not known."""
@@ -111,15 +111,15 @@ class DeskState:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._seen = context.shelf.current_books()
+        self._known_books = context.shelf.current_books()
         self._seen_model = (context.workspace.settings.model_url, context.workspace.settings.model_name)
         self._books = PolledValue(lambda: _shelf(context))
         self._models = PolledValue(lambda: offered_models(self._settings))
 
     def books(self) -> tuple[ShelfBook, ...] | None:
         """The shelf; None if the books are still being opened or are busy."""
-        if self._seen != (current := self._context.shelf.current_books()):
-            self._seen = current
+        if self._known_books != (current := self._context.shelf.current_books()):
+            self._known_books = current
             self._books.expire()
         return self._books.latest(timeout_s=TIMEOUT_S)
 

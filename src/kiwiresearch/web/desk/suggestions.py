@@ -20,9 +20,9 @@ from kiwiresearch.web.addresses import case_address, page_address, run_address
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.browser import browser_of
-from kiwiresearch.web.desk.intent import action_address
 from kiwiresearch.web.desk.pages import PageRenderer, has_words
 from kiwiresearch.web.desk.question_history import QuestionHistory
+from kiwiresearch.web.desk.typed_words import action_address
 from kiwiresearch.web.families import Families
 from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.search import title_suggestions

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief import DEEP_YEARS, PRESENT, Statement, TimelineMoment, ago_text, support_level, year_text
+from kiwiresearch.brief import DEEP_YEARS, PRESENT_YEAR, Statement, TimelineMoment, ago_text, support_level, year_text
 from kiwiresearch.brief.timeline_picture import timeline_picture
 from kiwiresearch.claims import Claim
 from kiwiresearch.codec import JsonDict
@@ -192,8 +192,8 @@ def _days_of(first: int, years: int) -> tuple[int, int]:
 
 def period_name(first: int, years: int, words: Catalogue) -> str:
     """Some years, as people write them: '1347', '1300–1399', '2 million years ago'."""
-    if PRESENT - first > DEEP_YEARS:
-        return ago_text(PRESENT - first, words)
+    if PRESENT_YEAR - first > DEEP_YEARS:
+        return ago_text(PRESENT_YEAR - first, words)
     if years == 1:
         return year_text(calendar_year(first), words)
     return words(
@@ -229,7 +229,7 @@ def _period_of(moment: DatedMoment, years: int, part: TimelinePart | None, words
     """The period in which a moment began."""
     if part and moment.first_year < part.first:
         return words("timeline.before", year=period_name(part.first, 1, words))
-    ago = PRESENT - moment.year
+    ago = PRESENT_YEAR - moment.year
     if ago > DEEP_YEARS:
         scale = 10 ** (len(str(ago)) - 1)
         return ago_text(ago // scale * scale, words)
@@ -238,7 +238,7 @@ def _period_of(moment: DatedMoment, years: int, part: TimelinePart | None, words
 
 def _period_years(moments: list[DatedMoment]) -> int:
     """A power of ten that divides the years of people, not those of the Earth, into a few periods."""
-    dated = [moment.first_year for moment in moments if PRESENT - moment.year <= DEEP_YEARS]
+    dated = [moment.first_year for moment in moments if PRESENT_YEAR - moment.year <= DEEP_YEARS]
     years = 10
     while dated and (dated[-1] - dated[0]) / years > MAX_PERIODS:
         years *= 10

@@ -23,8 +23,8 @@ from kiwiresearch.page import PageDoc
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.book_pages import claims_in_turn
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import pages_like, pages_named
 from kiwiresearch.web.desk.pages import PageRenderer, redirect
+from kiwiresearch.web.desk.typed_words import pages_like, pages_named
 from kiwiresearch.web.exports import Kinds, Questions
 from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.search import Title, read_page

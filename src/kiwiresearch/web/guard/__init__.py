@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.web.guard.handover import Handover, Successor
     from kiwiresearch.web.guard.identity import (
         COOKIE,
         SIGN_IN_PATH,
@@ -40,7 +39,9 @@ if TYPE_CHECKING:
     from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, LazyRoute, RoleRouter, allow
     from kiwiresearch.web.guard.setup import (
         Accounts,
+        Handover,
         RoleCheck,
+        Successor,
         WrongPassword,
         add_checks,
         check_owners,

@@ -146,8 +146,8 @@ def _json(body: bytes) -> Any:
 
 TOO_OFTEN = 429
 REFUSALS = frozenset({401, 403, TOO_OFTEN})
-FAILED = 400
-FAULT = 500
+FIRST_FAILURE_STATUS = 400
+FAULT_STATUS = 500
 DONE = "done"
 PROFILE = "profile"
 COUNTED = "counted_questions"
@@ -199,7 +199,7 @@ class AuditRecorder(HttpLayer):
             else:
                 await refuse(problem, scope, receive, exchange.send)
         except BaseException:  # also a cancellation after a timeout
-            exchange.status = exchange.status or FAULT  # FaultCheck, further out, replies to the client
+            exchange.status = exchange.status or FAULT_STATUS  # FaultCheck, further out, replies to the client
             raise
         finally:
             await exchange.record_once()
@@ -237,7 +237,9 @@ class AuditRecorder(HttpLayer):
         subject = subject_id(scope, action, exchange.location)
         if self._audit_log.with_words:
             subject = asked_words(scope, exchange.body) or subject
-        outcome = "refused" if exchange.status in REFUSALS else "failed" if exchange.status >= FAILED else DONE
+        outcome = (
+            "refused" if exchange.status in REFUSALS else "failed" if exchange.status >= FIRST_FAILURE_STATUS else DONE
+        )
         details = {"status": exchange.status, "way": f"{scope['method']} {template_of(scope)}".strip()}
         name, at = who.name if who else "", self._audit_log.now()
         self._audit_log.audit.add(at, name, client_of(scope), action, subject, outcome, details)

@@ -47,7 +47,7 @@ class SecurityHeaders(HttpLayer):
 
 MIN_BYTES = 1000
 """A smaller body fits into one packet anyway."""
-LEVEL = 5
+GZIP_LEVEL = 5
 """Higher levels take much longer and hardly make pages smaller."""
 COMPRESSIBLE = ("text/html", "text/css", "text/javascript", "text/plain", "application/json", "image/svg+xml")
 
@@ -95,7 +95,7 @@ def _is_text(start: Message) -> bool:
 async def _compressed(start: Message, content: Message) -> Message:
     """The compressed body; the headers in `start` are changed to match."""
     # mtime=0: the same body always gives the same bytes
-    body = await anyio.to_thread.run_sync(lambda: gzip.compress(content["body"], LEVEL, mtime=0))
+    body = await anyio.to_thread.run_sync(lambda: gzip.compress(content["body"], GZIP_LEVEL, mtime=0))
     headers = MutableHeaders(raw=start["headers"])
     headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(body))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.store import Audit, Store
@@ -188,3 +188,21 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
     app.add_middleware(FaultCheck)
     app.add_middleware(Compression)
     app.add_middleware(SecurityHeaders)
+
+
+@dataclass(slots=True)
+class Successor:
+    """The app that new requests go to; None until the first one is replaced."""
+
+    app: ASGIApp | None = None
+
+
+class Handover(HttpLayer):
+    """Passes new requests on to the successor, if there is one; the first app ends those it has begun."""
+
+    def __init__(self, app: ASGIApp, *, successor: Successor) -> None:
+        super().__init__(app)
+        self._successor = successor
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self._successor.app or self._app)(scope, receive, send)

@@ -11,7 +11,7 @@ from kiwiresearch.kin.report.labels import year_phrase
 from kiwiresearch.kin.timeline import birth_of, children_by_birth
 from kiwiresearch.kin.tree import BY_BLOOD, DISCARDED, UNSETTLED, PersonId, Relationship, Sex, Tree
 from kiwiresearch.messages import Message
-from kiwiresearch.text.dates import ENDLESS
+from kiwiresearch.text.dates import ENDLESS_DAY
 
 SEX_ORDER: Mapping[Sex, int] = {"male": 0, "female": 1, "": 2}
 """Fathers are above or left of mothers."""
@@ -82,7 +82,7 @@ class Couples:
     def _order(self, person: PersonId, union: Union) -> tuple[bool, int, tuple[str, int], PersonId]:
         """When a union began: the wedding, or else the birth of the first child."""
         births = (birth_of(self.tree, child) for child in union.children)
-        began = min((when.earliest for when in births if when), default=ENDLESS)
+        began = min((when.earliest for when in births if when), default=ENDLESS_DAY)
         began = union.tie.start.earliest if union.tie and union.tie.start else began
         return bool(union.partner), began, self.tree.evidence_position(person, union.partner), union.partner
 

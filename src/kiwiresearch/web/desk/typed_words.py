@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import Literal
 from urllib.parse import urlencode
 
 from kiwiresearch.claims import LIVED
+from kiwiresearch.codec import toml_data
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.kin import has_family_words
 from kiwiresearch.kin.extract import judge_page, subject_of
@@ -19,7 +21,6 @@ from kiwiresearch.search import OpenBook
 from kiwiresearch.text import fold, language_words, plain_lower, stemmer, three_letter_code
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.typed_requests import TypedRequest, wish_in
 from kiwiresearch.web.guard import current_visitor
 from kiwiresearch.zim import EntryRef, near_titles
 
@@ -283,3 +284,76 @@ def _is_person(book: OpenBook, path: str) -> bool:
     text = book.text(path)
     lead = text.text[:LEAD_CHARS] if text else ""
     return bool(LIVED.search(lead) or PERSON.search(lead))
+
+
+RequestedThing = Literal["worksheet", "family", "research"]
+
+PHRASES: tuple[RequestedThing, ...] = ("worksheet", "family")
+"""What phrases of the data file ask for; research is asked for by an aspect, such as causes."""
+
+AROUND = " .,:;!\"'«»“”"
+
+
+@dataclass(frozen=True, slots=True)
+class TypedRequest:
+    """A thing and what it is to be about."""
+
+    thing: RequestedThing
+    subject: str
+
+
+def wish_in(words: str) -> TypedRequest | None:
+    """What some words ask for; None if they only name something."""
+    parts = words.split()
+    for thing in PHRASES:
+        before, after = _phrases(thing)
+        for subject in (*_behind(parts, before), *_in_front(parts, after)):
+            return TypedRequest(thing, subject)
+    return TypedRequest("research", " ".join(parts)) if _names_aspect(parts) else None
+
+
+@cache
+def _phrases(thing: RequestedThing) -> tuple[frozenset[str], frozenset[str]]:
+    table = toml_data("kiwiresearch.web.desk", "typed_requests.toml")[thing]
+    return frozenset(map(fold, table["before"])), frozenset(map(fold, table["after"]))
+
+
+def _behind(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
+    """The words behind a phrase, without an article before them; the longest phrase counts."""
+    for length in range(len(parts) - 1, 0, -1):
+        if fold(" ".join(parts[:length])) in phrases:
+            yield from filter(None, [_without_article(parts[length:])])
+            return
+
+
+def _in_front(parts: Sequence[str], phrases: frozenset[str]) -> Iterator[str]:
+    for start in range(1, len(parts)):
+        if fold(" ".join(parts[start:])) in phrases:
+            yield from filter(None, [_without_article(parts[:start])])
+            return
+
+
+def _without_article(parts: Sequence[str]) -> str:
+    first = 1 if len(parts) > 1 and fold(parts[0]) in _all_stop_words() else 0
+    return " ".join(parts[first:]).strip(AROUND)
+
+
+@cache
+def _all_stop_words() -> frozenset[str]:
+    words = [language_words(three_letter_code(code)).stop_words for code in LANGUAGES]
+    return frozenset(fold(word) for some in words for word in some)
+
+
+def _names_aspect(parts: Sequence[str]) -> bool:
+    """Whether words begin with an aspect of something: 'causes of the First World War', 'les causes de la crise'."""
+    folded = [fold(part) for part in parts]
+    if len(folded) > 1 and folded[0] in _all_stop_words():
+        folded = folded[1:]
+    if len(folded) < 3:
+        return False
+    languages = [language_words(three_letter_code(code)) for code in LANGUAGES]
+    return any(
+        folded[1] in map(fold, words.linking)
+        and any(folded[0] in aspect.naming_words for aspect in words.aspects.values())
+        for words in languages
+    )

@@ -130,7 +130,7 @@ def _bulk_folder(name: str) -> Path | None:
 BATCH_PAGES = 32
 WORTH_PAGES = 400
 """Smaller books are compared in one process, which is done before others would have started."""
-AHEAD = 3
+BATCHES_AHEAD = 3
 """The number of batches per process that may wait to be compared or reported."""
 
 In = TypeVar("In")
@@ -170,7 +170,7 @@ class ComparePool:
     def __init__(self, sides: OpenSnapshots, pool: ProcessPoolExecutor | None, workers: int) -> None:
         self._sides = sides
         self._pool = pool
-        self._max_waiting = AHEAD * workers
+        self._max_waiting = BATCHES_AHEAD * workers
 
     def each(self, work: Work[In, Out], items: Iterable[In]) -> Iterator[Out]:
         """The results for all items, in order; only a few batches are in progress at a time."""

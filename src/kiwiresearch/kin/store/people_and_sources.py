@@ -108,7 +108,7 @@ class SourceDetails:
     notes: Mapping[str, Any]
 
 
-class RecordStore(StorePart):
+class PeopleAndSources(StorePart):
     """The people and sources of a case."""
 
     def canonical(self, person: PersonId) -> PersonId:

@@ -7,11 +7,11 @@ from typing import Literal
 
 from kiwiresearch.claims import Claim
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.export.facts import WorksheetFact
+from kiwiresearch.export.worksheet_facts import WorksheetFact
 from kiwiresearch.text import share_root, words_in
 
 QuestionKind = Literal["what", "who", "when", "where", "count", "why", "truth", "date", "number", "name"]
-SMALL_WORDS = frozenset(("the", "and", "for", "with", "from", "its", "their", "that", "which", "into", "one"))
+COMMON_WORDS = frozenset(("the", "and", "for", "with", "from", "its", "their", "that", "which", "into", "one"))
 GAP = "__________"
 
 
@@ -62,6 +62,6 @@ def gives_away(answer: str, text: str) -> bool:
     return any(
         word == other or (len(word) > 4 and other.startswith(word[: max(5, len(word) * 3 // 5)]))
         for word in words
-        if len(word) > 2 and word not in SMALL_WORDS
+        if len(word) > 2 and word not in COMMON_WORDS
         for other in others
     )

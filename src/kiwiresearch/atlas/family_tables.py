@@ -11,7 +11,7 @@ from typing import Any, cast
 from kiwiresearch.atlas.atlas import Recipe
 from kiwiresearch.atlas.database import AtlasDatabase, clean_row, save_query, sql_literal
 from kiwiresearch.atlas.graph import Edges
-from kiwiresearch.atlas.records import date_of_row
+from kiwiresearch.atlas.row_reader import date_of_row
 from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.kin import (
     KIND_OF_FIELD,

@@ -22,7 +22,7 @@ from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.zim import peer_client
 from kiwiresearch.zim.peer import PeerArchive
 from kiwiresearch.zim.peer_client import PeerClient
-from kiwiresearch.zim.peer_protocol import BUSY, MAX_BODY_BYTES, MAX_CALLS, TOGETHER_BYTES, Call, unpack_replies
+from kiwiresearch.zim.peer_protocol import BUSY_SIGN, MAX_BODY_BYTES, MAX_CALLS, TOGETHER_BYTES, Call, unpack_replies
 
 TOKEN = "a-token-of-readers"
 
@@ -145,7 +145,7 @@ def test_a_slow_answer_starts_with_dots(
     finally:
         if held.locked():
             held.release()
-    assert body.startswith(BUSY)
+    assert body.startswith(BUSY_SIGN)
     (reply,) = unpack_replies(body, 1)
     assert reply is not None
     assert reply.value == "Sunset"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kiwiresearch.kin.extract.clauses import Clause
+from kiwiresearch.kin.extract.descent_phrases import Relation, Rule, names_person, parent_relations, words_since_subject
 from kiwiresearch.kin.extract.name_lists import (
     BRACKET,
     Span,
@@ -15,7 +16,6 @@ from kiwiresearch.kin.extract.name_lists import (
     names_after,
     skip_occupation,
 )
-from kiwiresearch.kin.extract.relations import Relation, Rule, names_person, parent_relations, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name

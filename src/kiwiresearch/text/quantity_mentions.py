@@ -91,7 +91,7 @@ BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
 
 DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
 RUN = re.compile(r"[0-9.,:/]*")
-BRACKET = re.compile(r"\s?[(\[]\s?(?:[a-z.]+\s){0,2}[~≈]?")
+CONVERSION_BRACKET = re.compile(r"\s?[(\[]\s?(?:[a-z.]+\s){0,2}[~≈]?")
 MORE_IN_BRACKET = re.compile(r"\s?(?:[;,/]|or)\s?")
 PER_SIGNS = ("/", " ", "-", "\u00a0")
 PER_MANY = re.compile(r"(?:/|[ -]per[ -])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?![0-9]|[.,][0-9])")
@@ -103,7 +103,7 @@ SQUARE_KILOMETRE = 1e6
 MAX_HUMAN_AGE = 130
 """A larger number is not the age of a person."""
 
-ROUND = 50
+ROUND_STEP = 50
 """A number that might be a year is a count only if it is divisible by this; other counts are written with a comma."""
 
 LARGE_WORD = 13
@@ -266,7 +266,7 @@ class _Reader:
         if high.is_bare and FIRST_YEAR <= high.value <= LAST_YEAR:
             if noun is None or (low is not high and low.value >= FIRST_YEAR):
                 return False
-            is_round = high.value % ROUND == 0 and self.cues.may_be_plain(before)
+            is_round = high.value % ROUND_STEP == 0 and self.cues.may_be_plain(before)
             return is_round or bool(self._qualifier(number, before))
         if noun:
             return True
@@ -312,7 +312,7 @@ class _Reader:
     def _is_converted(self, first: Quantity, second: Quantity) -> bool:
         """Whether the second is the first in another unit, in brackets."""
         gap = self.text[first.end : second.start]
-        if not (BRACKET.fullmatch(gap) or (first.converted and MORE_IN_BRACKET.fullmatch(gap))):
+        if not (CONVERSION_BRACKET.fullmatch(gap) or (first.converted and MORE_IN_BRACKET.fullmatch(gap))):
             return False
         if not first.unit or first.unit != second.unit or first.written_unit == second.written_unit:
             return False

@@ -25,7 +25,7 @@ PARTS = ("corpus", "claims")
 SYSTEM_FILES = {".DS_Store", "Thumbs.db", "desktop.ini"}
 """Files that file managers create in every folder they open."""
 
-TRIES = 100
+MAX_TRIES = 100
 
 
 class FolderLock(FileLock):
@@ -65,7 +65,7 @@ def take_lock(folder: Path) -> FolderLock:
     """Lock a folder: only one process at a time works in it."""
     hidden = folder / WORK_FOLDER
     # Retried, since a run that ends removes the lock file and its folder while others wait for them.
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         lock = FolderLock(hidden / LOCK)
         try:
             if not _is_ours(hidden):

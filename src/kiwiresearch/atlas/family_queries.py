@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import AtlasDatabase, ResultSlice, ResultWindow, Row, search_words, sql_title_of_path
-from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
+from kiwiresearch.atlas.family_tables import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin import Evidence, KinshipFinder, PersonId, Sex, Tree, path_to, predecessors_from
 from kiwiresearch.kin.privacy import WITHHELD, PrivacyMode, ShownTree, redact

@@ -16,10 +16,10 @@ from kiwiresearch.diff.pairs import ComparedClaim, describe_change, pair_claims
 from kiwiresearch.diff.run_comparison import Comparison, compare_runs, open_compared_run
 from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.finished_run import Run
 from kiwiresearch.runs.manifest import CLAIMS, Manifest
-from kiwiresearch.runs.run import Run
 from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.text.quantity_mentions import quantities_in
 from kiwiresearch.text.similarity import comparable, marked_differences
 
 

@@ -9,7 +9,14 @@ from typing import NamedTuple
 from kiwiresearch.brief import Brief, salience_by_place, topic_pages_of
 from kiwiresearch.claims import Claim, PageClaims
 from kiwiresearch.export.findings import RunFindings, dated
-from kiwiresearch.export.sentence_filter import BRACKET, is_on_the_topic, is_sure, is_usable, names_some, names_topic
+from kiwiresearch.export.sentence_filter import (
+    BRACKETED_TEXT,
+    is_on_the_topic,
+    is_sure,
+    is_usable,
+    names_some,
+    names_topic,
+)
 from kiwiresearch.export.worksheet_patterns import RowQuestion, row_questions
 from kiwiresearch.text import AspectWords, three_letter_code, words_in
 from kiwiresearch.zim import EntryRef
@@ -44,7 +51,7 @@ class WorksheetFact(NamedTuple):
     @property
     def plain(self) -> str:
         """The text without its brackets."""
-        return BRACKET.sub("", self.claim.text)
+        return BRACKETED_TEXT.sub("", self.claim.text)
 
 
 @dataclass(frozen=True, slots=True)

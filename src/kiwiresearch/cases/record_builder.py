@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.cases.case import Case, Found
-from kiwiresearch.cases.record_types import (
+from kiwiresearch.cases.json_records import (
     AgeRecord,
     CaseSummary,
     EventRecord,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.web.desk.conftest import finished
 from tests.web.desk.owner_servers import OwnerServer, owner_server
-from tests.web.desk.test_set_aside import EVERYWHERE, lists, undo_of
+from tests.web.desk.test_archive_pages import EVERYWHERE, lists, undo_of
 from tests.web.servers import http_client
 
 from kiwiresearch.cases.registry import stored_cases
