@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 from tests.postgres import postgres_server
 
 from kiwiresearch.cli.start import run
+from kiwiresearch.jobs.process import PROCESS_POOL
 from kiwiresearch.zim import book_writer, integrity
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, build_sample, write_book
 from kiwiresearch.zim.integrity import FileCheck
@@ -51,6 +52,8 @@ OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """How many new objects trigger a garbage collection; a test makes far fewer that could be freed."""
 # Loading the reading model takes longer than most tests; those that are about it switch it on.
 os.environ.setdefault("KIWIRESEARCH_ASK_READER", "false")
+# Starting a job process takes longer than most jobs, so tests share those of their worker.
+PROCESS_POOL.idle_s = 300.0
 SHARED_DATA = Path(os.environ.get("KIWIRESEARCH_SHARED_DATA", ROOT.parent / "shared" / "data"))
 
 

@@ -42,10 +42,10 @@ from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
-JOBS = 200
-KILL_S = 10.0
+JOBS = 60
+KILL_S = 4.0
 """A worker is killed as often as this."""
-JOBS_A_KILL = 12
+JOBS_A_KILL = 10
 """So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
 LOOK_S = 0.5
 TIMEOUT_S = 180.0

@@ -244,6 +244,7 @@ class ProcessPool:
     """Keeps idle processes for another job: starting one takes longer than many jobs."""
 
     def __init__(self) -> None:
+        self.idle_s = IDLE_S
         self._idle: list[JobProcess] = []
         self._lock = threading.Lock()
 
@@ -267,9 +268,9 @@ class ProcessPool:
         with self._lock:
             self._idle.append(process)
 
-    def close_idle(self, idle_s: float = IDLE_S) -> None:
+    def close_idle(self, idle_s: float | None = None) -> None:
         """Close the processes that have been idle this long."""
-        until = time.monotonic() - idle_s
+        until = time.monotonic() - (self.idle_s if idle_s is None else idle_s)
         with self._lock:
             old = [process for process in self._idle if process.idle_since <= until]
             self._idle = [process for process in self._idle if process not in old]
