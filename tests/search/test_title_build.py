@@ -129,7 +129,7 @@ from pathlib import Path
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.search import title_index_builder
 from kiwiresearch.zim.libzim import LibzimArchive
-title_index_builder.BATCH = 50
+title_index_builder.TITLES_PER_BATCH = 50
 zim, file, task, at = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 def progress(done, total):
     if task == "die" and done >= at:
