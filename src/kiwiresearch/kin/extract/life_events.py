@@ -115,7 +115,7 @@ def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]
         ):
             continue
         name = _name_before(text, clause.start, found.start())
-        if name and not (found["aside"] and ENGLISH.cap.search(found["aside"])):
+        if name and not (found["aside"] and names_person(found["aside"])):
             yield Relation("spouse", name, Span(name.start, found.end()), Rule.WHOM_MARRIED)
 
 

@@ -112,8 +112,11 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         if between and ENGLISH.had_sons.search(between[1]):
             continue  # 'had two sons, Ned, the son of Ann's brother'
         one_of = ENGLISH.one_of.search(text[clause.start : found.start()])
-        if kind in ("sons", "daughters", "children") and not one_of:
+        with_sibling = ENGLISH.and_own_sibling.match(between[1]) if between else None
+        if kind in ("sons", "daughters", "children") and not (one_of or with_sibling):
             continue  # 'his uncles Henry and Thomas, sons of'
+        if between and with_sibling:
+            between = between[0], between[1][with_sibling.end() :]
         if between and (
             not cue_can_belong_to_subject(ENGLISH.aside.sub(" ", between[1]))
             or "(" in between[1]
