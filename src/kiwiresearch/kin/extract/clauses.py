@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.mentions import (
+    birth_name_in,
     is_mention,
     leaves_pronoun_to_subject,
     names_only_other_sex,
@@ -62,7 +63,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     capitals = capitalized_words(page, subject)
     state: Referent = "subject"
     couple = False
-    block = -1
+    block = section = -1
     count = 0
     met: int | None = None
     relative_text = ""
@@ -85,6 +86,10 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
                 state = "other"
         text = page.text[sentence.start : sentence.end]
         start = sentence_referent(text, state, subject, capitals)
+        born_as = birth_name_in(page.text, sentence, heading, subject) if sentence.section != section else None
+        section = sentence.section
+        if born_as:
+            start = "subject"
         if start == "other" and count < EARLY_SENTENCES and _is_of_birth(text, subject):
             start = "subject"
         if start == "other" and state == "subject" and ENGLISH.is_his_kin.match(text):
@@ -94,7 +99,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         relative_text += text if start == "relative" else ""
         if wed and state != "other" and sentence.kind == "paragraph" and ENGLISH.the_couple.search(text):
             couple = True
-        clause = _clause(page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met)
+        clause = _clause(page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met, born_as=born_as)
         count += 1
         yield clause
         aside = start == "other" and state == "subject" and names_only_other_sex(text, subject, capitals)
@@ -225,9 +230,10 @@ def _clause(
     couple: bool,
     early: bool,
     met: int | None,
+    born_as: Span | None,
 ) -> Clause:
     text = page.text
-    anchors: list[Span] = []
+    anchors: list[Span] = [born_as] if born_as else []
     owners: list[Span] = []
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])

@@ -112,6 +112,8 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         if between and ENGLISH.had_sons.search(between[1]):
             continue  # 'had two sons, Ned, the son of Ann's brother'
         one_of = ENGLISH.one_of.search(text[clause.start : found.start()])
+        if kind == "child" and ENGLISH.child_of_age.search(text, clause.start, found.start()):
+            continue
         with_sibling = ENGLISH.and_own_sibling.match(between[1]) if between else None
         if kind in ("sons", "daughters", "children") and not (one_of or with_sibling):
             continue  # 'his uncles Henry and Thomas, sons of'
