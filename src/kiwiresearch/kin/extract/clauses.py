@@ -30,6 +30,8 @@ from kiwiresearch.text import fold
 
 MAX_SENTENCE = 1_400
 """Longer sentences are skipped: no author writes them, and the time grows with the square of the length."""
+MEETING_WITHIN = 200
+"""How far back a meeting is told that 'They were married' refers to, if nobody else was named since."""
 EARLY_SENTENCES = 25
 """In this many sentences from the top 'He was born' is about the page's person."""
 
@@ -51,7 +53,7 @@ class Clause:
     early: bool
     """Whether it is one of the first two sentences of the lead."""
     meeting_starts: int | None
-    """Where the previous sentence begins, if it says that the subject met someone."""
+    """Where a sentence just before begins that says that the subject met someone."""
 
 
 def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
@@ -117,7 +119,11 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         wed = wed or (state == "subject" and about_subject and bool(ENGLISH.married.search(text)))
         couple = _couple_after(text, clause, subject, couple=couple, ahead=met is not None)
         if not aside:
-            met = clause.start if _has_met(page.text, clause, subject) else None
+            is_near = met is not None and clause.start - met < MEETING_WITHIN
+            if _has_met(page.text, clause, subject):
+                met = clause.start
+            elif not (is_near and met is not None and _names_nobody_new(page.text, met, clause, subject)):
+                met = None
 
 
 def _is_of_birth(text: str, subject: PageSubject) -> bool:
@@ -142,7 +148,21 @@ def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
     ):
         return bool(clause.mentions)
     ends = [anchor.end for anchor in clause.mentions if found and anchor.end <= found.start()]
-    return bool(found and ends and not ENGLISH.cap.search(text[ends[-1] : found.start()]))
+    if not found or not ends:
+        return False
+    between = text[ends[-1] : found.start()]
+    return not ENGLISH.cap.search(between) or bool(ENGLISH.coordinated.fullmatch(between))
+
+
+def _names_nobody_new(text: str, met: int, clause: Clause, subject: PageSubject) -> bool:
+    """Whether a sentence after a meeting names only the two, or places."""
+    known = {fold(word) for word in ENGLISH.cap.findall(text[met : clause.start])} | subject.name_tokens
+    return all(
+        run.start() == clause.start
+        or ENGLISH.placed.search(text[clause.start : run.start()])
+        or {fold(word) for word in ENGLISH.cap.findall(run[0])} <= known
+        for run in ENGLISH.capital_run.finditer(text, clause.start, clause.end)
+    )
 
 
 def _couple_after(text: str, clause: Clause, subject: PageSubject, *, couple: bool, ahead: bool) -> bool:
