@@ -137,6 +137,41 @@ READ = [
     ("Ann Hay was a sister of Carter.", [("sibling", "Ann Hay")]),
     ("Stone doubts it, and shows that his father Tom Carter was a smith.", [("father", "Tom Carter")]),
     ("Ned Carter and his father Tom Carter came.", []),
+    (
+        "Carter and his twin brother Ned Carter were born at Aue, sons of Max and Eve Carter.",
+        [("father", "Max"), ("mother", "Eve Carter"), ("sibling", "Ned Carter")],
+    ),
+    (
+        "Carter was among nine children born to the marriage of Max Carter and Eve Hay.",
+        [("father", "Max Carter"), ("mother", "Eve Hay")],
+    ),
+    (
+        "He was born to a poor family in Aue, Dorn to Max Carter and Eve Hay.",
+        [("father", "Max Carter"), ("mother", "Eve Hay")],
+    ),
+    (
+        "Carter was born in ancient Aue, the son of Max Carter and Eve Hay.",
+        [("father", "Max Carter"), ("mother", "Eve Hay")],
+    ),
+    ("Carter was born at Aue to Irish immigrants Max and Eve Carter.", [("father", "Max"), ("mother", "Eve Carter")]),
+    (
+        "His parents were the local smith Tom Carter (1800-1840), and his wife, the former Ann Hay.",
+        [("father", "Tom Carter"), ("mother", "Ann Hay")],
+    ),
+    ("His father was the late Tom Carter, a smith.", [("father", "Tom Carter")]),
+    ('Stone says that his father Tom Carter "may have been a smith".', [("father", "Tom Carter")]),
+    ("In principle Carter was a real child of Aue.", []),
+    ("Carter had married for the fourth and final time on April 12, 1830 to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("In 1830 he met Ruth Hay (born in 1801), a nurse from Dorn, whom he married.", [("spouse", "Ruth Hay")]),
+    ("In 1830 he met Ruth Hay, daughter of Max Hay whom he married.", [("spouse", "Ruth Hay")]),
+    (
+        "Carter met Ruth Hay, who taught. It was a quiet courtship at Aue. They were married in 1830.",
+        [("spouse", "Ruth Hay")],
+    ),
+    ("Carter met Ruth Hay, who taught. Ann Stone was rich. They were married in 1830.", []),
+    ("Carter taught poor children in Dorn, and gave all to Aue at his wife Ruth's death.", [("spouse", "Ruth")]),
+    ('"Poor but proud" (Hay), Carter married Ruth Stone.', [("spouse", "Ruth Stone")]),
+    ("Judge Carter died in 1829, leaving his widow, Ann Hay.", []),
     ("In 1840 the last heir, Max Grey, died. His brother, Tom Grey, was poor.", []),
     (
         "His father, Tom Carter, was a smith; his mother, Ann Hay, was rich. He had two siblings, Ned and Eve.",
@@ -187,6 +222,11 @@ GRANDPARENTS = [
         "Carter was a grandson of Max Carter and Eve Hay.",
         [("father", "father", "Max Carter"), ("father", "mother", "Eve Hay")],
     ),
+    (
+        "His mother's parents, Ned Stone and Eve Hay, were rich.",
+        [("mother", "father", "Ned Stone"), ("mother", "mother", "Eve Hay")],
+    ),
+    ("He was christened Max Ned after his maternal grandfather, Ned Stone.", [("mother", "father", "Ned Stone")]),
     ("His grandfather, Ned Stone, was a smith.", []),
     ("Hay's maternal grandfather was Ned Stone.", []),
     ("He was not the grandson of Max Carter.", []),

@@ -74,8 +74,13 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         heading = page.sections[sentence.section].heading
         if ENGLISH.skipped_headings.search(heading) and not ENGLISH.life_headings.search(heading):
             continue
-        if sentence.start < subject.opening.start or page.text[sentence.start] in '"“':
-            continue  # in a quotation 'he' may be anybody
+        if sentence.start < subject.opening.start:
+            continue
+        if page.text[sentence.start] in '"“':  # in a quotation 'he' may be anybody
+            quoted = ENGLISH.quoted_first.match(page.text, sentence.start, sentence.end)
+            if not quoted or not subject.mention.match(page.text, quoted.end()):
+                continue
+            sentence = sentence._replace(start=quoted.end())
         if sentence.end - sentence.start > MAX_SENTENCE:
             continue
         if sentence.block != block:
@@ -101,7 +106,9 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         relative_text += text if start == "relative" else ""
         if wed and state != "other" and sentence.kind == "paragraph" and ENGLISH.the_couple.search(text):
             couple = True
-        clause = _clause(page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met, born_as=born_as)
+        clause = _clause(
+            page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met, born_as=born_as
+        )
         count += 1
         yield clause
         aside = start == "other" and state == "subject" and names_only_other_sex(text, subject, capitals)
@@ -157,8 +164,9 @@ def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
 def _names_nobody_new(text: str, met: int, clause: Clause, subject: PageSubject) -> bool:
     """Whether a sentence after a meeting names only the two, or places."""
     known = {fold(word) for word in ENGLISH.cap.findall(text[met : clause.start])} | subject.name_tokens
+    given = name_words().male | name_words().female
     return all(
-        run.start() == clause.start
+        (run.start() == clause.start and " " not in run[0] and fold(run[0]) not in given)
         or ENGLISH.placed.search(text[clause.start : run.start()])
         or {fold(word) for word in ENGLISH.cap.findall(run[0])} <= known
         for run in ENGLISH.capital_run.finditer(text, clause.start, clause.end)

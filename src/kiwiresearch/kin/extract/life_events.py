@@ -193,7 +193,9 @@ def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     if not wed:
         return
     begin = clause.start
-    if clause.meeting_starts is not None and (not wed.start() or not ENGLISH.met.search(text, begin, begin + wed.start())):
+    if clause.meeting_starts is not None and (
+        not wed.start() or not ENGLISH.met.search(text, begin, begin + wed.start())
+    ):
         begin = clause.meeting_starts
     said = Span(begin, clause.start + wed.end())
     for found in ENGLISH.met.finditer(text, begin, clause.start + wed.start()):

@@ -113,7 +113,12 @@ def birth_name_in(text: str, sentence: SentenceSpan, heading: str, subject: Page
     found = ENGLISH.begins_life.match(text, sentence.start, sentence.end)
     if not found or " " not in found["name"] or not is_name(found["name"]):
         return None
-    return Span(*found.span("name")) if sex_of_name(found["name"]) in ("", subject.sex) else None
+    words = {fold(word) for word in ENGLISH.cap.findall(found["name"])}
+    lead = {fold(word) for word in ENGLISH.cap.findall(text[subject.opening.start : subject.opening.end])}
+    is_known = bool(words & (subject.name_tokens | lead)) or bool(
+        subject.mention.search(text, found.end("name"), found.end())
+    )
+    return Span(*found.span("name")) if is_known and sex_of_name(found["name"]) in ("", subject.sex) else None
 
 
 def _is_about_another(text: str, subject: PageSubject) -> bool:

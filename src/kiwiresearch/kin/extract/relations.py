@@ -155,7 +155,7 @@ def read_born_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
         between = words_since_subject(text, clause, found.start())
         if (
             not between
-            or ENGLISH.blocks_kin.search(between[1])
+            or ENGLISH.blocks_kin.search(ENGLISH.among_children.sub("", between[1]))
             or ENGLISH.blocks_kin.search(gap)
             or not ENGLISH.birth_where.fullmatch(gap)
         ):

@@ -55,7 +55,9 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
         if not link:
             continue
         if kind == "parents":
-            pair = couple_after(text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])), verbs=True)
+            pair = couple_after(
+                text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])), verbs=True
+            )
             if len(pair) == 2:
                 yield from parent_relations(text, pair, owner.start, Rule.HIS_PARENTS)
             continue

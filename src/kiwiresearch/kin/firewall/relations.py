@@ -303,9 +303,9 @@ def _cue_after(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """A kinship word after a name: 'Robert, his father', 'Robert (father)', 'Robert was the father of Charles'."""
     _, line_end = quote.line_of(start)
     text = quote.words[end : min(line_end, end + MAX_AFTER)]
-    whom = ENGLISH.check_whom.match(text)
+    whom = ENGLISH.check_whom.match(quote.words, end, line_end)
     if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in quote.own_names):
-        return FamilyCue("spouse", end, end + whom.end(), "married")
+        return FamilyCue("spouse", end, whom.end(), "married")
     for cue in quote.table.kin.found_in(text)[:1]:
         if cue.kind == "other":
             return None
