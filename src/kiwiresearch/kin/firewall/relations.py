@@ -276,7 +276,17 @@ def _second_parent(quote: SourceQuote, cues: list[FamilyCue], start: int) -> fro
     return _widened("father" if quote.table.sexes.get(wife.word) == "male" else "mother")
 
 
+def _begins_cell_of_subject(quote: SourceQuote, at: int) -> bool:
+    """Whether a cell of a row begins there, and the row with the subject's name: 'Ann Hay | 1800 | married'."""
+    row = quote.words[quote.line_of(at)[0] : at]
+    first = [word.folded for word in quote_words(row.partition("\t")[0])]
+    own = [word.folded for word in quote_words(quote.subject)]
+    return row.endswith("\t") and bool(own) and own in (first, first[1:])
+
+
 def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
+    if _is_tie(quote, cue) and _begins_cell_of_subject(quote, cue.start):
+        return None
     if _is_tie(quote, cue):
         children = ENGLISH.children_before.search(quote.words[: cue.start])
         if cue.kind == "parent" and children:
