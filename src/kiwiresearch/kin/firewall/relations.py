@@ -90,8 +90,10 @@ def relation_violation(quote: SourceQuote, field: FieldName, value: str) -> Code
     return max(codes, key=NEAREST_TO_PROOF_LAST.index, default="HF_041")
 
 
-def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, parent: str) -> Code | None:
-    """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side.
+def grandparent_violation(
+    quote: SourceQuote, value: str, side: FieldName | None = None, parent: str = ""
+) -> Code | None:
+    """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side, if any.
 
     If no word tells the side, the father must have the surname of the grandparents.
     """
@@ -106,7 +108,7 @@ def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, paren
         told = SIDES.get((cue["side"] or "").lower(), after["side"] if after and cue["of"] else "")
         surname = fold(parse_name(parent).surname)
         named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
-        if told != side and (told or side != "father" or surname not in named):
+        if side and told != side and (told or side != "father" or surname not in named):
             codes.append("HF_042")
             continue
         found = FamilyCue("other", cue.start("kin"), cue.end("kin"), cue["kin"].lower())
