@@ -11,7 +11,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.firewall.check import check, check_relative
 from kiwiresearch.kin.loop.person_match import cannot_share_person
-from kiwiresearch.kin.source_facts import PersonReading
+from kiwiresearch.kin.source_facts import PersonReading, Snippet
 from kiwiresearch.kin.tree import PARENT_FIELDS, FieldName
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
@@ -235,8 +235,40 @@ GRANDPARENTS = [
 
 @pytest.mark.parametrize(("sentence", "expected"), GRANDPARENTS)
 def test_a_grandparent_is_told_with_the_side(sentence: str, expected: list[tuple[str, str, str]]) -> None:
-    """The words, or the father's surname, say whose parent it is; if neither does, the grandparent is not read."""
+    """The words, or the father's surname, say whose parent it is; if neither does, nobody's parent is read."""
     assert above(read(f"{LEAD}<p>{PARENTS} {sentence}</p>")) == expected
+
+
+UNPLACED = [
+    ("His maternal grandfather was Ned Stone.", ["Ned Stone"]),
+    ("His grandfather, Ned Stone, was a smith.", ["Ned Stone"]),
+    ("He was the grandson of Ned Stone. His grandfather Ned was a smith.", ["Ned Stone"]),
+    ("Hay's maternal grandfather was Ned Stone.", []),
+    ("His maternal grandfather was not Ned Stone.", []),
+]
+
+
+@pytest.mark.parametrize(("sentence", "names"), UNPLACED)
+def test_a_grandparent_whose_child_is_not_named_is_a_fact_of_the_person(sentence: str, names: list[str]) -> None:
+    """The name is kept with its quote, which passes the firewall, and no parent is invented."""
+    person = read(f"{LEAD}<p>{sentence}</p>")
+    entry = Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", f"{LEAD}<p>{sentence}</p>".encode())
+    page = read_page(entry)
+    facts = [fact for fact in person.facts if fact.field == "grandparent"]
+    assert [fact.value for fact in facts if not check(fact, page.text, "John Carter", "male")] == names
+    assert not [fact for fact in person.facts if fact.field in PARENT_FIELDS]
+
+
+def test_the_firewall_asks_for_the_word_and_the_person_of_a_grandparent() -> None:
+    """A quote about an uncle, or about somebody else's grandfather, proves no grandparent."""
+    (fact,) = (fact for fact in read(f"{LEAD}<p>His grandfather was Ned Stone.</p>").facts if fact.field == "grandparent")
+    for sentence, is_proved in (
+        ("His grandfather was Ned Stone.", True),
+        ("His uncle was Ned Stone.", False),
+        ("Hay's grandfather was Ned Stone.", False),
+    ):
+        said = replace(fact, snippet=Snippet(0, len(sentence), sentence))
+        assert (not check(said, sentence, "John Carter", "male")) is is_proved
 
 
 def test_the_parents_of_a_parent_follow_the_name() -> None:

@@ -61,7 +61,17 @@ def with_grandparents(page: PageDoc, clauses: Iterable[Clause], facts: Sequence[
         replace(fact, relative_facts=(*fact.relative_facts, *above[first[id(fact)]])) if id(fact) in first else fact
         for fact in facts
     )
-    return [*placed, *unplaced]
+    return [*placed, *_without_repetitions(unplaced, [fact for found in above.values() for fact in found])]
+
+
+def _without_repetitions(facts: Sequence[ExtractedFact], placed: Sequence[ExtractedFact]) -> Iterator[ExtractedFact]:
+    """Facts about grandparents whom no other fact names in the same words or more."""
+    known = [set(fold(fact.value).split()) for fact in placed]
+    for fact in facts:
+        words = set(fold(fact.value).split())
+        if not any(words <= others for others in known):
+            known.append(words)
+            yield fact
 
 
 def _fact(page: PageDoc, relation: Relation, sure: float) -> ExtractedFact:
