@@ -252,7 +252,9 @@ UNPLACED = [
 def test_a_grandparent_whose_child_is_not_named_is_a_fact_of_the_person(sentence: str, names: list[str]) -> None:
     """The name is kept with its quote, which passes the firewall, and no parent is invented."""
     person = read(f"{LEAD}<p>{sentence}</p>")
-    entry = Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", f"{LEAD}<p>{sentence}</p>".encode())
+    entry = Entry(
+        EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", f"{LEAD}<p>{sentence}</p>".encode()
+    )
     page = read_page(entry)
     facts = [fact for fact in person.facts if fact.field == "grandparent"]
     assert [fact.value for fact in facts if not check(fact, page.text, "John Carter", "male")] == names
@@ -261,7 +263,9 @@ def test_a_grandparent_whose_child_is_not_named_is_a_fact_of_the_person(sentence
 
 def test_the_firewall_asks_for_the_word_and_the_person_of_a_grandparent() -> None:
     """A quote about an uncle, or about somebody else's grandfather, proves no grandparent."""
-    (fact,) = (fact for fact in read(f"{LEAD}<p>His grandfather was Ned Stone.</p>").facts if fact.field == "grandparent")
+    (fact,) = (
+        fact for fact in read(f"{LEAD}<p>His grandfather was Ned Stone.</p>").facts if fact.field == "grandparent"
+    )
     for sentence, is_proved in (
         ("His grandfather was Ned Stone.", True),
         ("His uncle was Ned Stone.", False),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
     from kiwiresearch.cases.import_log import ImportRecord, import_records, keep_media
     from kiwiresearch.cases.imports import ImportResult, import_gedcom, page_record
+    from kiwiresearch.cases.person_proof import PROOF_FILES, ProofForm, ProofSummary, proof_file, proof_summary
     from kiwiresearch.cases.record_types import (
         CaseSummary,
         EventRecord,

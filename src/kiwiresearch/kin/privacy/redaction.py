@@ -20,8 +20,8 @@ from kiwiresearch.kin.privacy.withheld_people import (
 )
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
-    PLACE_FIELDS,
     NAMED_RELATIVE_FIELDS,
+    PLACE_FIELDS,
     RELATION_FIELDS,
     Evidence,
     Fact,

@@ -21,9 +21,9 @@ from kiwiresearch.kin.privacy.text_parts import tokens, words
 from kiwiresearch.kin.privacy.traces import PARTICLES, KnownTraits, TraceFinder
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
+    NAMED_RELATIVE_FIELDS,
     PARENT_FIELDS,
     PLACE_FIELDS,
-    NAMED_RELATIVE_FIELDS,
     Fact,
     FieldName,
     LivingStatus,

@@ -50,7 +50,18 @@ def field_noun(field: FieldName) -> str:
 
 
 MANY_VALUED: frozenset[FieldName] = frozenset(
-    {"marriage_date", "marriage_place", "occupation", "title", "parent", "spouse", "partner", "child", "sibling", "grandparent"}
+    {
+        "marriage_date",
+        "marriage_place",
+        "occupation",
+        "title",
+        "parent",
+        "spouse",
+        "partner",
+        "child",
+        "sibling",
+        "grandparent",
+    }
 )
 """Fields that can have several true values at once."""
 
