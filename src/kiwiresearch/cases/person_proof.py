@@ -186,9 +186,8 @@ class _ProofWriter:
         """The words of a source, its citation, and the class of evidence."""
         yield Span(self.words("kinds.quoted", words=self._said(quote.quote)), foreign=True)
         cited = ", ".join(filter(None, (_source(quote), quote.locator)))
-        yield Span(f" — {cited}. " if cited else " — ", foreign=True)
-        yield f"{self._said(quote.class_)}; {self.words(f'family.field.{fact.field}')}"
-        yield f"{self.words.locale.colon} "
+        yield Span(f" — {cited}" if cited else " —", foreign=True)
+        yield f" ({self._said(quote.class_)}). {self.words(f'family.field.{fact.field}')}{self.words.locale.colon} "
         yield Span(self._said(fact.value), foreign=True)
 
     def _conflict(self, conflict: NamedConflict) -> Iterator[Block]:
