@@ -130,17 +130,17 @@ class _ProofWriter:
         )
 
     def _blocks(self) -> Iterator[Block]:
-        yield self._paragraph("lead", "note")
+        yield self._paragraph("family.proof.lead", "note")
         if isinstance(self.summary.person.name, Message):
             yield Paragraph(line_of(self.words("family.person.kept")), "note")
         for question in self.summary.questions:
             yield from self._question(question)
         yield Heading(line_of(self.words("family.proof.search")))
         if self.summary.sources:
-            yield self._paragraph("sources")
+            yield self._paragraph("family.proof.sources")
             yield LineList(tuple(line_of(Span(self._said(source), foreign=True)) for source in self.summary.sources))
         if self.summary.searches:
-            yield self._paragraph("in_vain")
+            yield self._paragraph("family.proof.in_vain")
             yield LineList(
                 tuple(
                     line_of(Span(self._said(search.query), foreign=True), f" ({search.source})")
@@ -148,13 +148,13 @@ class _ProofWriter:
                 )
             )
         else:
-            yield self._paragraph("none_in_vain")
+            yield self._paragraph("family.proof.none_in_vain")
 
     def _question(self, one: ProofQuestion) -> Iterator[Block]:
         yield Heading(line_of(self.words(f"family.proof.question.{one.question}")))
         yield Heading(line_of(self.words("family.proof.conclusion")), 3)
         if not one.conclusions:
-            yield self._paragraph("no_conclusion")
+            yield self._paragraph("family.proof.no_conclusion")
         else:
             yield LineList(tuple(line_of(*self._statement(fact)) for fact in one.conclusions))
         evidence = [(fact, quote) for fact in (*one.conclusions, *one.rejected) for quote in fact.evidence]
@@ -166,7 +166,7 @@ class _ProofWriter:
             for conflict in one.conflicts:
                 yield from self._conflict(conflict)
             if one.rejected:
-                yield self._paragraph("rejected")
+                yield self._paragraph("family.proof.rejected")
                 yield LineList(tuple(line_of(*self._value(fact)) for fact in one.rejected))
 
     def _statement(self, fact: FactRecord) -> Iterator[str | Span]:
@@ -207,7 +207,7 @@ class _ProofWriter:
         yield Paragraph(line_of(f"{state} {self._said(conflict.analysis)}".strip()))
 
     def _paragraph(self, key: str, css_class: str = "") -> Paragraph:
-        return Paragraph(line_of(self.words(f"family.proof.{key}")), css_class)
+        return Paragraph(line_of(self.words(key)), css_class)
 
     def _said(self, text: str) -> str:
         """A stored text in the language: messages and dates are translated, the words of sources are not."""
