@@ -169,6 +169,7 @@ READ = [
         [("spouse", "Ruth Hay")],
     ),
     ("Carter met Ruth Hay, who taught. Ann Stone was rich. They were married in 1830.", []),
+    ("Carter met Ruth Hay, a nurse. Shortly before marrying her, he fell ill.", [("spouse", "Ruth Hay")]),
     ("Carter taught poor children in Dorn, and gave all to Aue at his wife Ruth's death.", [("spouse", "Ruth")]),
     ('"Poor but proud" (Hay), Carter married Ruth Stone.', [("spouse", "Ruth Stone")]),
     ("Judge Carter died in 1829, leaving his widow, Ann Hay.", []),
