@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -132,11 +133,12 @@ def _relatives(page: FamilyPage, person: PersonReading, kind: str, one: Tally) -
 
 
 def _read(person: PersonReading, kind: str) -> Iterator[str]:
-    """The names read for a kind; grandparents are the parents that a passage gives a parent."""
-    fields: Sequence[str] = FIELDS.get(kind, PARENT_FIELDS)
+    """The names read for a kind; grandparents are the parents that a passage gives a parent, or facts of their own."""
+    fields: Sequence[str] = FIELDS.get(kind, (*PARENT_FIELDS, "grandparent"))
     facts: Iterator[ExtractedFact] = iter(person.facts)
     if kind == "grandparents":
-        facts = (more for fact in facts if fact.field in PARENT_FIELDS for more in fact.relative_facts)
+        above = (more for fact in person.facts if fact.field in PARENT_FIELDS for more in fact.relative_facts)
+        facts = chain(above, (fact for fact in person.facts if fact.field == "grandparent"))
     return (fact.value for fact in facts if fact.field in fields)
 
 

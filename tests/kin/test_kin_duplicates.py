@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kiwiresearch.kin.names import husband_in_title, titles_with_place
@@ -181,6 +183,25 @@ def test_a_wife_is_found_by_the_name_of_her_husband() -> None:
     assert proposal.recommended_action in ("review", "merge_with_review")
     assert "is called “Friedrich” after her husband, and the other’s husband is “Frederick”" in proposal.merge_rationale
     assert action(persons, *EMPRESS_TIES, pair="empress alice") == "separate"
+
+
+def inferred(words: str) -> Relationship:
+    """A parent whom only the marriage tells, so that the quote names no child."""
+    found = tie(words, "parent_of", "Consort\tAlbert", 900)
+    return replace(found, evidence=tuple(replace(one, directness="indirect") for one in found.evidence))
+
+
+def test_a_parent_that_follows_from_a_marriage_lists_no_children_together() -> None:
+    """Two names for one daughter are still shown where both have a father whom only the marriage tells."""
+    albert = person("albert", "Albert", "1819", "1861", sex="male")
+    persons = [QUEEN, albert, EMPRESS, *PRINCESSES, *HUSBANDS]
+    fathers = [inferred(f"albert {child}") for child in ("vicky", "alice", "empress")]
+    assert action(persons, *EMPRESS_TIES, *fathers, pair="empress vicky") in ("review", "merge_with_review")
+    mother = person("mother", "Emma Hay", "1808", "1896", sex="female")
+    told = tie("father annie", "parent_of", "the death of his daughter Annie", 100)
+    family = [FATHER, mother, ANNE, ANNIE]
+    ties = (LISTED, told, inferred("mother anne"), inferred("mother annie"))
+    assert action(family, *ties, pair="anne annie") in ("review", "merge_with_review")
 
 
 def test_a_second_wife_with_a_pet_name_is_shown() -> None:

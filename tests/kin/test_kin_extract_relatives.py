@@ -11,7 +11,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.firewall.check import check, check_relative
 from kiwiresearch.kin.loop.record_match import cannot_share_person
-from kiwiresearch.kin.source_facts import PersonReading
+from kiwiresearch.kin.source_facts import PersonReading, Snippet
 from kiwiresearch.kin.tree import PARENT_FIELDS, FieldName
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
@@ -137,6 +137,42 @@ READ = [
     ("Ann Hay was a sister of Carter.", [("sibling", "Ann Hay")]),
     ("Stone doubts it, and shows that his father Tom Carter was a smith.", [("father", "Tom Carter")]),
     ("Ned Carter and his father Tom Carter came.", []),
+    (
+        "Carter and his twin brother Ned Carter were born at Aue, sons of Max and Eve Carter.",
+        [("father", "Max"), ("mother", "Eve Carter"), ("sibling", "Ned Carter")],
+    ),
+    (
+        "Carter was among nine children born to the marriage of Max Carter and Eve Hay.",
+        [("father", "Max Carter"), ("mother", "Eve Hay")],
+    ),
+    (
+        "He was born to a poor family in Aue, Dorn to Max Carter and Eve Hay.",
+        [("father", "Max Carter"), ("mother", "Eve Hay")],
+    ),
+    (
+        "Carter was born in ancient Aue, the son of Max Carter and Eve Hay.",
+        [("father", "Max Carter"), ("mother", "Eve Hay")],
+    ),
+    ("Carter was born at Aue to Irish immigrants Max and Eve Carter.", [("father", "Max"), ("mother", "Eve Carter")]),
+    (
+        "His parents were the local smith Tom Carter (1800-1840), and his wife, the former Ann Hay.",
+        [("father", "Tom Carter"), ("mother", "Ann Hay")],
+    ),
+    ("His father was the late Tom Carter, a smith.", [("father", "Tom Carter")]),
+    ('Stone says that his father Tom Carter "may have been a smith".', [("father", "Tom Carter")]),
+    ("In principle Carter was a real child of Aue.", []),
+    ("Carter had married for the fourth and final time on April 12, 1830 to Ruth Hay.", [("spouse", "Ruth Hay")]),
+    ("In 1830 he met Ruth Hay (born in 1801), a nurse from Dorn, whom he married.", [("spouse", "Ruth Hay")]),
+    ("In 1830 he met Ruth Hay, daughter of Max Hay whom he married.", [("spouse", "Ruth Hay")]),
+    (
+        "Carter met Ruth Hay, who taught. It was a quiet courtship at Aue. They were married in 1830.",
+        [("spouse", "Ruth Hay")],
+    ),
+    ("Carter met Ruth Hay, who taught. Ann Stone was rich. They were married in 1830.", []),
+    ("Carter met Ruth Hay, a nurse. Shortly before marrying her, he fell ill.", [("spouse", "Ruth Hay")]),
+    ("Carter taught poor children in Dorn, and gave all to Aue at his wife Ruth's death.", [("spouse", "Ruth")]),
+    ('"Poor but proud" (Hay), Carter married Ruth Stone.', [("spouse", "Ruth Stone")]),
+    ("Judge Carter died in 1829, leaving his widow, Ann Hay.", []),
     ("In 1840 the last heir, Max Grey, died. His brother, Tom Grey, was poor.", []),
     (
         "His father, Tom Carter, was a smith; his mother, Ann Hay, was rich. He had two siblings, Ned and Eve.",
@@ -187,6 +223,11 @@ GRANDPARENTS = [
         "Carter was a grandson of Max Carter and Eve Hay.",
         [("father", "father", "Max Carter"), ("father", "mother", "Eve Hay")],
     ),
+    (
+        "His mother's parents, Ned Stone and Eve Hay, were rich.",
+        [("mother", "father", "Ned Stone"), ("mother", "mother", "Eve Hay")],
+    ),
+    ("He was christened Max Ned after his maternal grandfather, Ned Stone.", [("mother", "father", "Ned Stone")]),
     ("His grandfather, Ned Stone, was a smith.", []),
     ("Hay's maternal grandfather was Ned Stone.", []),
     ("He was not the grandson of Max Carter.", []),
@@ -195,8 +236,44 @@ GRANDPARENTS = [
 
 @pytest.mark.parametrize(("sentence", "expected"), GRANDPARENTS)
 def test_a_grandparent_is_told_with_the_side(sentence: str, expected: list[tuple[str, str, str]]) -> None:
-    """The words, or the father's surname, say whose parent it is; if neither does, the grandparent is not read."""
+    """The words, or the father's surname, say whose parent it is; if neither does, nobody's parent is read."""
     assert above(read(f"{LEAD}<p>{PARENTS} {sentence}</p>")) == expected
+
+
+UNPLACED = [
+    ("His maternal grandfather was Ned Stone.", ["Ned Stone"]),
+    ("His grandfather, Ned Stone, was a smith.", ["Ned Stone"]),
+    ("He was the grandson of Ned Stone. His grandfather Ned was a smith.", ["Ned Stone"]),
+    ("Hay's maternal grandfather was Ned Stone.", []),
+    ("His maternal grandfather was not Ned Stone.", []),
+]
+
+
+@pytest.mark.parametrize(("sentence", "names"), UNPLACED)
+def test_a_grandparent_whose_child_is_not_named_is_a_fact_of_the_person(sentence: str, names: list[str]) -> None:
+    """The name is kept with its quote, which passes the firewall, and no parent is invented."""
+    person = read(f"{LEAD}<p>{sentence}</p>")
+    entry = Entry(
+        EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", f"{LEAD}<p>{sentence}</p>".encode()
+    )
+    page = read_page(entry)
+    facts = [fact for fact in person.facts if fact.field == "grandparent"]
+    assert [fact.value for fact in facts if not check(fact, page.text, "John Carter", "male")] == names
+    assert not [fact for fact in person.facts if fact.field in PARENT_FIELDS]
+
+
+def test_the_firewall_asks_for_the_word_and_the_person_of_a_grandparent() -> None:
+    """A quote about an uncle, or about somebody else's grandfather, proves no grandparent."""
+    (fact,) = (
+        fact for fact in read(f"{LEAD}<p>His grandfather was Ned Stone.</p>").facts if fact.field == "grandparent"
+    )
+    for sentence, is_proved in (
+        ("His grandfather was Ned Stone.", True),
+        ("His uncle was Ned Stone.", False),
+        ("Hay's grandfather was Ned Stone.", False),
+    ):
+        said = replace(fact, snippet=Snippet(0, len(sentence), sentence))
+        assert (not check(said, sentence, "John Carter", "male")) is is_proved
 
 
 def test_the_parents_of_a_parent_follow_the_name() -> None:

@@ -106,6 +106,18 @@ def test_a_page_may_spell_its_person_otherwise() -> None:
     ]  # fmt: skip
 
 
+BORN_AS = [
+    ("Max Stone, who became known as John Carter, was born at Aue.", [("mother", "Ruth Hay")]),
+    ("Max Stone was born at Aue.", []),
+]
+
+
+@pytest.mark.parametrize(("sentence", "expected"), BORN_AS)
+def test_a_life_may_begin_with_the_name_at_birth(sentence: str, expected: list[tuple[str, str]]) -> None:
+    """'His mother' is that of the page's person if the page says that the name at birth is theirs."""
+    assert values(read(f"{LEAD}<h2>Early life</h2><p>{sentence} His mother, Ruth Hay, sang.</p>"), *FIELDS) == expected
+
+
 @pytest.mark.parametrize("words", ["his wife, ", "Carter's daughter (", "He met his wife "])
 def test_a_sentence_without_end_is_left_alone(words: str) -> None:
     """A sentence longer than anybody writes is not read, and what follows it is."""

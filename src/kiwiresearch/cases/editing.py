@@ -49,7 +49,7 @@ from kiwiresearch.text.dates import DateRange
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
 
-MULTI_VALUE_FIELDS: tuple[FieldName, ...] = ("occupation", "title", "marriage_date", "marriage_place")
+MULTI_VALUE_FIELDS: tuple[FieldName, ...] = ("occupation", "title", "marriage_date", "marriage_place", "grandparent")
 """Fields of which a person may have several values that do not compete."""
 RelativeRole = Literal["father", "mother", "parent", "child", "spouse", "partner", "sibling"]
 ROLES: tuple[RelativeRole, ...] = get_args(RelativeRole)

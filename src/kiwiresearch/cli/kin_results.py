@@ -136,6 +136,35 @@ def evidence(
         )
 
 
+def proof(
+    person: OnePerson,
+    *,
+    to: Annotated[str, typer.Option("--to", help="markdown or html.", metavar="FORMAT")] = "markdown",
+    out: Annotated[str, typer.Option("--out", "-o", help="Save it here instead of printing it.", metavar="FILE")] = "",
+    case: CaseOption = "",
+    privacy: Privacy = "",
+    json: JsonOption = False,
+) -> None:
+    """Write the proof summary of a person: questions, conclusions, evidence, conflicts and searches."""
+    from kiwiresearch.cases import PROOF_FILES, proof_file, proof_summary
+    from kiwiresearch.cli import output
+    from kiwiresearch.messages import FALLBACK, catalogue_in
+
+    form = next((known for known in PROOF_FILES if known == to), None)
+    if form is None:
+        raise BadUsage(
+            f"{to!r} is not a form of the proof summary.", remedy=f"Choose one of: {', '.join(PROOF_FILES)}."
+        )
+    mode = privacy_mode(privacy, as_json=json or bool(out))  # a file may be passed on, like JSON
+    with opened_case(case) as found:
+        target = _output_file(out)
+        summary = proof_summary(found, shown_person(found, person, found.tree(mode)), mode)
+        text = proof_file(summary, form, catalogue_in(FALLBACK))
+    if target:
+        _write(target, text.encode())
+    emit(summary, lambda: output.unbroken_line(f"Saved: {target}" if target else text), as_json=json)
+
+
 def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show where sources disagree. Shows the evidence for each value, and what would settle it."""
     from kiwiresearch.cases import conflict_records
@@ -190,6 +219,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "show": show_people,
     "tree": tree,
     "evidence": evidence,
+    "proof": proof,
     "conflicts": conflicts,
     "timeline": timeline,
     "log": log,

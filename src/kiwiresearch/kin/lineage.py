@@ -15,7 +15,7 @@ Parent = Literal["father", "mother"]
 AncestorLine = tuple[Parent, ...]
 """The way up from a person: ('father', 'mother') is the father's mother."""
 
-SIDES: dict[str, Parent] = {"paternal": "father", "maternal": "mother"}
+SIDES: dict[str, Parent] = {"paternal": "father", "maternal": "mother", "father": "father", "mother": "mother"}
 SIDE_LABEL = re.compile(r"(?P<side>paternal|maternal) grand(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
 STEPS_LABEL = re.compile(r"(?P<steps>(?:(?:father|mother)['’]s )*)(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
 """A 'paternal great-grandfather' may be either of two people, so such labels are not read."""

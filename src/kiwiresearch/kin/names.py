@@ -1,6 +1,6 @@
 """Names of people: their parts, and whether two names may belong to the same person.
 
-Other modules have narrower questions: `loop.person_match` compares a record with the relative searched for,
+Other modules have narrower questions: `loop.record_match` compares a record with the relative searched for,
 `loop.seeds` a page with what the user typed, `sources.books.likeness` ranks pages, and `resolve.features` weighs names
 for a merge.
 """

@@ -33,6 +33,7 @@ FieldName = Literal[
     "partner",
     "child",
     "sibling",
+    "grandparent",
 ]
 DATE_FIELDS: frozenset[FieldName] = frozenset(
     {"birth_date", "baptism_date", "death_date", "burial_date", "marriage_date"}
@@ -43,6 +44,8 @@ PLACE_FIELDS: frozenset[FieldName] = frozenset(
 RELATION_FIELDS: frozenset[FieldName] = frozenset(
     {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
 )
+NAMED_RELATIVE_FIELDS = RELATION_FIELDS | {"grandparent"}
+"""Fields whose value is a relative's name. A grandparent whose child is not named has no place in the tree."""
 PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
 
 Sex = Literal["male", "female", ""]

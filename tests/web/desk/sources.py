@@ -17,7 +17,8 @@ DESK = Path(kiwiresearch.web.desk.__file__).parent
 TEMPLATES = sorted((DESK / "templates").rglob("*.html"))
 PICTURES = sorted((DESK.parent.parent / "brief").glob("*_picture.py"))
 LEGEND = DESK.parent.parent / "brief" / "legend.py"
-MODULES = [*sorted(DESK.parent.rglob("*.py")), *PICTURES, LEGEND]
+PROOF = DESK.parent.parent / "cases" / "person_proof.py"
+MODULES = [*sorted(DESK.parent.rglob("*.py")), *PICTURES, LEGEND, PROOF]
 SCRIPTS = sorted(path for path in (DESK / "static").rglob("*.js") if "vendor" not in path.parts)
 SHEETS = sorted((DESK / "static").rglob("*.css"))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.mentions import (
+    birth_name_in,
     is_mention,
     leaves_pronoun_to_subject,
     names_only_other_sex,
@@ -29,6 +30,8 @@ from kiwiresearch.text import fold
 
 MAX_SENTENCE = 1_400
 """Longer sentences are skipped: no author writes them, and the time grows with the square of the length."""
+MEETING_WITHIN = 200
+"""How far back a meeting is told that 'They were married' refers to, if nobody else was named since."""
 EARLY_SENTENCES = 25
 """In this many sentences from the top 'He was born' is about the page's person."""
 
@@ -50,7 +53,7 @@ class Clause:
     early: bool
     """Whether it is one of the first two sentences of the lead."""
     meeting_starts: int | None
-    """Where the previous sentence begins, if it says that the subject met someone."""
+    """Where a sentence just before begins that says that the subject met someone."""
 
 
 def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
@@ -62,7 +65,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     capitals = capitalized_words(page, subject)
     state: Referent = "subject"
     couple = False
-    block = -1
+    block = section = -1
     count = 0
     met: int | None = None
     relative_text = ""
@@ -71,8 +74,13 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         heading = page.sections[sentence.section].heading
         if ENGLISH.skipped_headings.search(heading) and not ENGLISH.life_headings.search(heading):
             continue
-        if sentence.start < subject.opening.start or page.text[sentence.start] in '"“':
-            continue  # in a quotation 'he' may be anybody
+        if sentence.start < subject.opening.start:
+            continue
+        if page.text[sentence.start] in '"“':  # in a quotation 'he' may be anybody
+            quoted = ENGLISH.quoted_first.match(page.text, sentence.start, sentence.end)
+            if not quoted or not subject.mention.match(page.text, quoted.end()):
+                continue
+            sentence = sentence._replace(start=quoted.end())
         if sentence.end - sentence.start > MAX_SENTENCE:
             continue
         if sentence.block != block:
@@ -85,6 +93,10 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
                 state = "other"
         text = page.text[sentence.start : sentence.end]
         start = sentence_referent(text, state, subject, capitals)
+        born_as = birth_name_in(page.text, sentence, heading, subject) if sentence.section != section else None
+        section = sentence.section
+        if born_as:
+            start = "subject"
         if start == "other" and count < EARLY_SENTENCES and _is_of_birth(text, subject):
             start = "subject"
         if start == "other" and state == "subject" and ENGLISH.is_his_kin.match(text):
@@ -94,7 +106,9 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         relative_text += text if start == "relative" else ""
         if wed and state != "other" and sentence.kind == "paragraph" and ENGLISH.the_couple.search(text):
             couple = True
-        clause = _clause(page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met)
+        clause = _clause(
+            page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met, born_as=born_as
+        )
         count += 1
         yield clause
         aside = start == "other" and state == "subject" and names_only_other_sex(text, subject, capitals)
@@ -112,7 +126,11 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         wed = wed or (state == "subject" and about_subject and bool(ENGLISH.married.search(text)))
         couple = _couple_after(text, clause, subject, couple=couple, ahead=met is not None)
         if not aside:
-            met = clause.start if _has_met(page.text, clause, subject) else None
+            is_near = met is not None and clause.start - met < MEETING_WITHIN
+            if _has_met(page.text, clause, subject):
+                met = clause.start
+            elif not (is_near and met is not None and _names_nobody_new(page.text, met, clause, subject)):
+                met = None
 
 
 def _is_of_birth(text: str, subject: PageSubject) -> bool:
@@ -137,7 +155,22 @@ def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
     ):
         return bool(clause.mentions)
     ends = [anchor.end for anchor in clause.mentions if found and anchor.end <= found.start()]
-    return bool(found and ends and not ENGLISH.cap.search(text[ends[-1] : found.start()]))
+    if not found or not ends:
+        return False
+    between = text[ends[-1] : found.start()]
+    return not ENGLISH.cap.search(between) or bool(ENGLISH.coordinated.fullmatch(between))
+
+
+def _names_nobody_new(text: str, met: int, clause: Clause, subject: PageSubject) -> bool:
+    """Whether a sentence after a meeting names only the two, or places."""
+    known = {fold(word) for word in ENGLISH.cap.findall(text[met : clause.start])} | subject.name_tokens
+    given = name_words().male | name_words().female
+    return all(
+        (run.start() == clause.start and " " not in run[0] and fold(run[0]) not in given)
+        or ENGLISH.placed.search(text[clause.start : run.start()])
+        or {fold(word) for word in ENGLISH.cap.findall(run[0])} <= known
+        for run in ENGLISH.capital_run.finditer(text, clause.start, clause.end)
+    )
 
 
 def _couple_after(text: str, clause: Clause, subject: PageSubject, *, couple: bool, ahead: bool) -> bool:
@@ -225,9 +258,10 @@ def _clause(
     couple: bool,
     early: bool,
     met: int | None,
+    born_as: Span | None,
 ) -> Clause:
     text = page.text
-    anchors: list[Span] = []
+    anchors: list[Span] = [born_as] if born_as else []
     owners: list[Span] = []
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])

@@ -112,8 +112,13 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         if between and ENGLISH.had_sons.search(between[1]):
             continue  # 'had two sons, Ned, the son of Ann's brother'
         one_of = ENGLISH.one_of.search(text[clause.start : found.start()])
-        if kind in ("sons", "daughters", "children") and not one_of:
+        if kind == "child" and ENGLISH.child_of_age.search(text, clause.start, found.start()):
+            continue
+        with_sibling = ENGLISH.and_own_sibling.match(between[1]) if between else None
+        if kind in ("sons", "daughters", "children") and not (one_of or with_sibling):
             continue  # 'his uncles Henry and Thomas, sons of'
+        if between and with_sibling:
+            between = between[0], between[1][with_sibling.end() :]
         if between and (
             not cue_can_belong_to_subject(ENGLISH.aside.sub(" ", between[1]))
             or "(" in between[1]
@@ -150,7 +155,7 @@ def read_born_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
         between = words_since_subject(text, clause, found.start())
         if (
             not between
-            or ENGLISH.blocks_kin.search(between[1])
+            or ENGLISH.blocks_kin.search(ENGLISH.among_children.sub("", between[1]))
             or ENGLISH.blocks_kin.search(gap)
             or not ENGLISH.birth_where.fullmatch(gap)
         ):

@@ -15,6 +15,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
 from kiwiresearch.page import Block, Cell, PageDoc, Section, Table
 from kiwiresearch.text import fold
+from kiwiresearch.text.dates import dates_in
 
 TABLE_CONFIDENCE = 0.8
 
@@ -215,6 +216,27 @@ def _child(
     )
 
 
+def _wedding(page: PageDoc, child: ExtractedFact, end: int) -> Iterator[ExtractedFact]:
+    """Whom the row of a child says that the child married, with the year: 'married 1858, Max Hay'."""
+    start = child.snippet.start
+    wed = ENGLISH.wed_note.search(page.text, start, end)
+    name = name_at(page.text, wed.end(), end) if wed else None
+    if not wed or not name:
+        return
+    dated = dates_in(wed[0], page.language)[:1]
+    yield ExtractedFact(
+        "spouse",
+        page.text[name.start : name.end],
+        snippet_at(page, Span(start, name.end)),
+        "prose",
+        child.confidence,
+        dated[0].when if dated else None,
+        target=name_target(page, name),
+        locator=child.locator,
+        rationale="whom the row of a child says that the child married",
+    )
+
+
 NOTED = regex.compile(r"\[[^\]]*\]?")
 
 
@@ -245,7 +267,8 @@ def _table(
             continue
         for child in _child(page, Span(row[0].start, row[0].end), over, said, TABLE_CONFIDENCE, because):
             dated = replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))
-            yield _with_note(page, dated, row)
+            noted = _with_note(page, dated, row)
+            yield replace(noted, relative_facts=(*noted.relative_facts, *_wedding(page, noted, row[-1].end)))
 
 
 def _with_note(page: PageDoc, child: ExtractedFact, row: tuple[Cell, ...]) -> ExtractedFact:

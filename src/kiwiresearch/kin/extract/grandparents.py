@@ -1,7 +1,8 @@
 """Grandparents that sentences name: 'his maternal grandfather, A', 'grandson of A', 'his mother B, daughter of A'.
 
-A grandparent is stored as a parent of the father or the mother, so the side must be known: from the words, from the
-parent's own name before them, or from the father's surname.
+A grandparent is stored as a parent of the father or the mother if the side is known (from the words, from the parent's
+own name before them, or from the father's surname) and that parent is named; otherwise as a name, without a place in
+the tree.
 """
 
 from __future__ import annotations
@@ -41,19 +42,36 @@ class _Grandparent:
 
 
 def with_grandparents(page: PageDoc, clauses: Iterable[Clause], facts: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-    """The facts, with the grandparents that sentences name added to the first fact about the parent on their side."""
+    """The facts, with the grandparents that sentences name added to the first fact about the parent on their side.
+
+    Where the page does not name that parent, or does not say on which side, the grandparent is a fact of its own.
+    """
     parents = {field: [fact for fact in facts if fact.field == field] for field in ("father", "mother")}
     above: dict[str, list[ExtractedFact]] = {side: list(_parents_of(page, side, parents[side])) for side in parents}
+    unplaced: list[ExtractedFact] = []
     for clause in clauses:
         for found in (*_owned(page.text, clause), *_grandchild_of(page.text, clause)):
             side = found.side or ("father" if _has_surname_of(page, found, parents["father"]) else "")
             if side and parents[side]:
                 above[side].append(_fact(page, found.relation, STATED if found.side else BY_SURNAME))
+            else:
+                unplaced.append(replace(_fact(page, found.relation, STATED), field="grandparent", target=""))
     first = {id(found[0]): side for side, found in parents.items() if found}
-    return [
+    placed = (
         replace(fact, relative_facts=(*fact.relative_facts, *above[first[id(fact)]])) if id(fact) in first else fact
         for fact in facts
-    ]
+    )
+    return [*placed, *_without_repetitions(unplaced, [fact for found in above.values() for fact in found])]
+
+
+def _without_repetitions(facts: Sequence[ExtractedFact], placed: Sequence[ExtractedFact]) -> Iterator[ExtractedFact]:
+    """Facts about grandparents whom no other fact names in the same words or more."""
+    known = [set(fold(fact.value).split()) for fact in placed]
+    for fact in facts:
+        words = set(fold(fact.value).split())
+        if not any(words <= others for others in known):
+            known.append(words)
+            yield fact
 
 
 def _fact(page: PageDoc, relation: Relation, sure: float) -> ExtractedFact:

@@ -11,6 +11,7 @@ from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
+from kiwiresearch.kin.names import name_words
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page import PageDoc
@@ -114,9 +115,18 @@ def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]
             or not clause.mentions
         ):
             continue
-        name = _name_before(text, clause.start, found.start())
-        if name and not (found["aside"] and ENGLISH.cap.search(found["aside"])):
+        name = _person_after_place(text, clause.start, _name_before(text, clause.start, found.start()))
+        if name and not (found["aside"] and names_person(found["aside"])):
             yield Relation("spouse", name, Span(name.start, found.end()), Rule.WHOM_MARRIED)
+
+
+def _person_after_place(text: str, start: int, name: Span | None) -> Span | None:
+    """The name without the place that runs into it: 'he met at Gilsland Spa Margaret Charpentier'."""
+    if name is None or not ENGLISH.in_place.search(text, start, name.start):
+        return name
+    given = name_words().female | name_words().male
+    words = regex.finditer(r"[\p{L}\p{M}'’\-]+", text, pos=name.start, endpos=name.end)
+    return next((Span(word.start(), name.end) for word in words if fold(word[0]) in given), None)
 
 
 def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
@@ -182,7 +192,11 @@ def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     wed = ENGLISH.they_married.search(text[clause.start : clause.end])
     if not wed:
         return
-    begin = clause.start if wed.start() or clause.meeting_starts is None else clause.meeting_starts
+    begin = clause.start
+    if clause.meeting_starts is not None and (
+        not wed.start() or not ENGLISH.met.search(text, begin, begin + wed.start())
+    ):
+        begin = clause.meeting_starts
     said = Span(begin, clause.start + wed.end())
     for found in ENGLISH.met.finditer(text, begin, clause.start + wed.start()):
         name = name_after(text, found.end(), clause.end, described=True)

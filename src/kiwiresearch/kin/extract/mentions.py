@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kiwiresearch.kin.extract.name_lists import Span, is_name
 from kiwiresearch.kin.extract.pronouns import CapitalizedWords, Referent
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
 from kiwiresearch.kin.language import ENGLISH, Match, regex
@@ -103,6 +104,21 @@ def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals
     ):
         return "subject"  # nobody else is named before
     return "other" if state == "relative" else state
+
+
+def birth_name_in(text: str, sentence: SentenceSpan, heading: str, subject: PageSubject) -> Span | None:
+    """The name at birth, with which the first sentence of a section 'Early life' speaks of the person."""
+    if sentence.kind != "paragraph" or not ENGLISH.birth_headings.search(heading):
+        return None
+    found = ENGLISH.begins_life.match(text, sentence.start, sentence.end)
+    if not found or " " not in found["name"] or not is_name(found["name"]):
+        return None
+    words = {fold(word) for word in ENGLISH.cap.findall(found["name"])}
+    lead = {fold(word) for word in ENGLISH.cap.findall(text[subject.opening.start : subject.opening.end])}
+    is_known = bool(words & (subject.name_tokens | lead)) or bool(
+        subject.mention.search(text, found.end("name"), found.end())
+    )
+    return Span(*found.span("name")) if is_known and sex_of_name(found["name"]) in ("", subject.sex) else None
 
 
 def _is_about_another(text: str, subject: PageSubject) -> bool:

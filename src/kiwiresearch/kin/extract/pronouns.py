@@ -122,7 +122,7 @@ def refers_to_subject(
         ):
             continue
         before = between[: found.start()]
-        if before.endswith((" name ", " title ")):
+        if before.endswith((" name ", " title ")) or ENGLISH.own_name_before.search(before):
             continue  # 'took the name Paul'
         if before.endswith(" as ") and ENGLISH.as_what.match(between, found.end()):
             continue

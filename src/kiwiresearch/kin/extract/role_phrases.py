@@ -41,6 +41,8 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
         if (kind == "wife" and subject.sex == "female") or (kind == "husband" and subject.sex == "male"):
             continue
         is_pronoun = text[owner.start : owner.end].lower() == subject.possessive
+        if kind == "widow" and is_pronoun and not any(span.end <= owner.start for span in clause.mentions):
+            continue  # 'Judge Carter died, leaving his widow': the father's, on the page of the son
         if is_pronoun and ENGLISH.in_office.search(text, clause.start, owner.start):
             continue
         if (
@@ -53,7 +55,9 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
         if not link:
             continue
         if kind == "parents":
-            pair = couple_after(text, link.end(), clause.end, described=False, verbs=True)
+            pair = couple_after(
+                text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])), verbs=True
+            )
             if len(pair) == 2:
                 yield from parent_relations(text, pair, owner.start, Rule.HIS_PARENTS)
             continue

@@ -214,7 +214,9 @@ def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middl
     after += rf"(?:\s+{regex.escape(byname)}\b)?" if byname else ""
     after += rf"(?:\s+{regex.escape(maiden)}\b)?" if maiden else ""
     elder = "" if "the " in title.lower() else r"(?!,?\s+the\s+(?i:elder|younger)\b)"
-    junior = "" if regex.search(r"\b(?:Jr|Sr)\b", f"{title} {name}") else r"(?!,?\s+(?:Jr|Sr)\b)"
+    own_suffix = regex.search(r"\b(?:Jr|Sr)\b", f"{title} {name}")
+    others = {"Jr": "Sr", "Sr": "Jr"}[own_suffix[0]] if own_suffix else "Jr|Sr"
+    junior = rf"(?!,?\s+(?:{others})\b)"
     inner = "".join(f"{word}|" for word in middle)
     return (
         rf"(?<![\p{{L}}\-'’])(?:{ENGLISH.called_by.pattern}\s+)?(?:(?:D[aei]|V[ao]n|Del|Du)\s+)?(?:(?:{own}|"

@@ -223,6 +223,8 @@ def _is_place(quote: SourceQuote, before: list[Token]) -> bool:
         run, before = trailing_name(quote, before[:-1])
         if not run or can_name_subject(quote, run):
             return False
+    while before and before[-1].small in quote.table.words["place_adjectives"]:
+        before = before[:-1]
     if not before:
         return False
     if before[-1].small == "of":

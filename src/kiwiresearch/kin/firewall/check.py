@@ -95,6 +95,9 @@ def _content_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterato
         yield from _name_violations(extracted, quote)
         yield from filter(None, [relation_violation(quote, extracted.field, extracted.value)])
         yield from _marriage_date_violations(extracted, quote)
+    elif extracted.field == "grandparent":
+        yield from _name_violations(extracted, quote)
+        yield from filter(None, [grandparent_violation(quote, extracted.value)])
     elif extracted.field == "name":
         yield from _name_violations(extracted, quote)
         yield from _own_name_violations(extracted, quote)

@@ -90,8 +90,10 @@ def relation_violation(quote: SourceQuote, field: FieldName, value: str) -> Code
     return max(codes, key=NEAREST_TO_PROOF_LAST.index, default="HF_041")
 
 
-def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, parent: str) -> Code | None:
-    """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side.
+def grandparent_violation(
+    quote: SourceQuote, value: str, side: FieldName | None = None, parent: str = ""
+) -> Code | None:
+    """Why the quote does not say that `value` is a grandparent of the subject, by the `parent` on this side, if any.
 
     If no word tells the side, the father must have the surname of the grandparents.
     """
@@ -106,7 +108,7 @@ def grandparent_violation(quote: SourceQuote, value: str, side: FieldName, paren
         told = SIDES.get((cue["side"] or "").lower(), after["side"] if after and cue["of"] else "")
         surname = fold(parse_name(parent).surname)
         named = {word.folded for word in quote_words(quote.words[cue.end() : end])}
-        if told != side and (told or side != "father" or surname not in named):
+        if side and told != side and (told or side != "father" or surname not in named):
             codes.append("HF_042")
             continue
         found = FamilyCue("other", cue.start("kin"), cue.end("kin"), cue["kin"].lower())
@@ -276,7 +278,17 @@ def _second_parent(quote: SourceQuote, cues: list[FamilyCue], start: int) -> fro
     return _widened("father" if quote.table.sexes.get(wife.word) == "male" else "mother")
 
 
+def _begins_cell_of_subject(quote: SourceQuote, at: int) -> bool:
+    """Whether a cell of a row begins there, and the row with the subject's name: 'Ann Hay | 1800 | married'."""
+    row = quote.words[quote.line_of(at)[0] : at]
+    first = [word.folded for word in quote_words(row.partition("\t")[0])]
+    own = [word.folded for word in quote_words(quote.subject)]
+    return row.endswith("\t") and bool(own) and own in (first, first[1:])
+
+
 def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
+    if _is_tie(quote, cue) and _begins_cell_of_subject(quote, cue.start):
+        return None
     if _is_tie(quote, cue):
         children = ENGLISH.children_before.search(quote.words[: cue.start])
         if cue.kind == "parent" and children:
@@ -303,9 +315,9 @@ def _cue_after(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """A kinship word after a name: 'Robert, his father', 'Robert (father)', 'Robert was the father of Charles'."""
     _, line_end = quote.line_of(start)
     text = quote.words[end : min(line_end, end + MAX_AFTER)]
-    whom = ENGLISH.check_whom.match(text)
+    whom = ENGLISH.check_whom.match(quote.words, end, line_end)
     if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in quote.own_names):
-        return FamilyCue("spouse", end, end + whom.end(), "married")
+        return FamilyCue("spouse", end, whom.end(), "married")
     for cue in quote.table.kin.found_in(text)[:1]:
         if cue.kind == "other":
             return None

@@ -20,6 +20,7 @@ from kiwiresearch.kin.privacy.withheld_people import (
 )
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
+    NAMED_RELATIVE_FIELDS,
     PLACE_FIELDS,
     RELATION_FIELDS,
     Evidence,
@@ -175,7 +176,7 @@ class _AnonymousRedaction:
             return None
         if fact.field in MARRIAGE_FIELDS and self._withheld.shares_withheld_marriage(fact.person):
             return None
-        is_named = fact.field in RELATION_FIELDS and self._names(fact)
+        is_named = fact.field in NAMED_RELATIVE_FIELDS and self._names(fact)
         # Dates and places of the dead are shown even if a living person shares them; other values may name a person.
         is_revealing = fact.field in ("occupation", "title") and self._reveals(fact.value, (fact.person,))
         if is_named or is_revealing:

@@ -21,9 +21,9 @@ from kiwiresearch.kin.privacy.text_parts import tokens, words
 from kiwiresearch.kin.privacy.traces import PARTICLES, KnownTraits, TraceFinder
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
+    NAMED_RELATIVE_FIELDS,
     PARENT_FIELDS,
     PLACE_FIELDS,
-    RELATION_FIELDS,
     Fact,
     FieldName,
     LivingStatus,
@@ -137,12 +137,14 @@ class WithheldPeople:
         tree, person = self.tree, fact.person
         if fact.field in PARENT_FIELDS:
             return tree.parents(person)
+        if fact.field == "grandparent":
+            return tuple(above for parent in tree.parents(person) for above in tree.parents(parent))
         if fact.field in ("spouse", "partner"):
             return tree.spouses(person)
         return tree.children(person) if fact.field == "child" else tree.siblings(person)
 
     def _names_unlisted_relative(self, fact: Fact) -> bool:
-        if fact.field not in RELATION_FIELDS or self.withholds(fact.person) or len(words(fact.value)) < 2:
+        if fact.field not in NAMED_RELATIVE_FIELDS or self.withholds(fact.person) or len(words(fact.value)) < 2:
             return False
         return not self._matching_relatives(fact) and self._may_be_living(fact)
 

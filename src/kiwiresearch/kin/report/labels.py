@@ -33,6 +33,7 @@ FIELD_LABELS: dict[FieldName, str] = {
     "partner": "Partner",
     "child": "Child",
     "sibling": "Sibling",
+    "grandparent": "Grandparent",
 }
 FIELD_NOUNS: dict[FieldName, str] = {
     "birth_date": "date of birth",
@@ -49,7 +50,18 @@ def field_noun(field: FieldName) -> str:
 
 
 MANY_VALUED: frozenset[FieldName] = frozenset(
-    {"marriage_date", "marriage_place", "occupation", "title", "parent", "spouse", "partner", "child", "sibling"}
+    {
+        "marriage_date",
+        "marriage_place",
+        "occupation",
+        "title",
+        "parent",
+        "spouse",
+        "partner",
+        "child",
+        "sibling",
+        "grandparent",
+    }
 )
 """Fields that can have several true values at once."""
 

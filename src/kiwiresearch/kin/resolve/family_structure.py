@@ -95,9 +95,9 @@ class FamilyStructure:
         return None
 
     def _is_bare(self, profile: Profile) -> bool:
-        """Whether only the name of a person and one relative are known."""
+        """Whether only the name of a person and one relative, or both parents, are known."""
         person, tree = profile.id, self._tree
-        families = len(tree.parents(person)) + len(tree.spouses(person)) + len(tree.children(person))
+        families = bool(tree.parents(person)) + len(tree.spouses(person)) + len(tree.children(person))
         return not (profile.birth or profile.death) and families <= 1
 
     def _fits_only(self, bare: Profile, full: Profile, others: tuple[PersonId, ...] | list[PersonId]) -> bool:

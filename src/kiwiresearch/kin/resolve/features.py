@@ -340,7 +340,7 @@ def _one_date(
 
 
 def is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
-    """Whether two dates are the same day, possibly in two calendars; `loop.person_match` allows only one."""
+    """Whether two dates are the same day, possibly in two calendars; `loop.record_match` allows only one."""
     return bool(one and other and _are_days(one, other) and date_relation(one, other) in ("same", "calendar"))
 
 

@@ -311,7 +311,8 @@ def _mentions(tree: Tree) -> dict[PersonId, dict[SourceId, tuple[MentionSpan, ..
 
     def add(person: PersonId, evidence: Evidence) -> None:
         known = tree.persons.get(person)
-        if known is not None:
+        # The quotes of a conclusion need not name both: that of a marriage names none of the children.
+        if known is not None and evidence.directness != "indirect":
             mention = mention_in(evidence, known, tree.sources.get(evidence.source))
             found[person].setdefault(evidence.source, {})[mention] = None
 

@@ -24,7 +24,7 @@ from kiwiresearch.kin.store.tables import ASSERTION, EVIDENCE_CLAIM, PERSON, REL
 from kiwiresearch.kin.store.values import StoredValue, date_to_json
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
-    RELATION_FIELDS,
+    NAMED_RELATIVE_FIELDS,
     Directness,
     InformationKind,
     PersonId,
@@ -111,7 +111,7 @@ def _assert(
 
 def _is_redacted(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> bool:
     """Whether anyone a value is about may be living, as a relative who is only named in it may."""
-    return (field_name in RELATION_FIELDS and len(people) < 2) or may_live(db, *people)
+    return (field_name in NAMED_RELATIVE_FIELDS and len(people) < 2) or may_live(db, *people)
 
 
 def _value(fact: ExtractedFact) -> StoredValue:

@@ -10,11 +10,15 @@ from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import (
+    PROOF_FILES,
     QUALIFIERS,
     ROLES,
     NamedConflict,
     NamedPerson,
     PersonRecord,
+    ProofForm,
+    proof_file,
+    proof_summary,
     record_builder,
     review,
     set_living,
@@ -49,12 +53,14 @@ from kiwiresearch.web.families import (
 )
 from kiwiresearch.web.family_edits import attachments_of
 from kiwiresearch.web.guard import allow
+from kiwiresearch.web.runs import REPORT_POLICY
 
 PEOPLE_PER_PAGE = 100
 EDITABLE_FIELDS: tuple[FieldName, ...] = tuple(field for field in FIELD_LABELS if field not in RELATION_FIELDS)
 
 NameQuery = Annotated[str, Query(max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+ProofFormQuery = Annotated[ProofForm, Query()]
 Why = Annotated[str, Form(min_length=1, max_length=MAX_NAME)]
 
 
@@ -106,6 +112,16 @@ def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
             "map": _map(pages, request, row.living, facts),
         }
         return pages.show(request, "family_person.html", case, "people", **values)
+
+    @routes.get("/family/{case}/people/{person}/proof")
+    def proof(request: Request, case: CaseId, person: Person, form: ProofFormQuery = "html") -> Response:
+        with pages.families.open_case(request, case, None) as (found, mode):
+            visible_person(found.tree(mode), person)
+            content = proof_file(proof_summary(found, person, mode), form, catalogue_for(request))
+        if form == "html":
+            return Response(content, headers={"Content-Security-Policy": REPORT_POLICY}, media_type="text/html")
+        name = f'attachment; filename="{PROOF_FILES[form]}"'
+        return Response(content, headers={"Content-Disposition": name}, media_type="text/markdown; charset=utf-8")
 
     @routes.post("/family/{case}/people/{person}/living")
     @allow("researcher", "case")
