@@ -1,4 +1,4 @@
-"""A program with the protocol's client of version 1, run by that environment's Python: use the tools, print the results.
+"""A program with the protocol's client of version 1, run by its own Python: use the tools, print the results.
 
 Usage: talk_mcp_1.py ADDRESS or talk_mcp_1.py COMMAND ARGUMENT...
 """
@@ -11,9 +11,10 @@ import os
 import sys
 from typing import Any
 
-from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+from mcp import ClientSession, StdioServerParameters
 
 
 async def use(session: Any) -> dict[str, Any]:

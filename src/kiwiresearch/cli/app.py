@@ -254,6 +254,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "claims": claims.claims,
     "conflicts": claims.conflicts,
     "verify": claims.verify,
+    "sign": claims.sign,
     "export": runs.export,
     "worksheet": runs.worksheet,
     "compare": claims.compare,
