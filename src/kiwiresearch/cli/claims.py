@@ -90,8 +90,11 @@ def _of_text(source: str, title: str) -> PageClaims:
 
 
 def _show_claims(found: PageClaims, wanted: str, *, json: bool) -> None:
+    from kiwiresearch.claims import CUT_NOTICE
     from kiwiresearch.cli.answer_output import print_claims
 
+    if found.is_cut:
+        say(CUT_NOTICE)
     if json:
         print_json(found.record())
     if not found.claims:
