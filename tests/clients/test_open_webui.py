@@ -82,6 +82,8 @@ def test_people_read_answers_and_their_sources(open_webui: OpenWebUI, chromium: 
         page.get_by_text("28 July 1750 (aged 65)", exact=True).first.wait_for()
         page.get_by_text("From kiwiresearch sample book").nth(1).wait_for()
         page.get_by_role("button", name="Sources").last.wait_for()
+        page.get_by_text("[O.S. 21 March]").last.wait_for()
+        assert page.locator(".katex").count() == 0, "words of a book were shown as a formula"
         if PICTURE:
             Path(PICTURE).write_bytes(page.screenshot())
 
