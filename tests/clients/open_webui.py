@@ -64,7 +64,7 @@ def running_open_webui(programs: Path, folder: Path, server: str, token: str) ->
     """Open WebUI with a server of ours as its model and its search."""
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    command = [programs / "open-webui", "serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [str(programs / "open-webui"), "serve", "--host", "127.0.0.1", "--port", str(port)]
     log = folder / "open-webui.log"
     with (
         log.open("wb") as output,

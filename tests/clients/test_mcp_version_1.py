@@ -19,7 +19,7 @@ NAMES = {"ask", "search", "read_section", "claims", "books"}
 
 def talk(*words: str, **environment: str) -> dict[str, str]:
     """What the tools say to the program."""
-    command = [installed("mcp-1") / "python", PROGRAM, *words]
+    command = [str(installed("mcp-1") / "python"), str(PROGRAM), *words]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment}, check=False
     )

@@ -22,8 +22,8 @@ from kiwiresearch.store.audit import AuditRow
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.audit import AuditLog, record_policy
+from kiwiresearch.web.guard.server_token import TRIES_OF_ALL_PER_MINUTE
 from kiwiresearch.web.guard.setup import open_accounts
-from kiwiresearch.web.guard.users import TRIES_OF_ALL_PER_MINUTE
 from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim.policy import Policy
