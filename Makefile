@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 # The checks start hundreds of processes; without this, each would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test tests test-model lint style types layers collected bench fuzz soak smoke evals floors clean programs build-title-index
+.PHONY: help demo test tests test-model test-clients lint style types layers collected bench fuzz soak smoke evals floors clean programs build-title-index
 .PHONY: vendor serve up down restart logs health ollama-check fetch-model
 
 help: ## list all targets
@@ -63,6 +63,11 @@ test: ## set up and run every check
 MODEL_CACHE ?= $(HOME)/.cache/kiwiresearch-test-model
 test-model: $(READY) ## test with a real language model (downloads 1.1 GB once)
 	KIWIRESEARCH_TEST_MODEL=$$($(BIN)/python tools/fetch_test_model.py $(MODEL_CACHE)) $(BIN)/python -m pytest -m model tests/model
+
+# Programs of others, each in an environment of its own under ~/.cache: too large for every run.
+test-clients: $(READY) ## test with Open WebUI and an older MCP client (downloads 2 GB once); CLIENTS_PICTURE=FILE keeps a picture
+	@PYTHON=$(BIN)/python tools/install-clients
+	$(BIN)/python -m pytest -m clients tests/clients
 
 evals: $(READY) ## measure quality and compare it with the pinned figures
 	$(BIN)/python -m evals.gate

@@ -98,6 +98,7 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
         ["research"],
         ["export"],
         ["verify"],
+        ["sign"],
         ["claims"],
         ["conflicts"],
         ["diff"],

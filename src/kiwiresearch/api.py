@@ -87,11 +87,11 @@ class OpenShelf(Shelf):
 
         return compare_texts(a, b, title)
 
-    def verify(self, run: str | Path) -> Verification:
-        """Verify a finished run again from the books of this shelf."""
+    def verify(self, run: str | Path, signers: str | Path | None = None) -> Verification:
+        """Verify a run again from the books of this shelf; with a file of `signers`, one must have signed it."""
         from kiwiresearch.verify import verify_run
 
-        return verify_run(Path(run), self, self._workspace)
+        return verify_run(Path(run), self, self._workspace, Path(signers) if signers else None)
 
     def start_family(self, folder: str | Path, *names: str, settings: CaseSettings | None = None) -> Case:
         """Start a case of family research in a folder: find these people and read their pages.

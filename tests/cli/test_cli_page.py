@@ -215,3 +215,23 @@ def test_a_real_book_of_2015_is_read(kiwi: RunCommand, shared_data: Path) -> Non
     assert len(page["plain_text"]) > 10_000
     assert len(page["links"]) > 20
     assert page["edited"] or page["revision"]
+
+
+def test_a_huge_page_says_that_it_is_cut(
+    kiwi: RunCommand, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads only the beginning of a page, or its claims, is told so, and programs by `is_cut`."""
+    monkeypatch.setattr("kiwiresearch.page.html.MAX_PAGE_BYTES", 2_000)
+    towns = "".join(f"<p>Town {n} was founded in {1000 + n}.</p>" for n in range(200))
+    pages = [NewPage("Towns", "Towns", towns.encode()), NewPage("Small", "Small", b"<p>Small was founded in 1850.</p>")]
+    book = tmp_path / "towns.zim"
+    write_book(book, pages, metadata={"Name": "towns", "Title": "Towns", "Language": "eng", "Date": "2026-01-01"})
+    for command, notice in (
+        ("page", "This page is too large to be read whole: this is its beginning.\n"),
+        ("claims", "There is too much text to take claims from all of it: these are from its beginning.\n"),
+    ):
+        for title, is_cut in (("Towns", True), ("Small", False)):
+            code, out, err = kiwi(command, title, "-b", book)
+            assert (code, err) == (0, notice if is_cut else "")
+            assert "Town 199" not in out
+            assert json.loads(kiwi(command, title, "-b", book, "--json")[1])["is_cut"] is is_cut

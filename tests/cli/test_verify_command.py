@@ -48,13 +48,13 @@ def test_a_run_that_passes(kiwi: RunCommand, run: Path) -> None:
 
 
 def test_a_run_of_another_version_says_what_is_not_proved(kiwi: RunCommand, run: Path) -> None:
-    """Whoever reads the result sees which parts could be invented."""
+    """The first line and an exit code of its own say that nothing is proved; then, which parts could be invented."""
     with_inputs(run, version="0.0.1")
     code, out, err = kiwi("verify", run, "--book", run.parent / "road.zim")
-    assert (code, err) == (0, "")
+    assert (code, err) == (5, "")
     lines = out.splitlines()
-    assert lines[1] == (
-        f"The research was not repeated, so not everything is proved: kiwiresearch 0.0.1 wrote this run, and this is "
+    assert lines[0] == (
+        f"Not proved, since the research was not repeated: kiwiresearch 0.0.1 wrote this run, and this is "
         f"{__version__}."
     )
     assert lines[2].startswith("Compared with the books: the text of pages; quotes ")
@@ -91,7 +91,7 @@ def test_each_failure_is_a_line(kiwi: RunCommand, run: Path) -> None:
     quoted = [line for line in lines if "the page does not say" in line and "7,500" in line]
     assert re.match(r"✗ claims\.jsonl, line \d+, sha256:[0-9a-f]{32}: the page does not say ", quoted[0])
     assert any(line.startswith("Checked: ") for line in lines)
-    assert any(line.endswith("so not everything is proved: its files were changed.") for line in lines)
+    assert "Not proved, since the research was not repeated: its files were changed." in lines
     assert re.fullmatch(r"\d+ problems found\.", lines[-1])
 
 
@@ -99,13 +99,13 @@ def test_a_book_that_is_not_there(kiwi: RunCommand, run: Path) -> None:
     """The book is named with what to do about it, and all else is proved; the exit code is 1."""
     code, out, err = kiwi("verify", run)
     assert (code, err) == (1, "")
-    first, proved, why, _, unproved, last = out.splitlines()
+    first, why, proved, _, unproved, last = out.splitlines()
     assert first.startswith("✗ manifest.json: the book 'Road book' (")
     assert first.endswith(
         "was not found. Add it with 'kiwiresearch books add' or give it with --book, then verify again."
     )
     assert proved.endswith("0 pages, 9 files.")
-    assert why.endswith("so not everything is proved: a book was not found: Road book.")
+    assert why == "Not proved, since the research was not repeated: a book was not found: Road book."
     assert unproved.startswith("Not proved, only compared with a hash: all pages and claims of 'Road book'; ")
     assert last == "1 problem found."
 
@@ -134,7 +134,7 @@ def test_text_of_a_file_cannot_control_the_terminal(kiwi: RunCommand, run: Path)
         stream.write(row)
     _, out, _ = kiwi("verify", run, "--book", run.parent / "road.zim")
     assert "\x1b" not in out
-    assert all(line.startswith(("✗ ", "Checked: ")) for line in out.splitlines()[:-4])
+    assert all(line.startswith(("✗ ", "Not proved", "Checked: ")) for line in out.splitlines()[:-4])
 
 
 def test_a_file_of_failures_is_cut_short(kiwi: RunCommand, run: Path) -> None:

@@ -243,3 +243,18 @@ def test_errors_do_not_show_folders(parts: ToolContext) -> None:
 def test_without_runs_there_is_no_tool_for_them(parts: ToolContext) -> None:
     """If no run can be made, no tool for it is offered."""
     assert "research" not in Toolbox(replace(parts, jobs=None)).tools
+
+
+def test_a_huge_page_says_that_it_is_cut(a_book: BookMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that gets only the beginning of a page, or its claims, is told so."""
+    monkeypatch.setattr("kiwiresearch.page.html.MAX_PAGE_BYTES", 2_000)
+    towns = "".join(f"<p>Town {n} was founded in {1000 + n}.</p>" for n in range(200))
+    book = a_book({"Towns": towns, "Small": "<p>Small was founded in 1850.</p>"})
+    notices = {
+        "read_section": "This page is too large to be read whole: this is its beginning.",
+        "claims": "There is too much text to take claims from all of it: these are from its beginning.",
+    }
+    with toolbox_of(book, tmp_path / "home") as tools:
+        for name, notice in notices.items():
+            assert notice in said(tools, name, title="Towns")
+            assert notice not in said(tools, name, title="Small")

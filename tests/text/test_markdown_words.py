@@ -27,6 +27,10 @@ BOTH = pytest.mark.parametrize("escape", [escaped, escaped_anywhere])
         ("1. item", r"1\. item", r"1\. item"),
         ("# 1", r"\# 1", r"\# 1"),
         ("![x](y) <b> &lt;", r"!\[x\](y) \<b> \&lt;", r"!\[x\](y) \<b\> \&lt;"),
+        ("on 31 March [O.S. 21 March] 1685", "on 31 March [O.S. 21 March] 1685", r"on 31 March \[O.S. 21 March\] 1685"),
+        ("[12] [a] [^note]", r"\[12\] \[a\] \[^note\]", r"\[12\] \[a\] \[^note\]"),
+        ("[see](here) [or][there]", r"\[see\](here) \[or\][there]", r"\[see\](here) \[or\]\[there\]"),
+        ("[there]: here", r"\[there\]: here", r"\[there\]: here"),
         ("two\n lines\t", "two lines", "two lines"),
     ],
 )

@@ -10,8 +10,10 @@ import pytest
 from tests.web.guarded_server import TOKEN, guarded
 from tests.web.servers import browser_client, http_client
 
+from kiwiresearch.errors import LimitReached
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import COOKIE, ServerToken
+from kiwiresearch.web.guard.identity import COOKIE
+from kiwiresearch.web.guard.server_token import ServerToken
 from kiwiresearch.workspace.settings import ServeSettings
 
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
@@ -38,8 +40,13 @@ def browser(address: str) -> Iterator[httpx2.Client]:
 @pytest.mark.parametrize(
     "path", ["/", "/api/search?q=sunset", "/api/books", "/v1/models", "/openapi.json", "/read/x/y", "/mcp", "/nowhere"]
 )
-def test_nothing_is_shown_without_the_token(client: httpx2.Client, path: str) -> None:
+def test_nothing_is_shown_without_the_token(room: ServerContext, path: str) -> None:
     """Every path needs the token, also those that do not exist."""
+    with guarded(room, ServeSettings(token=TOKEN)) as port, http_client(f"http://127.0.0.1:{port}") as client:
+        refuses_wrong_tokens(client, path)
+
+
+def refuses_wrong_tokens(client: httpx2.Client, path: str) -> None:
     shown = [TOKEN, f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"]
     cookies = [f"{COOKIE}={TOKEN}", "=;;;=" * 10]
     for headers in ({}, *({"Authorization": one} for one in shown), *({"Cookie": one} for one in cookies)):
@@ -143,6 +150,61 @@ def test_guesses_do_not_use_up_what_others_may_ask(room: ServerContext) -> None:
     ):
         assert [c.get("/v1/models").status_code for _ in range(3)] == [401, 401, 429]
         assert [c.get("/v1/models", headers=RIGHT).status_code for _ in range(3)] == [200, 200, 429]
+
+
+class Minutes:
+    """A clock that a test sets forward."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def tries(token: ServerToken, text: str, client: str) -> bool | float:
+    """Whether a token is accepted, or how long its client must wait."""
+    try:
+        return token.cookie_for(text, client) is not None
+    except LimitReached as limit:
+        return limit.retry_after_s
+
+
+def test_guesses_are_limited(room: ServerContext) -> None:
+    """After ten wrong tokens an address must wait, in headers and in the form alike, and is told how long."""
+    with (
+        guarded(room, ServeSettings(token=TOKEN)) as port,
+        http_client(f"http://127.0.0.1:{port}") as c,
+        browser_client(f"http://127.0.0.1:{port}") as browser,
+    ):
+        codes = [c.get("/v1/models", headers={"Authorization": f"Bearer {n}"}).status_code for n in range(11)]
+        assert codes == [401] * 10 + [429]
+        answer = c.get("/v1/models", headers=RIGHT)
+        assert (answer.status_code, answer.json()["title"]) == (429, "Limit reached")
+        assert 0 < int(answer.headers["retry-after"]) <= 6
+        assert browser.post("/login", data={"token": TOKEN}).status_code == 429
+
+
+def test_a_guesser_cannot_find_the_token_by_trying_on() -> None:
+    """While an address must wait, the right token is refused like the others; a little later it is accepted."""
+    clock = Minutes()
+    token = ServerToken(TOKEN, clock=clock)
+    assert [tries(token, f"wrong {n}", "192.0.2.1") for n in range(10)] == [False] * 10
+    assert tries(token, TOKEN, "192.0.2.1") == tries(token, "wrong", "192.0.2.1") == 6
+    clock.seconds = 7
+    assert tries(token, TOKEN, "192.0.2.1") is True
+
+
+def test_guessing_locks_nobody_out() -> None:
+    """An address that has shown the token before is let in, whoever guesses there or elsewhere."""
+    token = ServerToken(TOKEN, clock=Minutes())
+    assert tries(token, TOKEN, "192.0.2.1") is True
+    for n in range(120):
+        tries(token, "wrong", f"198.51.100.{n}")
+        tries(token, "wrong", "192.0.2.1")
+    assert tries(token, TOKEN, "192.0.2.1") is True
+    assert isinstance(tries(token, "wrong", "192.0.2.1"), float)
+    assert isinstance(tries(token, TOKEN, "203.0.113.9"), float), "together they may try a hundred times a minute"
 
 
 def test_without_a_token_there_is_no_form(room: ServerContext) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_dots_in_initials
     from kiwiresearch.claims.opening import LIVED, TITLE_QUALIFIER
     from kiwiresearch.claims.page_claims import (
+        CUT_NOTICE,
         PageClaims,
         PageClaimsRecord,
         checked_claim_type,

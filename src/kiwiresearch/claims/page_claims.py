@@ -15,6 +15,8 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.page import PageDoc, page_from_text
 from kiwiresearch.text import hedges_in
 
+CUT_NOTICE = "There is too much text to take claims from all of it: these are from its beginning."
+
 
 @dataclass(frozen=True, slots=True)
 class PageClaims:
@@ -34,10 +36,16 @@ class PageClaims:
             return replace(self, claims=tuple(claim for claim in found if claim.type == wanted))
         return replace(self, claims=tuple(claim for claim in self.claims if wanted in (claim.type, *claim.also)))
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether claims come only from the beginning, because there is too much text."""
+        return self.page.is_cut or len(self.page.text) > MAX_CLAIM_CHARS
+
     def record(self) -> PageClaimsRecord:
         """The record that `--json` prints."""
         claims = tuple(map(ClaimRecord.of, self.claims))
-        return PageClaimsRecord(self.page.title, self.page.ref.book, self.page.ref.path, claims, self.hedges)
+        ref = self.page.ref
+        return PageClaimsRecord(self.page.title, ref.book, ref.path, claims, self.hedges, self.is_cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,8 @@ class PageClaimsRecord(Record):
     claims: tuple[ClaimRecord, ...]
     hedges: tuple[str, ...]
     """All hedging words in it."""
+    is_cut: bool
+    """Whether only the beginning was read, because there is too much of it."""
 
 
 def claims_of_page(page: PageDoc, book_name: str = "") -> PageClaims:

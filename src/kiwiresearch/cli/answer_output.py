@@ -185,10 +185,12 @@ def print_verification(found: Verification) -> None:
     for file, count in shown.items():
         if count > MAX_SHOWN:
             line(f"✗ {file}: {count - MAX_SHOWN:,} more. Use --json to see all.")
-    line(f"Checked: {found.summary}.")
     proof = found.proof
     if proof.not_repeated:
-        line(f"The research was not repeated, so not everything is proved: {printable(proof.not_repeated)}.")
+        line(f"Not proved, since the research was not repeated: {printable(proof.not_repeated)}.")
+    line(f"Checked: {found.summary}.")
+    if found.signature:
+        line(f"Signed by {printable(found.signature.signer)}, with the key {found.signature.key}.")
     for what, named, between in (
         ("Proved by repeating the research", proof.repeated, ", "),
         ("Compared with the books", proof.compared, "; "),

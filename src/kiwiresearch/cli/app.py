@@ -22,6 +22,7 @@ from kiwiresearch.cli.options import (
     print_json,
     report_missing,
     require_title,
+    say,
     user_workspace,
 )
 from kiwiresearch.cli.server import hosts
@@ -161,7 +162,8 @@ def page(
 ) -> None:
     """Read a page: its text, sections, infoboxes and links."""
     from kiwiresearch.cli import output
-    from kiwiresearch.page import page_record
+    from kiwiresearch.codec import plain
+    from kiwiresearch.page import CUT_NOTICE, page_record
     from kiwiresearch.workspace import find_page, sections_named
 
     require_title(title, "Sunset")
@@ -169,8 +171,10 @@ def page(
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
         chosen = sections_named(found.page, section) if section else ()
+        if found.page.is_cut:
+            say(CUT_NOTICE)
         emit(
-            page_record(found.page, only=chosen),
+            plain(page_record(found.page, only=chosen)) | {"is_cut": found.page.is_cut},
             lambda: output.print_page(found.page, found.book, only=chosen, with_links=links),
             as_json=json,
         )
@@ -254,6 +258,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "claims": claims.claims,
     "conflicts": claims.conflicts,
     "verify": claims.verify,
+    "sign": claims.sign,
     "export": runs.export,
     "worksheet": runs.worksheet,
     "compare": claims.compare,

@@ -121,7 +121,7 @@ def each_text(source: str, wanted: str) -> int:
     def claims(row: _Row) -> object:
         return claims_of_text(row.words("text"), row.title()).of_type(wanted).record()
 
-    return _each_row(source, claims, {"title": "", "book": "", "path": "", "claims": [], "hedges": []})
+    return _each_row(source, claims, {"title": "", "book": "", "path": "", "claims": [], "hedges": [], "is_cut": False})
 
 
 def each_pair(source: str) -> int:

@@ -32,6 +32,7 @@ COMMANDS = frozenset(
         "research",
         "search",
         "serve",
+        "sign",
         "users",
         "verify",
         "worker",

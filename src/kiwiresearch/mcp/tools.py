@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kiwiresearch import claims
 from kiwiresearch.ask import Answer, AskOptions, markdown_of
 from kiwiresearch.claims import Claim, claims_of_page
 from kiwiresearch.errors import BadUsage, BookNotFound, NotAllowed, RunDamaged, RunError
@@ -28,7 +29,7 @@ from kiwiresearch.mcp.arguments import (
 )
 from kiwiresearch.mcp.callers import Caller
 from kiwiresearch.mcp.context import ToolContext
-from kiwiresearch.page import PageDoc, Section, open_page
+from kiwiresearch.page import CUT_NOTICE, PageDoc, Section, open_page
 from kiwiresearch.runs import REPORT
 from kiwiresearch.search import OpenBook, SearchOptions, SearchResult
 from kiwiresearch.workspace import Finder, books_matching, locate_page, sections_named
@@ -65,16 +66,20 @@ def section_text(context: ToolContext, arguments: SectionArguments) -> str:
     parts.append(fenced("text", shown))
     if end < len(text):
         parts.append(f"Cut at character {end} of {len(text)}. Continue with start={end}.")
+    if page.is_cut:
+        parts.append(CUT_NOTICE)
     return "\n".join(parts)
 
 
 def claims_text(context: ToolContext, arguments: ClaimsArguments) -> str:
     """The claims of a page, each with its quotes."""
     opened = _read_page(context, arguments)
-    found = claims_of_page(opened.page, opened.book.name).of_type(arguments.kind or "").claims
+    listed = claims_of_page(opened.page, opened.book.name)
+    found = listed.of_type(arguments.kind or "").claims
     rows = [_claim(claim) for claim in found[: arguments.limit]]
     more = f"\n{len(found) - len(rows)} more: set a higher limit." if len(found) > len(rows) else ""
-    return f"{_citation(context, opened, '', '')}\n{fenced('claims', chr(10).join(rows) or 'None.')}{more}"
+    cut = f"\n{claims.CUT_NOTICE}" if listed.is_cut else ""
+    return f"{_citation(context, opened, '', '')}\n{fenced('claims', chr(10).join(rows) or 'None.')}{more}{cut}"
 
 
 def _read_page(context: ToolContext, arguments: PageArguments) -> OpenedPage:

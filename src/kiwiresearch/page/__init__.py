@@ -27,7 +27,14 @@ if TYPE_CHECKING:
         Section,
         Table,
     )
-    from kiwiresearch.page.html import MAX_PAGE_BYTES, bare_text, bounded_entry, regular_document, regular_markup
+    from kiwiresearch.page.html import (
+        CUT_NOTICE,
+        MAX_PAGE_BYTES,
+        bare_text,
+        bounded_entry,
+        regular_document,
+        regular_markup,
+    )
     from kiwiresearch.page.parser import open_page, page_from_text, read_page
     from kiwiresearch.page.pictures import PagePicture, pictures_in
     from kiwiresearch.page.record import PageRecord, page_record

@@ -237,6 +237,7 @@ HEAD_BYTES = 4_096
 MAX_PAGE_BYTES = 4 * 2**20
 """How much of a page is read. Longer ones are rare, mostly whole books, and would take the memory of a server."""
 MAX_TAG_BYTES = 65_536
+CUT_NOTICE = "This page is too large to be read whole: this is its beginning."
 
 
 def bounded(content: bytes) -> bytes:

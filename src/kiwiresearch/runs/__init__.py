@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         REPORT,
         REPORT_PAGE,
         SEAL,
+        SIGNATURE,
         TIMINGS,
         WORK_FOLDER,
         BookEdition,

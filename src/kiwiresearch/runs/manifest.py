@@ -16,6 +16,8 @@ from kiwiresearch.ids import canonical_json
 MANIFEST = "manifest.json"
 BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json"
 PICTURES = "pictures.json"
+SIGNATURE = "manifest.json.sig"
+"""Made by its author, if at all, and only with their key."""
 REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
 WORK_FOLDER = ".journal"
 """The subfolder for working files until the run is finished."""

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kiwiresearch.errors import CannotWrite, RunError, StoreUnreachable
 from kiwiresearch.runs.journal import reporting_write_errors
-from kiwiresearch.runs.manifest import MANIFEST, TIMINGS, WORK_FOLDER, file_digest, is_file_name, read_manifest
+from kiwiresearch.runs.manifest import (
+    MANIFEST,
+    SIGNATURE,
+    TIMINGS,
+    WORK_FOLDER,
+    file_digest,
+    is_file_name,
+    read_manifest,
+)
 from kiwiresearch.runs.note_file import LOCK, NOTES, download_notes
 from kiwiresearch.runs.unfinished_run import remove_work, take_lock
 from kiwiresearch.system import write_atomically, write_pieces_atomically
@@ -160,7 +168,7 @@ def _names(folder: Path) -> list[str]:
         outputs = list(read_manifest(folder).outputs)
     except RunError:
         outputs = []
-    return [*outputs, TIMINGS, ANSWERS, NOTES, LOCK, MANIFEST]
+    return [*outputs, TIMINGS, SIGNATURE, ANSWERS, NOTES, LOCK, MANIFEST]
 
 
 class StoredRuns:

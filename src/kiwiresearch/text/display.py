@@ -37,12 +37,14 @@ def quoted(text: str) -> str:
 SPECIAL = re.compile(r"([\\`*\[\]<~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
 """Characters that would become markup; an underscore between letters would not."""
 SPECIAL_ANYWHERE = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w+;))")
+WORDS_IN_BRACKETS = re.compile(r"\\\[(?=[^\\]*[^\W\d_])(\w[\w .,;:'’/–-]+)\\\](?!\\?[(\[:])")
+"""Such as [O.S. 21 March]: it is no link, and many chat clients read an escaped bracket as the start of a formula."""
 LINE_START = re.compile(r"^(>|(?:#{1,6}|[+=-]+|\d+[.)])(?=\s|$))")
 
 
 def escaped(text: str) -> str:
     """The text escaped for a line of its own."""
-    return _escaped(text, SPECIAL)
+    return WORDS_IN_BRACKETS.sub(r"[\1]", _escaped(text, SPECIAL))
 
 
 def escaped_anywhere(text: str) -> str:

@@ -70,6 +70,14 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """Who signed a run, as the list of signers calls them, and the fingerprint of the key."""
+
+    signer: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """The result of verifying a run; it succeeds if nothing failed."""
 
@@ -81,6 +89,8 @@ class Verification:
     quotes: int
     statements: int
     proof: Proof
+    signature: Signature | None = None
+    """None if it was not asked for, or is wrong."""
 
     @property
     def holds(self) -> bool:
@@ -101,6 +111,7 @@ class Verification:
             "proved": proved,
             "parts": plain(self.proof),
             "failures": plain(self.failures),
+            "signature": plain(self.signature),
         }
 
 
@@ -137,10 +148,10 @@ class Ledger:
         """A place in a file, for all failures there."""
         return Location(self, file, line, claim)
 
-    def result(self, folder: Path, proof: Proof = NO_PROOF) -> Verification:
+    def result(self, folder: Path, proof: Proof = NO_PROOF, signature: Signature | None = None) -> Verification:
         """The result, without duplicate failures."""
         counts = {kind: self._counts[kind] for kind in KINDS}
-        return Verification(folder, tuple(dict.fromkeys(self._failures)), **counts, proof=proof)
+        return Verification(folder, tuple(dict.fromkeys(self._failures)), **counts, proof=proof, signature=signature)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from kiwiresearch.verify.pages import (
     verify_pictures,
 )
 from kiwiresearch.verify.repetition import count_all, proof_of, repeat_research
+from kiwiresearch.verify.signature import check_signature
 from kiwiresearch.verify.statements import verify_judgements, verify_statements
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import Workspace, shelf_of
@@ -199,11 +200,12 @@ def verify_reports(
                 ledger.at(name, line).fail(f"it does not match brief.json: {what}{wrote}")
 
 
-def verify_run(folder: Path, shelf: Shelf, workspace: Workspace) -> Verification:
+def verify_run(folder: Path, shelf: Shelf, workspace: Workspace, signers: Path | None = None) -> Verification:
     """Verify a run and report every failure; raises only if the folder has no finished run.
 
     The books are found on the shelf by their UUIDs. If the research can be repeated, its files must be the same again.
-    What cannot be repeated, or did not give the same, is checked part by part.
+    What cannot be repeated, or did not give the same, is checked part by part. With a file of `signers`, one of them
+    must have signed it.
     """
     ledger = Ledger()
     manifest = verify_manifest(folder, ledger)
@@ -218,7 +220,8 @@ def verify_run(folder: Path, shelf: Shelf, workspace: Workspace) -> Verification
     else:
         verify_parts(manifest, files, books, ledger)
         repetition.report_differences(manifest, files, ledger)
-    return ledger.result(folder, proof_of(repetition, manifest, files, books))
+    signature = check_signature(folder, signers, ledger) if signers else None
+    return ledger.result(folder, proof_of(repetition, manifest, files, books), signature)
 
 
 def verify_parts(

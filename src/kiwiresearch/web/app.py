@@ -44,7 +44,6 @@ from kiwiresearch.web.guard import (
     Handover,
     LazyRoute,
     RoleCheck,
-    ServerToken,
     Shutdown,
     Successor,
     add_checks,
@@ -208,9 +207,8 @@ def _routers(
         yield part.router(context, jobs)
     yield users.router(context, accounts)
     yield from desk_routers(context, jobs, pages, accounts, renew)
-    token = context.workspace.settings.serve.token
-    if accounts.authenticator or token:
-        yield public_pages.router(accounts.authenticator or ServerToken(token), pages)
+    if authenticator := accounts.authenticator or accounts.token:
+        yield public_pages.router(authenticator, pages)
 
 
 def _lifespan(mounts: Mapping[str, Starlette], at_once: int, own_jobs: JobQueue | None) -> ServerLifespan:

@@ -107,8 +107,6 @@ class ClaimsReply(PageClaimsRecord):
 
     url: str
     """Opens the page; empty for a text."""
-    is_cut: bool
-    """Whether only the beginning was read, because there is too much of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from kiwiresearch.claims import MAX_CLAIM_CHARS, ClaimType, PageClaims, claims_of_text
+from kiwiresearch.claims import ClaimType, PageClaims, claims_of_text
 from kiwiresearch.codec import JsonDict, Record, extend
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page import PageDoc, page_record
@@ -185,8 +185,7 @@ def read_page(context: ServerContext, title: str, path: str, book: str) -> tuple
 
 
 def _claims_reply(found: PageClaims, kind: str | None, url: str) -> ClaimsReply:
-    is_cut = found.page.is_cut or len(found.page.text) > MAX_CLAIM_CHARS
-    return extend(ClaimsReply, found.of_type(kind or "").record(), url=url, is_cut=is_cut)
+    return extend(ClaimsReply, found.of_type(kind or "").record(), url=url)
 
 
 RESULTS_PER_PAGE = 10

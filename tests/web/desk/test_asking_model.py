@@ -25,7 +25,8 @@ from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.model import Model
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import COOKIE, ServerToken
+from kiwiresearch.web.guard.identity import COOKIE
+from kiwiresearch.web.guard.server_token import ServerToken
 from kiwiresearch.workspace.asker import Asker
 
 BORN = "When was Einstein born?"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         FamilyAccess,
         OwnerAccess,
         Privacy,
-        ServerToken,
         check_family_owner,
         current_visitor,
         require_own,

@@ -1,10 +1,7 @@
-"""Who sends a request: the visitor and role, the server's one token, and who may see the living of a family."""
+"""Who sends a request: the visitor and role, and who may see the living of a family."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -12,16 +9,15 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings, NotAllowed
 from kiwiresearch.kin.privacy import PRIVACY_MODES, PrivacyMode
 from kiwiresearch.network import is_loopback
 from kiwiresearch.store import ROLES, Role
-from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page, is_page, is_same
+from kiwiresearch.web.guard.requests import is_for_people, is_page, is_same
 from kiwiresearch.web.problems import Problem, Refused, refuse
 from kiwiresearch.workspace import LINK_PATH, NO_LIMITS, ServeSettings, UserLimits
 
@@ -101,32 +97,6 @@ TOKEN_NEEDED = Problem(
 )
 
 
-class ServerToken:
-    """The server's one token; comparisons take the same time however close a wrong one is."""
-
-    def __init__(self, text: str) -> None:
-        self._right = _digest(text)
-        self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
-        """The cookie of a browser: it opens our pages and what they load, and the token cannot be derived from it."""
-        self.reading_secret = hashlib.sha256(b"reading " + self._right).digest()
-
-    def cookie_for(self, text: str, client: str) -> str | None:  # noqa: ARG002 (as for users)
-        """The cookie for a browser that sent this text; None if it is not the token."""
-        return self.cookie if self.is_right(text) else None
-
-    def is_right(self, text: str) -> bool:
-        return hmac.compare_digest(self._right, _digest(text))
-
-    def is_authenticated(self, scope: Scope) -> bool:
-        """Whether a request carries it: in its header, or in a cookie if one of our pages sent it."""
-        headers = Headers(scope=scope)
-        kind, _, text = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            return self.is_right(text.strip())
-        is_ours = is_for_people(scope) or is_from_own_page(headers)
-        return is_ours and hmac.compare_digest(_digest(cookie_in(headers)), _digest(self.cookie))
-
-
 def address_in(scope: Scope) -> str:
     """The address as a browser shows it, without the server."""
     query = scope["query_string"].decode("latin-1")
@@ -142,10 +112,6 @@ def page_of_form(scope: Scope) -> str:
     return f"/{place}" if separator and slash and is_same(f"{scheme}://{host}", headers.get("host", "")) else "/"
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
-
-
 def cookie_in(headers: Headers) -> str:
     try:
         cookies = SimpleCookie(headers.get("cookie", ""))
@@ -157,26 +123,6 @@ def cookie_in(headers: Headers) -> str:
 def set_sign_in_cookie(answer: Response, request: Request, cookie: str) -> None:
     """Let a browser keep its user signed in until it is closed."""
     answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
-
-
-class TokenCheck(HttpLayer):
-    """Lets in requests with the token; others may use only the public paths, such as the sign-in page."""
-
-    def __init__(self, app: ASGIApp, *, token: ServerToken, on_wrong: Callable[[Scope], None] | None = None) -> None:
-        super().__init__(app)
-        self._token = token
-        self._on_wrong = on_wrong
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        state = scope.setdefault("state", {})
-        is_shown = "reading_key" in state or self._token.is_authenticated(scope)
-        state["is_stranger"] = not is_shown
-        if not is_shown and self._on_wrong is not None and "authorization" in Headers(scope=scope):
-            await run_in_threadpool(self._on_wrong, scope)
-        if is_shown or is_public(scope):
-            await self._app(scope, receive, send)
-        else:
-            await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
 
 
 def is_sign_in_link(scope: Scope) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kiwiresearch.web.guard.identity import HEALTH, ServerToken
+from kiwiresearch.web.guard.identity import HEALTH
 from kiwiresearch.web.guard.requests import MCP_PATH, HttpLayer, is_book_upload
 from kiwiresearch.web.problems import Problem, WatchedReply, refuse
 
@@ -92,17 +92,14 @@ def client_of(scope: Scope) -> str:
 
 
 class RateLimit(HttpLayer):
-    """Refuses clients that send too many requests; those with the token are counted separately from those without."""
+    """Refuses clients that send too many requests, where there is neither a token nor users."""
 
-    def __init__(self, app: ASGIApp, *, buckets: Buckets, token: ServerToken | None) -> None:
+    def __init__(self, app: ASGIApp, *, buckets: Buckets) -> None:
         super().__init__(app)
         self._buckets = buckets
-        self._token = token
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        shown = self._token is not None and self._token.is_authenticated(scope)
-        wait_s = self._buckets.take(f"{client_of(scope)}{' with token' if shown else ''}")
-        if wait_s:
+        if wait_s := self._buckets.take(client_of(scope)):
             await refuse(too_often(math.ceil(wait_s)), scope, receive, send)
         else:
             await self._app(scope, receive, send)

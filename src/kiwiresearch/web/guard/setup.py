@@ -20,13 +20,10 @@ from kiwiresearch.web.guard.audit import (
     action_of,
     count_question,
     record_policy,
-    record_wrong_token,
     rule_of,
 )
 from kiwiresearch.web.guard.identity import (
     TOKEN_NEEDED,
-    ServerToken,
-    TokenCheck,
     current_visitor,
     require_role,
     set_sign_in_cookie,
@@ -36,7 +33,8 @@ from kiwiresearch.web.guard.reading_keys import ReadingKeyCheck, ReadingKeys
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
-from kiwiresearch.web.guard.users import TRIES_OF_ALL_PER_MINUTE, TRIES_PER_MINUTE, UserAuthenticator, UserCheck
+from kiwiresearch.web.guard.server_token import ServerToken, TokenCheck
+from kiwiresearch.web.guard.users import UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.workspace import Actor, ServeSettings, UserRegister, Workspace, owners, store_of, utc_now
 
@@ -47,11 +45,12 @@ class WrongPassword(BadUsage):
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """The users and the audit of a server; None for those that the settings do not ask for."""
+    """The users, the audit and the token of a server; None for those that the settings do not ask for."""
 
     store: Store | None = None
     authenticator: UserAuthenticator | None = None
     audit_log: AuditLog | None = None
+    token: ServerToken | None = None
 
     def require_users(self, request: Request) -> UserRegister:
         """The users, for changes in the name of the visitor."""
@@ -91,13 +90,17 @@ class Accounts:
 def open_accounts(workspace: Workspace) -> Accounts:
     """The users and the audit that the settings ask for."""
     serve = workspace.settings.serve
+    token = ServerToken(serve.token) if serve.token else None
     if not (serve.users or serve.audit):
-        return Accounts()
+        return Accounts(token=token)
     store = store_of(workspace)
     audit_log = AuditLog(store.audit, utc_now, serve.audit_words)
     record_policy(audit_log, workspace.settings.policy)
     return Accounts(
-        store, UserAuthenticator(store, workspace.settings.limits, utc_now) if serve.users else None, audit_log
+        store,
+        UserAuthenticator(store, workspace.settings.limits, utc_now) if serve.users else None,
+        audit_log,
+        token,
     )
 
 
@@ -138,32 +141,15 @@ class RoleCheck(HttpLayer):
         await self._app(scope, receive, send)
 
 
-NO_ACCOUNTS = Accounts()
-
-
 def _names(settings: ServeSettings) -> tuple[str, ...]:
     """The names of the server in the settings, and the one in its public address."""
     public = urlsplit(settings.public_url).hostname
     return (*settings.hosts, public) if public else settings.hosts
 
 
-def _wrong_token_recorder(audit_log: AuditLog | None) -> Callable[[Scope], None] | None:
-    """Records wrong tokens, but not so many that they could fill the disk."""
-    if audit_log is None:
-        return None
-    rows = Buckets(TRIES_PER_MINUTE)
-
-    def record(scope: Scope) -> None:
-        if not (rows.take(client_of(scope)) or rows.take("all", TRIES_OF_ALL_PER_MINUTE)):
-            record_wrong_token(audit_log, scope)
-
-    return record
-
-
-def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts: Accounts = NO_ACCOUNTS) -> None:
+def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts: Accounts) -> None:
     """Put all checks around an app. The last one added is the outermost: it sees a request first."""
-    token = ServerToken(settings.token) if settings.token else None
-    secret = accounts.authenticator or token
+    secret = accounts.authenticator or accounts.token
     keys = ReadingKeys(secret.reading_secret if secret else secrets.token_bytes(), utc_now)
     app.state.reading_keys = keys
     if accounts.audit_log is not None:
@@ -176,10 +162,10 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
         app.add_middleware(
             UserCheck, authenticator=accounts.authenticator, buckets=buckets, audit_log=accounts.audit_log
         )
-    elif token is not None:
-        app.add_middleware(TokenCheck, token=token, on_wrong=_wrong_token_recorder(accounts.audit_log))
-    if accounts.authenticator is None:
-        app.add_middleware(RateLimit, buckets=buckets, token=token)
+    elif accounts.token is not None:
+        app.add_middleware(TokenCheck, token=accounts.token, buckets=buckets, audit_log=accounts.audit_log)
+    else:
+        app.add_middleware(RateLimit, buckets=buckets)
     app.add_middleware(OriginCheck)
     app.add_middleware(ReadingKeyCheck, keys=keys)
     app.add_middleware(RequestAddress)

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kiwiresearch.errors import KiwiError, LimitReached
+from kiwiresearch.errors import KiwiError
 from kiwiresearch.store import PREFIX, ROLES, Store, UserRow
 from kiwiresearch.web.guard.audit import AuditLog, record_wrong_token
 from kiwiresearch.web.guard.identity import (
@@ -32,14 +32,16 @@ from kiwiresearch.web.guard.identity import (
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
 from kiwiresearch.web.guard.passwords import PasswordCheck
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
+from kiwiresearch.web.guard.server_token import (
+    ALL_CLIENTS,
+    TRIES_OF_ALL_PER_MINUTE,
+    TRIES_PER_MINUTE,
+    sent_token,
+    too_many_tokens,
+)
 from kiwiresearch.web.problems import problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
 
-TRIES_PER_MINUTE = 10
-"""How many wrong tokens one address may try in a minute."""
-TRIES_OF_ALL_PER_MINUTE = 100
-"""And all addresses together: a program on this machine may name any address, as a proxy does."""
-ALL_CLIENTS = "all"
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
 # A cookie is the id of a token, password or link, the time of the sign-in in hexadecimal, and a signature of both.
@@ -117,10 +119,10 @@ class UserAuthenticator:
 
     def visitor_of(self, scope: Scope) -> Visitor | None:
         """The user of a request: by its header, or by a cookie if one of our pages sent it."""
+        text = sent_token(scope)
+        if text is not None:
+            return self._by_token(text, client_of(scope))
         headers = Headers(scope=scope)
-        kind, _, text = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            return self._by_token(text.strip(), client_of(scope))
         is_ours = is_for_people(scope) or is_from_own_page(headers)
         return self.by_cookie(cookie_in(headers)) if is_ours else None
 
@@ -167,11 +169,7 @@ class UserAuthenticator:
         with self._lock:
             wait_s = self._tries.take(client) or self._tries.take(ALL_CLIENTS, TRIES_OF_ALL_PER_MINUTE)
         if wait_s:
-            raise LimitReached(
-                "Too many wrong tokens were sent from your address.",
-                retry_after_s=wait_s,
-                remedy=f"Try again in {math.ceil(wait_s)} s with the correct token.",
-            )
+            raise too_many_tokens(wait_s)
 
     def _note_use(self, token_id: str) -> None:
         """Record that a token is in use, once an hour; users are let in even if that cannot be written."""
@@ -217,7 +215,7 @@ class UserCheck(HttpLayer):
         if credential:
             return self._authenticator.by_credential(credential)
         known = self._authenticator.visitor_of(scope)
-        if known is None and self._audit_log is not None and "authorization" in Headers(scope=scope):
+        if known is None and self._audit_log is not None and sent_token(scope) is not None:
             record_wrong_token(self._audit_log, scope)
         return known
 

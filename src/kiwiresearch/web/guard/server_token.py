@@ -1,0 +1,140 @@
+"""A server's one token: who shows it, and how many wrong ones may be tried."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kiwiresearch.errors import LimitReached
+from kiwiresearch.web.guard.audit import AuditLog, record_wrong_token
+from kiwiresearch.web.guard.identity import TOKEN_NEEDED, cookie_in, is_public, redirect_to_sign_in
+from kiwiresearch.web.guard.limits import MAX_CLIENTS, Buckets, client_of, too_often
+from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
+from kiwiresearch.web.problems import problem_of, refuse
+
+TRIES_PER_MINUTE = 10
+"""How many wrong tokens one address may try in a minute."""
+TRIES_OF_ALL_PER_MINUTE = 100
+"""And all addresses together: a program on this machine may name any address, as a proxy does."""
+ALL_CLIENTS = "all"
+
+
+def too_many_tokens(wait_s: float) -> LimitReached:
+    return LimitReached(
+        "Too many wrong tokens were sent from your address.",
+        retry_after_s=wait_s,
+        remedy=f"Try again in {math.ceil(wait_s)} s with the correct token.",
+    )
+
+
+class TokenTries:
+    """Limits wrong tokens: people choose the token, so it may be one that can be guessed.
+
+    Who has tried too often must wait, also with the right token: otherwise the limit would not slow a guesser down.
+    An address that has shown it before need not, so that guessing locks nobody out.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tries = Buckets(TRIES_PER_MINUTE, clock=clock)
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def check(self, client: str, *, is_right: bool) -> bool:
+        """Whether a token is accepted from this client; LimitReached after too many wrong ones."""
+        with self._lock:
+            if is_right and client in self._known:
+                self._known.move_to_end(client)
+                return True
+            if wait_s := self._tries.take(client) or self._tries.take(ALL_CLIENTS, TRIES_OF_ALL_PER_MINUTE):
+                raise too_many_tokens(wait_s)
+            if is_right:
+                self._tries.give_back(client)
+                self._tries.give_back(ALL_CLIENTS)
+                self._known[client] = None
+                if len(self._known) > MAX_CLIENTS:
+                    self._known.popitem(last=False)
+            return is_right
+
+
+class ServerToken:
+    """The server's one token; comparisons take the same time however close a wrong one is."""
+
+    def __init__(self, text: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._right = _digest(text)
+        self._tries = TokenTries(clock=clock)
+        self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
+        """The cookie of a browser: it opens our pages and what they load, and the token cannot be derived from it."""
+        self.reading_secret = hashlib.sha256(b"reading " + self._right).digest()
+
+    def cookie_for(self, text: str, client: str) -> str | None:
+        """The cookie for a browser that sent this text; None if it is not the token."""
+        return self.cookie if self._tries.check(client, is_right=self.is_right(text)) else None
+
+    def is_right(self, text: str) -> bool:
+        return hmac.compare_digest(self._right, _digest(text))
+
+    def admits(self, scope: Scope) -> bool:
+        """Whether a request carries it; LimitReached if its client has sent too many wrong ones."""
+        text = sent_token(scope)
+        if text is None:
+            return self.is_authenticated(scope)
+        return self._tries.check(client_of(scope), is_right=self.is_right(text))
+
+    def is_authenticated(self, scope: Scope) -> bool:
+        """Whether a request carries it: in its header, or in a cookie if one of our pages sent it."""
+        text = sent_token(scope)
+        if text is not None:
+            return self.is_right(text)
+        headers = Headers(scope=scope)
+        is_ours = is_for_people(scope) or is_from_own_page(headers)
+        return is_ours and hmac.compare_digest(_digest(cookie_in(headers)), _digest(self.cookie))
+
+
+def sent_token(scope: Scope) -> str | None:
+    """The token in a request's header, right or wrong."""
+    kind, _, text = Headers(scope=scope).get("authorization", "").partition(" ")
+    return text.strip() if kind.lower() == "bearer" else None
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+
+class TokenCheck(HttpLayer):
+    """Lets in requests with the token; others may use only the public paths, such as the sign-in page.
+
+    Clients with the token are counted separately from those without, also those behind one address.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: ServerToken, buckets: Buckets, audit_log: AuditLog | None) -> None:
+        super().__init__(app)
+        self._token = token
+        self._buckets = buckets
+        self._audit_log = audit_log
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        state = scope.setdefault("state", {})
+        try:
+            has_token = self._token.admits(scope)
+        except LimitReached as limit:
+            await refuse(problem_of(limit), scope, receive, send)
+            return
+        is_shown = has_token or "reading_key" in state
+        state["is_stranger"] = not is_shown
+        if not is_shown and self._audit_log is not None and sent_token(scope) is not None:
+            await run_in_threadpool(record_wrong_token, self._audit_log, scope)
+        if wait_s := self._buckets.take(f"{client_of(scope)}{' with token' if has_token else ''}"):
+            await refuse(too_often(math.ceil(wait_s)), scope, receive, send)
+        elif is_shown or is_public(scope):
+            await self._app(scope, receive, send)
+        else:
+            await redirect_to_sign_in(TOKEN_NEEDED, scope, receive, send)
