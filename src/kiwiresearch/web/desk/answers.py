@@ -188,7 +188,12 @@ def answer_view(answer: Answer, context: ServerContext) -> AnswerView:
         tuple(NearPage(sense.title, page_address(sense.ref)) for sense in answer.senses),
         any(isinstance(part, Doubt) for part in body_parts(answer)),
         next(
-            (_as_heading(_tidy(part.words)) for part in body_parts(answer) if isinstance(part, Headline) and not answer.verdict), ""
+            (
+                _as_heading(_tidy(part.words))
+                for part in body_parts(answer)
+                if isinstance(part, Headline) and not answer.verdict
+            ),
+            "",
         ),
         older,
     )
