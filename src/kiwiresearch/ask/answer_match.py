@@ -116,7 +116,7 @@ def _superlative_in(asked: str, language: str) -> _Superlative | None:
 
 
 def _use_of(after: str, asked: _Superlative, question: Question) -> Literal["less", "the most", "other"]:
-    """What a superlative says, by the words after it: of what is asked about, of a smaller group, or of other things."""
+    """Of what a superlative is said, by the words after it: of what is asked about, less, or other things."""
     stem_of = stemmer(question.language)
     stop_words = language_words(question.language).stop_words
     unqualified = pattern_of(question.language, "unqualified")

@@ -189,7 +189,7 @@ def answer_view(answer: Answer, context: ServerContext) -> AnswerView:
         any(isinstance(part, Doubt) for part in body_parts(answer)),
         next(
             (
-                _as_heading(_tidy(part.words))
+                as_heading(_tidy(part.words))
                 for part in body_parts(answer)
                 if isinstance(part, Headline) and not answer.verdict
             ),
@@ -203,7 +203,7 @@ def _tidy(text: str) -> str:
     return SPACE_IN_BRACKETS.sub("", text)
 
 
-def _as_heading(words: str) -> str:
+def as_heading(words: str) -> str:
     """The words with a capital at the beginning, unless their first word has one inside: 'pH', 'iPod'."""
     return words[:1].upper() + words[1:] if words.split(maxsplit=1)[0].islower() else words
 
