@@ -45,21 +45,16 @@ def test_meaning_finds_the_sentence_that_words_miss() -> None:
     assert by_meaning.lines[0].text[at : at + len(by_meaning.short)] == by_meaning.short
 
 
-@pytest.mark.parametrize(
-    ("question", "sentence", "short"),
-    [
-        ("Where is the Green Wall?", "The Green Wall was painted by Ann Moore of Kent.", ""),
-        ("How long is the Green Wall?", "The long Green Wall has 14 gates.", ""),
-        ("How long is the Green Wall?", "The Green Wall is 14 miles long.", "14 miles"),
-    ],
-)
-def test_words_that_the_reading_model_doubts_are_no_short_answer(question: str, sentence: str, short: str) -> None:
-    """The sentence is shown without them, and with so little confidence that it comes with a warning."""
-    filler = {f"Page {number}": "<p>Nothing.</p>" for number in range(60)}
-    _, answer = _asked(a_memory_book({"Green Wall": f"<p>The Green Wall is a wall. {sentence}</p>"} | filler), question)
-    assert answer.text == sentence
-    assert answer.short == short
-    assert (answer.confidence <= 0.4) is (short == "")
+def test_words_that_the_reading_model_doubts_come_with_a_warning() -> None:
+    """An answer has little confidence, however well the page fits, if the model prefers none to its few words."""
+    filler = {f"Page {number}": "<p>Nothing is said of it here.</p>" for number in range(60)}
+
+    def confidence_in(sentence: str) -> float:
+        book = a_memory_book({"Port Lomond": f"<p>{sentence}</p>"} | filler)
+        return _asked(book, "How many people live in Port Lomond?")[1].confidence
+
+    assert confidence_in("People in Port Lomond live from 14 boats.") == 0.4
+    assert confidence_in("Some 1,400 people live in Port Lomond.") > 0.4
 
 
 def test_a_sentence_without_a_word_of_the_question_can_answer() -> None:
