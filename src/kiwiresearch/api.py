@@ -117,9 +117,11 @@ class OpenShelf(Shelf):
         super().close()
 
 
-def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
+def open_shelf(paths: str | Path | Sequence[str | Path] = ()) -> OpenShelf:
     """The shelf of a program: the named files, folders or addresses, or else the user's own shelf."""
     workspace = open_workspace()
+    if isinstance(paths, str | Path):
+        paths = (paths,)
     if not paths:
         return OpenShelf(workspace, shelf_of(workspace), search_every_book=False)
     rows = [row for path in paths for row in workspace.opener.look_up(str(path))]

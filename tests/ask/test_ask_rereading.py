@@ -45,6 +45,18 @@ def test_meaning_finds_the_sentence_that_words_miss() -> None:
     assert by_meaning.lines[0].text[at : at + len(by_meaning.short)] == by_meaning.short
 
 
+def test_words_that_the_reading_model_doubts_come_with_a_warning() -> None:
+    """An answer has little confidence, however well the page fits, if the model prefers none to its few words."""
+    filler = {f"Page {number}": "<p>Nothing is said of it here.</p>" for number in range(60)}
+
+    def confidence_in(sentence: str) -> float:
+        book = a_memory_book({"Port Lomond": f"<p>{sentence}</p>"} | filler)
+        return _asked(book, "How many people live in Port Lomond?")[1].confidence
+
+    assert confidence_in("People in Port Lomond live from 14 boats.") == 0.4
+    assert confidence_in("Some 1,400 people live in Port Lomond.") > 0.4
+
+
 def test_a_sentence_without_a_word_of_the_question_can_answer() -> None:
     """The neighbours of the best sentences are read with them, and may be the answer."""
     page = (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ask.question_books import a_desk, weighed
 
-from kiwiresearch.ask.answer_match import is_not_the_most, kind_match
+from kiwiresearch.ask.answer_match import is_beside_the_place, is_not_the_most, kind_match
 from kiwiresearch.ask.question import read_question
 from kiwiresearch.ask.score import Strength, strength_of, unit_weights, with_page_nearness
 from kiwiresearch.ask.word_matches import word_weights
@@ -207,11 +207,35 @@ def test_strength_is_a_share(words: list[str], row: tuple[str, str, str]) -> Non
         ("What is the largest ship of the Second World War?", "It was one of the largest ships.", True),
         ("Give an example of the most influential poets.", "Dole is one of the most influential poets.", False),
         ("Who climbed Everest first?", "It was one of the Everest expeditions.", False),
+        ("What is the largest lake?", "Brine is the largest salt lake.", True),
+        ("What is the largest lake?", "Brine is the largest known lake.", False),
+        ("What is the largest Kentish lake?", "Brine is the largest lake of Kent.", False),
+        ("What is the largest lake in Canada?", "It is the largest Canadian lake.", False),
+        ("What is the tallest hill?", "Hull is the highest lonely hill, with the highest tower of Kent.", True),
+        ("What is the tallest hill?", "Hull is the highest lonely hill, and Hill the highest hill.", False),
+        ("What is the largest lake in the world?", "Brine is the largest lake in Asia.", True),
+        ("What is the largest lake in the world?", "Brine is the largest lake on Earth.", False),
+        ("What is the largest lake in Kent?", "Brine is the largest lake in England.", False),
     ],
 )
 def test_the_second_smallest_is_not_the_smallest(question: str, text: str, *, is_less: bool) -> None:
     """A sentence that ranks a thing lower than the question asks for counts less."""
     assert is_not_the_most(text, read_question(question)) == is_less
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_beside"),
+    [
+        ("Who was the first man on Hull?", "Ann Dole was the first to sail around Hull.", True),
+        ("Who was the first man on the Red Isle?", "They were the first to orbit the Red Isle.", True),
+        ("Who was the first man on Hull?", "Ann Dole was the first to stand on Hull.", False),
+        ("Who was the first man on Hull?", "She sailed past Hull, and was the first on Hull.", False),
+        ("Who was the first king?", "The first king sailed around Hull.", False),
+    ],
+)
+def test_the_first_to_pass_a_place_was_not_the_first_on_it(question: str, text: str, *, is_beside: bool) -> None:
+    """A sentence in which somebody only went around or past the place counts less."""
+    assert is_beside_the_place(text, read_question(question)) == is_beside
 
 
 def test_a_row_does_not_answer_how() -> None:

@@ -115,6 +115,9 @@ def test_a_program_opens_what_it_names(no_books: Path) -> None:
         assert find_page(shelf, "Moon").page.text == "the second moon"
     with open_shelf([str(no_books)]) as shelf:
         assert len(shelf.books) == 2
+    for one in (no_books / "second.zim", str(no_books / "second.zim")):
+        with open_shelf(one) as shelf:
+            assert len(shelf.books) == 1
     assert open_workspace().shelf_file.books() == ()
 
 

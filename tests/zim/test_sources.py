@@ -51,6 +51,14 @@ def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
     assert [file.name for file in books_below(tmp_path / "books")] == ["a.zim", "linked.zim"]
 
 
+def test_what_cannot_be_looked_at_is_passed_over(tmp_path: Path) -> None:
+    """A link that the system cannot follow is no book, and does not keep the others from being found."""
+    _touch(tmp_path, "a.zim")
+    (tmp_path / "odd").symlink_to("x" * 300)
+    (tmp_path / "odd.zim").symlink_to("x" * 300)
+    assert [file.name for file in books_below(tmp_path)] == ["a.zim"]
+
+
 def test_folder_without_books_is_reported(tmp_path: Path) -> None:
     """A folder in which there is no book is an error that names it."""
     with pytest.raises(BookNotFound) as caught:

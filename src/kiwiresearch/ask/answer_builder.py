@@ -98,8 +98,12 @@ def _key(scored_unit: ScoredUnit) -> str:
 MIN_FOR_SHORT = 0.55
 """Without the reading model, a short answer is marked only if the confidence is at least this."""
 MAX_SHORT_CHARS = 100
-MAX_OTHER_EVENT = 0.4
-"""The highest confidence of an answer whose date may be of something else in its sentence."""
+MAX_SOMETHING_ELSE = 0.4
+"""The highest confidence of an answer whose few words are probably of something else."""
+LEAST_FOR_SHORT = -5.0
+"""If the reading model prefers no answer to the short one by more than this, the confidence is as low. On a sample of
+NQ, SQuAD and CMU in the book of 2007, none of 24 such short answers was right.
+"""
 SHORT_ANSWER_KINDS: frozenset[AnswerKind] = frozenset({"person", "date", "place", "number", "choice"})
 """Questions that a few words answer; for others, words are marked only if the reading model prefers them to none."""
 
@@ -161,9 +165,10 @@ class AnswerBuilder:
         citations = self._numbered(_without_overlaps([self._cited(unit, books) for unit in chosen]))
         lines = tuple(AnswerSentence(citation.citation.quote.text, (citation.key,)) for citation in citations)
         found = self._short(chosen[0], lines[0].text)
-        is_of_other_event = found is not None and not self._dates_the_event(chosen[0], found)
-        at, short = (found.start, lines[0].text[slice(*found)]) if found and not is_of_other_event else (-1, "")
-        confidence = min(frame.confidence, MAX_OTHER_EVENT) if is_of_other_event else frame.confidence
+        is_other = found is not None and self._is_of_something_else(chosen[0], found)
+        at, short = (found.start, lines[0].text[slice(*found)]) if found and not is_other else (-1, "")
+        is_doubted = found is not None and chosen[0].features.get("answer's words", 0.0) < LEAST_FOR_SHORT
+        confidence = min(frame.confidence, MAX_SOMETHING_ELSE) if is_other or is_doubted else frame.confidence
         return replace(
             frame,
             grounded=True,
@@ -232,10 +237,13 @@ class AnswerBuilder:
         once = {cited.key: cited for cited in found}
         return tuple(replace(cited, number=number) for number, cited in enumerate(once.values(), start=1))
 
-    def _dates_the_event(self, best: ScoredUnit, found: AnswerSpan) -> bool:
+    def _is_of_something_else(self, best: ScoredUnit, found: AnswerSpan) -> bool:
+        """Whether the few words found are probably of something other than what the question asks about."""
+        if "not the most" in best.features:
+            return True
         title, is_prose = best.segmented.page.title, best.segmented.units[best.unit].kind == "sentence"
         is_date = is_prose and self.asked.kind == "date"
-        return not is_date or dates_the_event(best.text, found, self.asked, title)
+        return is_date and not dates_the_event(best.text, found, self.asked, title)
 
     def _short(self, best: ScoredUnit, line: str) -> AnswerSpan | None:
         """Where the short answer is in the line; None if there is nothing to mark."""

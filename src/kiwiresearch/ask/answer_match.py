@@ -6,17 +6,23 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.claims import names_in, without_dots_in_initials
-from kiwiresearch.text import fold, occurrences, plain_lower, quantities_in, stemmer
+from kiwiresearch.text import fold, language_words, occurrences, plain_lower, quantities_in, stemmer
 from kiwiresearch.text.dates import dates_in
 
 NAME = re.compile(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
 )
 """Capitalised words, except at the start of the text or of a sentence."""
+
+PUNCTUATION = re.compile(r"[^\w'’ -]")
+MAX_QUALIFIERS = 3
+"""How many words may stand between a superlative and its noun."""
+SAME_BEGINNING = 5
+"""Words that begin with the same letters, this many, are taken for the same: 'Canada' and 'Canadian'."""
 
 NEUTRAL_MATCH = 0.5
 
@@ -50,28 +56,79 @@ def kind_match(text: str, question: Question) -> float:
 
 
 def is_not_the_most(text: str, question: Question) -> bool:
-    """Whether a text is only about the second largest, or one of the largest, when the question asks for the largest.
+    """Whether a text is only about less than the largest lake when the question asks for the largest lake.
 
+    That is the second largest, one of the largest, or the largest of a smaller group: 'the largest salt lake', or 'the
+    largest lake in Asia' when the question asks for that in the world.
     A question that asks for an example or for several of the largest accepts such a text.
     """
-    patterns = _superlative_in(question.text, question.language)
-    if patterns is None:
+    asked = _superlative_in(question.text, question.language)
+    if asked is None:
         return False
     lowered = plain_lower(text)
-    ranked = patterns[0].findall(lowered)
-    return bool(ranked) and len(ranked) == len(patterns[1].findall(lowered))
+    less = {found.end() for found in asked.ranked.finditer(lowered)}
+    if pattern_of(question.language, "world").search(plain_lower(question.text)):
+        region = pattern_of(question.language, "in_region")
+        less |= {found.end() for found in asked.alone.finditer(lowered) if region.match(text, found.end())}
+    uses = [
+        "less" if found.end() in less else _use_of(lowered[found.end() :], asked, question)
+        for found in asked.alone.finditer(lowered)
+    ]
+    return "less" in uses and "the most" not in uses
+
+
+def is_beside_the_place(text: str, question: Question) -> bool:
+    """Whether a text is only about the way around or past a place, when the question asks who was first at it.
+
+    'The first to fly around the Moon' does not tell who was the first on the Moon.
+    """
+    asked = pattern_of(question.language, "first_at").search(plain_lower(question.text))
+    if asked is None:
+        return False
+    lowered, place = plain_lower(text), re.escape(asked["place"])
+    beside = re.findall(rf"(?:{pattern_of(question.language, 'beside').pattern})(?:the )?{place}\b", lowered)
+    return bool(beside) and len(beside) == len(re.findall(rf"\b{place}\b", lowered))
+
+
+class _Superlative(NamedTuple):
+    """The superlative of a question and the noun after it, if a noun follows at once."""
+
+    ranked: re.Pattern[str]
+    """The superlative after a rank: 'second largest'."""
+    alone: re.Pattern[str]
+    noun: str
 
 
 @lru_cache(maxsize=64)
-def _superlative_in(asked: str, language: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
-    """Patterns for the superlative of a question after a rank, and for it alone; None if it has none."""
+def _superlative_in(asked: str, language: str) -> _Superlative | None:
     rank, superlative, several = (pattern_of(language, name) for name in ("rank", "superlative", "several"))
     asked = plain_lower(asked)
     found = superlative.search(asked)
     if found is None or several.search(asked) or re.search(rf"(?:{rank.pattern}){superlative.pattern}", asked):
         return None
     words = "|".join(map(re.escape, (found[0], *question_words(language).related.get(found[0], ()))))
-    return re.compile(rf"(?:{rank.pattern})(?:{words})\b"), re.compile(rf"\b(?:{words})\b")
+    noun = next(iter(asked[found.end() :].split()), "").strip("?.,")
+    return _Superlative(
+        re.compile(rf"(?:{rank.pattern})(?:{words})\b"),
+        re.compile(rf"\b(?:{words})\b"),
+        "" if noun in language_words(language).stop_words else noun,
+    )
+
+
+def _use_of(after: str, asked: _Superlative, question: Question) -> Literal["less", "the most", "other"]:
+    """Of what a superlative is said, by the words after it: of what is asked about, less, or other things."""
+    stem_of = stemmer(question.language)
+    stop_words = language_words(question.language).stop_words
+    unqualified = pattern_of(question.language, "unqualified")
+    known = {word[:SAME_BEGINNING] for word in plain_lower(question.text).split()}
+    is_narrowed = False
+    for word in PUNCTUATION.split(after, 1)[0].split()[: MAX_QUALIFIERS + 1]:
+        if not asked.noun or word in stop_words:
+            break
+        if stem_of(word) == stem_of(asked.noun):
+            return "less" if is_narrowed else "the most"
+        is_narrowed |= unqualified.match(word) is None and word[:SAME_BEGINNING] not in known
+    return "other" if is_narrowed else "the most"
 
 
 def gives_reason(text: str, language: str) -> bool:

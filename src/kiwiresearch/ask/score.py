@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.ask.answer import ExaminedPage, Route, YesNo
-from kiwiresearch.ask.answer_match import gives_reason, is_not_the_most, kind_match
+from kiwiresearch.ask.answer_match import gives_reason, is_beside_the_place, is_not_the_most, kind_match
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.word_matches import NearbyWords, WeightedWord, WordMatches
@@ -163,7 +163,7 @@ def _unit_features(
         "words together": matches.adjacent_share(unit.start, unit.end),
         "kind of answer": max(kind - 0.5, 0.0) * 2,
         "not the kind": max(0.5 - kind, 0.0) * 2,
-        "not the most": float(is_not_the_most(text, question)),
+        "not the most": float(is_not_the_most(text, question) or is_beside_the_place(text, question)),
         "lead": float(unit.section == 0),
         "first sentence": float(is_sentence and index == matches.first),
         "caption": float(unit.kind == "caption"),

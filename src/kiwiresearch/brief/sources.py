@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.brief.brief import BriefSource, BriefSources, SourceBook
-from kiwiresearch.crawl import CrawlState, LearnStep, StartStep
+from kiwiresearch.crawl import CrawlState, StartStep
 from kiwiresearch.messages import Message
 from kiwiresearch.search import Score
 from kiwiresearch.text import count_of
@@ -99,11 +99,6 @@ def _gathering_story(state: CrawlState) -> Iterator[Message]:
         depths=depths,
         ended=ended,
     )
-    learned = [step.words for step in state.steps if isinstance(step, LearnStep) and step.words]
-    if learned:
-        words = learned[-1]
-        text = f"Words the relevant pages have in common: {', '.join(words)}."
-        yield Message(text, "story.in_common", listed=words)
     counts = Counter(step.branch for step in state.visited.values())
     large = sorted(((count, name) for name, count in counts.items() if count > 1), key=lambda row: (-row[0], row[1]))
     if large:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -239,7 +240,7 @@ def files_in(path: Path) -> list[Path]:
     path = expand_user(path)
     if path == Path():
         raise BookNotFound("No file, folder or address was given.", remedy="Enter a file, a folder or an address.")
-    if _is_folder(path):
+    if _is(path, Path.is_dir):
         found = books_below(path)
         if not found:
             raise BookNotFound(f"No .zim files in the folder {str(path)!r}.", remedy="Choose another folder.")
@@ -249,10 +250,10 @@ def files_in(path: Path) -> list[Path]:
     return [path]
 
 
-def _is_folder(path: Path) -> bool:
+def _is(path: Path, kind: Callable[[Path], bool]) -> bool:
     try:
-        return path.is_dir()
-    except OSError:  # the name is too long for the system
+        return kind(path)
+    except OSError:  # its name is too long for the system, or it leads to where we may not look
         return False
 
 
@@ -267,9 +268,9 @@ def books_below(folder: Path, max_depth: int = MAX_DEPTH) -> list[Path]:
         except OSError:
             continue
         for entry in entries:
-            if entry.suffix in SUFFIXES and entry.is_file():
+            if entry.suffix in SUFFIXES and _is(entry, Path.is_file):
                 found.append(entry)
-            elif depth < max_depth and entry.is_dir() and not entry.is_symlink() and not entry.name.startswith("."):
+            elif depth < max_depth and _is(entry, Path.is_dir) and not entry.is_symlink() and entry.name[0] != ".":
                 waiting.append((entry, depth + 1))
     return sorted(found)
 

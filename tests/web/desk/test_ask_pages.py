@@ -14,6 +14,7 @@ from tests.web.servers import running_server, server_context, stream_events
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.settings import ConversationTurn
 from kiwiresearch.web.app import make_app
+from kiwiresearch.web.desk.answers import as_heading
 from kiwiresearch.web.desk.questions import MAX_EARLIER_ANSWER, MAX_TURNS_IN_ADDRESS, QuestionForm, turn_fields
 
 BORN = "When was Einstein born?"
@@ -36,6 +37,14 @@ def test_people_ask_on_a_page_without_script(client: httpx2.Client) -> None:
     assert link is not None
     assert re.fullmatch(r"/page/[^?]+\?mark=\d+-\d+#mark", unescape(link[1]))
     assert "kiwi-mark" in client.get(unescape(link[2])).text
+
+
+@pytest.mark.parametrize(
+    ("words", "heading"), [("the red sun", "The red sun"), ("pH of 7", "pH of 7"), ("12 m", "12 m")]
+)
+def test_the_answer_in_a_few_words_begins_like_a_heading(words: str, heading: str) -> None:
+    """With a capital, unless its first word has one of its own."""
+    assert as_heading(words) == heading
 
 
 def test_a_question_without_words_is_refused_with_a_remedy(client: httpx2.Client) -> None:

@@ -73,14 +73,22 @@ def test_numbers_of_the_brief_come_first_and_all_others_on_demand(browser: httpx
     """The brief's numbers are shown; asked for all, every number that measures something is there."""
     brief = json.loads((a_run.path / "brief.json").read_text(encoding="utf-8"))
     tree = shown(browser, a_run.id)
-    assert sorted(texts_of(tree, "tbody tr > td:nth-child(3)")) == sorted(
-        figure["value"] for figure in brief["numbers"]
-    )
+    values = [row.css("th, td")[texts_of(tree, "thead th").index("Value")].text() for row in tree.css("tbody tr")]
+    assert sorted(values) == sorted(figure["value"] for figure in brief["numbers"])
     everything = shown(browser, a_run.id, which="all")
     rows = [json.loads(line) for line in (a_run.path / "claims.jsonl").read_text(encoding="utf-8").splitlines()]
     measured = sum(bool(one["what"]) for row in rows for one in row["measures"])
     assert measured > len(brief["numbers"])
     assert texts_of(everything, "#count") == [f"{measured} numbers"]
+
+
+def test_a_column_that_no_number_fills_is_left_out(browser: httpx2.Client, a_run: ARun) -> None:
+    """Each column has a value in some row, and each row has a cell for every column."""
+    for query in ({"words": "tonnes", "which": "all"}, {"which": "all"}, {}):
+        tree = shown(browser, a_run.id, **query)
+        rows = [[cell.text().strip() for cell in row.css("th, td")] for row in tree.css("tbody tr")]
+        assert {len(row) for row in rows} <= {len(tree.css("thead th"))}
+        assert all(any(column) for column in zip(*rows, strict=True))
 
 
 def test_numbers_of_one_subject_are_together(browser: httpx2.Client, a_run: ARun) -> None:

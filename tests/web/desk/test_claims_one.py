@@ -112,3 +112,13 @@ def test_a_claim_is_described_in_the_readers_language(
     tree = LexborHTMLParser(browser.get(place, headers={"Accept-Language": language}).text)
     assert plain(first(tree, "h2.says").text()) == plain(row["claim"])
     assert word in [plain(node.text()) for node in tree.css(".tag")]
+
+
+def test_the_hedging_of_a_claim_is_named_as_such(browser: httpx2.Client, a_run: ARun) -> None:
+    """Beside its type it says 'hedged: some'; in the table, where the column says it, only 'some'."""
+    table = LexborHTMLParser(browser.get(f"/runs/{a_run.id}/claims", params={"hedging": "some"}).text)
+    assert "some" in [plain(node.text()) for node in table.css(".of-hedging .tag")]
+    rows = [row for row in table.css("tbody tr") if "some" in texts_of(row, ".of-hedging .tag")]
+    place = str(first(rows[0], "a[href*='/claims/']").attributes["href"])
+    tree = LexborHTMLParser(browser.get(place).text)
+    assert "hedged: some" in [plain(node.text()) for node in tree.css(".tag")]

@@ -188,7 +188,12 @@ def answer_view(answer: Answer, context: ServerContext) -> AnswerView:
         tuple(NearPage(sense.title, page_address(sense.ref)) for sense in answer.senses),
         any(isinstance(part, Doubt) for part in body_parts(answer)),
         next(
-            (_tidy(part.words) for part in body_parts(answer) if isinstance(part, Headline) and not answer.verdict), ""
+            (
+                as_heading(_tidy(part.words))
+                for part in body_parts(answer)
+                if isinstance(part, Headline) and not answer.verdict
+            ),
+            "",
         ),
         older,
     )
@@ -196,6 +201,11 @@ def answer_view(answer: Answer, context: ServerContext) -> AnswerView:
 
 def _tidy(text: str) -> str:
     return SPACE_IN_BRACKETS.sub("", text)
+
+
+def as_heading(words: str) -> str:
+    """The words with a capital at the beginning, unless their first word has one inside: 'pH', 'iPod'."""
+    return words[:1].upper() + words[1:] if words.split(maxsplit=1)[0].islower() else words
 
 
 def _worth_showing(

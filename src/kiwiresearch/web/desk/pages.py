@@ -160,7 +160,7 @@ EXPLORE_ATLAS = (
     ("explore.menu.atlases", "/atlas"),
 )
 """Those that are there as soon as a book has an atlas."""
-EXPLORE_PLACES = ("/browse", "/on-this-day", "/explore/", "/atlas")
+EXPLORE_PLACES = ("/browse", "/on-this-day", "/explore/", "/atlas", "/worksheet")
 
 
 THEME_COOKIE = "kiwiresearch_theme"
