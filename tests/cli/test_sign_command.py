@@ -95,7 +95,7 @@ def test_a_missing_or_wrong_signature_is_a_failure(kiwi: RunCommand, run: Path, 
     kiwi("sign", run, "--key", keys / "anna")
     assert verify(kiwi, run, *anna)[0] == 0
     write_manifest(run, topic="Another road")
-    wrong = f"✗ {SIGNATURE}: it is no signature of this manifest.json.\n"
+    wrong = f"✗ {SIGNATURE}: it is not a signature of this manifest.json.\n"
     code, out, _ = verify(kiwi, run, *anna)
     assert code == 1
     assert wrong in out
@@ -110,7 +110,7 @@ def test_a_signature_for_something_else_does_not_count(kiwi: RunCommand, run: Pa
     subprocess.run(command, check=True, timeout=60)
     code, out, _ = verify(kiwi, run, "--signer", keys / "anna.pub")
     assert code == 1
-    assert "it is no signature of this manifest.json" in out
+    assert "it is not a signature of this manifest.json" in out
 
 
 @needs_openssh

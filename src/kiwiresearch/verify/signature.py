@@ -62,7 +62,7 @@ def check_signature(folder: Path, signers: Path, ledger: Ledger) -> Signature | 
         by_any = _ssh_keygen(["check-novalidate", *made_for_us], manifest)
         found = GOOD.search(by_any.stdout.decode(errors="replace"))
         if by_any.returncode or found is None:
-            ledger.fail(SIGNATURE, "it is no signature of this manifest.json")
+            ledger.fail(SIGNATURE, "it is not a signature of this manifest.json")
             return None
         names = _ssh_keygen(["find-principals", "-s", str(made), "-f", str(allowed)], b"")
         for name in names.stdout.decode(errors="replace").splitlines():
