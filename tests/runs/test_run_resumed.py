@@ -21,7 +21,8 @@ import pytest
 from kiwiresearch.cli.start import run
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import FolderTaken, RunNotFound
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
