@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -34,21 +34,25 @@ class Record:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {
-        "use_attribute_docstrings": True,
         "alias_generator": json_key,
         "serialize_by_alias": True,
     }
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
-        """Add the docstrings of inherited fields, since pydantic reads those of the class alone."""
+        """Add the docstrings of all fields: pydantic would parse the whole module for each mention of a class."""
         made = handler(schema)
         properties = handler.resolve_ref_schema(made).get("properties", {})
-        for parent in cls.__mro__[1:]:
-            if is_dataclass(parent):
-                for key, words in _field_docs(parent).items():
+        for kind in cls.__mro__:
+            if is_dataclass(kind):
+                for key, words in field_docs(kind).items():
                     properties[key].setdefault("description", words)
         return made
+
+
+def field_docs(kind: type[Any]) -> Mapping[str, str]:
+    """The docstrings of the fields of a class by their keys, from its source."""
+    return _docs_of_classes(kind.__module__).get(kind.__qualname__, {})
 
 
 def plain(value: Any) -> Any:
@@ -82,13 +86,17 @@ def extend(kind: type[T], base: Any, /, **more: Any) -> T:
     return kind(**taken, **more)
 
 
-def _field_docs(kind: type[Any]) -> dict[str, str]:
-    """The docstrings of the fields of a class by their keys, from its source."""
-    (found,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    rows = found.body if isinstance(found, ast.ClassDef) else []
+@cache
+def _docs_of_classes(module: str) -> Mapping[str, Mapping[str, str]]:
+    """The docstrings of the fields of each class of a module."""
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {found.name: _docs_in(found) for found in body if isinstance(found, ast.ClassDef)}
+
+
+def _docs_in(found: ast.ClassDef) -> dict[str, str]:
     return {
         json_key(row.target.id): inspect.cleandoc(words.value.value)
-        for row, words in pairwise(rows)
+        for row, words in pairwise(found.body)
         if isinstance(row, ast.AnnAssign)
         and isinstance(row.target, ast.Name)
         and isinstance(words, ast.Expr)

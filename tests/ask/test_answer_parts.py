@@ -21,8 +21,8 @@ from kiwiresearch.ask.formats import markdown_of
 from kiwiresearch.ask.presentation import (
     ClosePassage,
     Confidence,
+    DisagreeingQuote,
     DisagreementPart,
-    DisagreementSide,
     Doubt,
     Headline,
     ModelText,
@@ -108,8 +108,8 @@ def test_sides_of_a_disagreement_say_where_they_are_from() -> None:
     alone = replace(whole(), citations=(ONE,))
     (disagreement,) = [part for part in parts_of(alone) if isinstance(part, DisagreementPart)]
     assert disagreement.sides == (
-        DisagreementSide("Built in 1889.", NumberedSource(1, ONE)),
-        DisagreementSide("Built in 1887.", None),
+        DisagreeingQuote("Built in 1889.", NumberedSource(1, ONE)),
+        DisagreeingQuote("Built in 1887.", None),
     )
 
 

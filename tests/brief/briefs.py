@@ -8,7 +8,6 @@ from kiwiresearch.brief.brief import (
     Brief,
     BriefSource,
     BriefSources,
-    Difference,
     Dispute,
     DisputeView,
     Figure,
@@ -19,6 +18,7 @@ from kiwiresearch.brief.brief import (
     StatementGroup,
     SupportLevel,
     TimelineMoment,
+    ValueDifference,
 )
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, Measure
 from kiwiresearch.evidence import recorded_quote
@@ -237,7 +237,9 @@ def _disputes(make: Making) -> tuple[Dispute, ...]:
     other = DisputeView("", make.said(late.text, late, sureness="disputed"), ("disputed tag",))
     return (
         Dispute("Where the Sea Peoples came from", (aegean, region)),
-        Dispute("When Ugarit fell", (one, other), Difference("contradiction", Message("the dates are 15 years apart"))),
+        Dispute(
+            "When Ugarit fell", (one, other), ValueDifference("contradiction", Message("the dates are 15 years apart"))
+        ),
         Dispute("Whether an earthquake storm came first", (DisputeView("one geologist", shaken, ("may",)),)),
     )
 
@@ -254,7 +256,7 @@ def _numbers(make: Making) -> tuple[Figure, ...]:
             "Ugarit",
             "c. 1200 BC",
             fewer,
-            Difference("estimate range", Message("both are estimates")),
+            ValueDifference("estimate range", Message("both are estimates")),
         ),
         Figure("12 %", "tin", "Bronze", "", tin),
     )
@@ -296,14 +298,14 @@ def of_words(text: str, url: str = "") -> Brief:
     )
     group = StatementGroup(text, (output,))
     view = DisputeView(text, output, (text,))
-    differing = Difference.from_text(text or "x")
+    differing = ValueDifference.from_text(text or "x")
     moments = (TimelineMoment(text, 2_000_000, 2_000_400, output), TimelineMoment(text, 2_100_000, 2_200_000, output))
     return Brief(
         text, sources, text, text, (text,), (output,), (group,), (group,), moments,
         (group, StatementGroup(text, (output, output))),
         (group,),
         (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), differing)),
-        (Figure(text, text, text, text, output, Difference.from_text(text)),),
+        (Figure(text, text, text, text, output, ValueDifference.from_text(text)),),
         (Gap("concept", Message(text), output.claims), Gap("missing page", Message(text))),
         make.claims, (Message(text),), {claim.id: QuoteContext(text, text)},
     )  # fmt: skip

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, StatementGroup, SupportLevel
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, StatementGroup, SupportLevel, ValueDifference
 from kiwiresearch.brief.legend import LABELS, setting_row
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.document.markdown import markdown
@@ -227,7 +227,9 @@ def test_quotes_that_say_it_otherwise_are_shown_too() -> None:
         DisputeView("", make.said(f"It fell in {year}.", a_claim("Troy", f"in {year} it fell", kind="timeline")))
         for year in (1190, 1175)
     )
-    brief = replace(nothing(), disputes=(Dispute("Troy", views, Difference("different year")),), claims=make.claims)
+    brief = replace(
+        nothing(), disputes=(Dispute("Troy", views, ValueDifference("different year")),), claims=make.claims
+    )
     found = part(brief, "Competing Views & Disputes")
     assert "The values are from different years." in found
     assert [row[0] for row in table(found)] == ["", "Statement", "Quote"]

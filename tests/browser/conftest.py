@@ -14,8 +14,8 @@ from tests.browser.chromium import Chromium
 from tests.browser.hostile_book import hostile_book
 from tests.browser.other_origin import Elsewhere, elsewhere
 from tests.browser.screenshots import Way, Window
-from tests.browser.shared_runs import Addresses, Made, made_once
-from tests.web.family_server import Families, families
+from tests.made_once import Addresses, Made, made_once
+from tests.web.family_server import Families, copied_families
 from tests.web.servers import NO_RATE_LIMIT, http_client, running_server, server_context, stream_events
 
 from kiwiresearch.web.app import make_app
@@ -159,18 +159,11 @@ def second_run(sample_home: Made) -> str:
     return sample_home.addresses["second"]
 
 
-def _two_cases(place: Path) -> Addresses:
-    with families(place) as made:
-        return {"done": made.done, "started": made.started}
-
-
 @pytest.fixture(scope="session")
 def family_room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
     """A family that never was, in two cases."""
-    made = made_once(tmp_path_factory, "family", _two_cases)
-    place = made.copied(tmp_path_factory.mktemp("family"))
-    with server_context(place / "home", str(made.folder / "wendover.zim")) as room:
-        yield Families(room, place, **made.addresses)
+    with copied_families(tmp_path_factory) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

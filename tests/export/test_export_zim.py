@@ -16,7 +16,7 @@ from kiwiresearch.export.exporter import export
 from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.shelf import Opener
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim.sources import BookLocation
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_any_topic_has_a_title_that_fits(tmp_path: Path, topic: str) -> None:
 def test_its_checksum_is_right_and_it_can_be_read_again(made: Path, tmp_path: Path) -> None:
     """It goes on the shelf like any other book."""
     opener = Opener(FileChecks(tmp_path / "checks"))
-    assert opener.check(Source(str(made))).state == "sound"
+    assert opener.check(BookLocation(str(made))).state == "sound"
 
 
 def test_an_empty_brief_is_a_book_too(tmp_path: Path) -> None:

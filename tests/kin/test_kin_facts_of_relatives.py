@@ -62,9 +62,9 @@ def facts_by_relative(html: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_a_table_of_children_gives_their_dates() -> None:
-    """Columns for birth and death give each child its dates, with the row as the quote."""
+    """Columns for birth, death and notes give each child its dates and spouse, with the row as the quote."""
     assert facts_by_relative(CHILDREN) == {
-        "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03")],
+        "Ann Carter": [("birth_date", "1830-05-01"), ("death_date", "1890-06-03"), ("spouse", "Tom Lee")],
         "Ned Carter": [("birth_date", "1832~")],
     }
 

@@ -14,7 +14,7 @@ from kiwiresearch.kin.firewall.violations import CODES, Violation
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseSettings
 from kiwiresearch.kin.privacy.redaction import PRIVACY_MODES
-from kiwiresearch.kin.sources.plugin import PLACEHOLDERS, Compliance, Plugin, Reliability, Rule
+from kiwiresearch.kin.sources.plugin import PLACEHOLDERS, Compliance, FieldRule, Plugin, Reliability
 from kiwiresearch.kin.tree import (
     Directness,
     FieldName,
@@ -56,7 +56,7 @@ def test_every_code_of_the_firewall_has_its_row() -> None:
 
 def test_every_key_of_a_plugin_is_explained() -> None:
     """docs/reference/kin.md has each key that the file of a plugin may have, and its example is one."""
-    keys = {name for part in (Plugin, Compliance, Reliability, Rule) for name in part.model_fields}
+    keys = {name for part in (Plugin, Compliance, Reliability, FieldRule) for name in part.model_fields}
     assert {key for key in keys if f"`{key}`" not in PAGE} == set()
     assert {name for name in PLACEHOLDERS if f"`{{{name}}}`" not in PAGE} == set()
     example = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Options, Piece, Reply, estimate_prompt, final_reply
+from kiwiresearch.llm.model import (
+    DEFAULT_OPTIONS,
+    ChatMessage,
+    Options,
+    Reply,
+    ReplyPiece,
+    estimate_prompt,
+    final_reply,
+)
 from kiwiresearch.llm.reply_stream import ReplyBuilder
 from kiwiresearch.llm.wire import Delta
 
@@ -67,7 +75,9 @@ class ScriptedModel:
     def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         return final_reply(self.pieces(messages, options))
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(
+        self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS
+    ) -> Iterator[ReplyPiece | Reply]:
         line = self._line(AskedPrompt(tuple(messages), options))
         if isinstance(line, KiwiError):
             raise line

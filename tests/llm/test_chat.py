@@ -13,11 +13,11 @@ from tests.llm.servers import Talk, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
-from kiwiresearch.llm.model import ChatMessage, Options, Piece, Schema
+from kiwiresearch.llm.model import ChatMessage, Options, ReplyPiece, ReplySchema
 
 HELLO = (ChatMessage("system", "Be brief."), ChatMessage("user", "Say hello."))
 QUICK = Timeouts(retry_after_s=0)
-FORM = Schema.of("form", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+FORM = ReplySchema.of("form", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
 
 
 def fine(talk: Talk) -> None:
@@ -140,7 +140,7 @@ def test_a_schema_refused_once_does_not_spoil_the_others() -> None:
 
     with serving(chat) as model_server, ChatModel(model_server.address) as model:
         model.chat(HELLO, Options(schema=FORM))
-        model.chat(HELLO, Options(schema=Schema.of("other", {"type": "object"})))
+        model.chat(HELLO, Options(schema=ReplySchema.of("other", {"type": "object"})))
     assert model_server.chats[-1]["response_format"]["type"] == "json_schema"
 
 
@@ -219,7 +219,7 @@ def test_another_server_takes_over_where_one_fails() -> None:
     with serving(lambda talk: talk.send(503, "{}"), {}) as broken, serving(fine) as good:
         with ChatModel("http://127.0.0.1:9", broken.address, good.address, model="tiny", timeouts=QUICK) as model:
             assert [model.chat(HELLO).text for _ in range(3)] == ["Fine."] * 3
-            assert next(model.pieces(HELLO)) == Piece("answer", "Fine.")
+            assert next(model.pieces(HELLO)) == ReplyPiece("answer", "Fine.")
         assert (len(broken.chats), len(good.chats)) == (1, 4)
 
 
@@ -255,7 +255,7 @@ def test_a_reader_of_a_stream_gets_no_second_beginning() -> None:
     with serving(breaks) as first, serving(fine) as second:
         with ChatModel(first.address, second.address, model="tiny") as model:
             pieces = model.pieces(HELLO)
-            assert next(pieces) == Piece("answer", "Once")
+            assert next(pieces) == ReplyPiece("answer", "Once")
             with pytest.raises(ModelUnreachable, match="closed the connection"):
                 next(pieces)
         assert second.chats == []

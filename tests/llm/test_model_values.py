@@ -15,7 +15,7 @@ from kiwiresearch.llm.model import (
     WRITE_UP,
     ChatMessage,
     Options,
-    Schema,
+    ReplySchema,
     estimate_prompt,
     estimate_tokens,
     extraction_options,
@@ -71,8 +71,8 @@ def test_options_that_make_no_sense_are_refused() -> None:
 def test_equal_options_are_equal_however_they_were_written() -> None:
     """A whole number is the same temperature, and the order of a schema's keys is not a difference."""
     assert repr(Options(temperature=0)) == repr(Options(temperature=0.0))
-    assert Schema.of("a", {"x": 1, "y": 2}) == Schema.of("a", {"y": 2, "x": 1})
-    assert hash(Options(schema=Schema.of("a", {"x": 1}))) == hash(Options(schema=Schema.of("a", {"x": 1})))
+    assert ReplySchema.of("a", {"x": 1, "y": 2}) == ReplySchema.of("a", {"y": 2, "x": 1})
+    assert hash(Options(schema=ReplySchema.of("a", {"x": 1}))) == hash(Options(schema=ReplySchema.of("a", {"x": 1})))
 
 
 @given(st.text(), st.text())

@@ -13,7 +13,7 @@ from tests.llm.conftest import CONTEXT
 
 from kiwiresearch.errors import PromptTooLong
 from kiwiresearch.llm.chat import ChatModel
-from kiwiresearch.llm.model import ChatMessage, Options, Reply, Schema, estimate_prompt, estimate_tokens
+from kiwiresearch.llm.model import ChatMessage, Options, Reply, ReplySchema, estimate_prompt, estimate_tokens
 from kiwiresearch.llm.structured import structured_reply
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -60,7 +60,7 @@ def test_a_schema_keeps_values_to_those_listed(llama: str) -> None:
     """The schema reaches the server whole: a value outside its list cannot come."""
     form = {"type": "object", "properties": {"n": {"enum": ["qqq"]}}, "required": ["n"], "additionalProperties": False}
     with ChatModel(llama) as model:
-        reply = model.chat(HELLO, Options(max_tokens=30, schema=Schema.of("n", form)))
+        reply = model.chat(HELLO, Options(max_tokens=30, schema=ReplySchema.of("n", form)))
     assert json.loads(reply.text) == {"n": "qqq"}
 
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from tests.llm.scripted import CutOff, ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.model import ChatMessage, Model, Options, Piece, Reply, Schema
+from kiwiresearch.llm.model import ChatMessage, Model, Options, Reply, ReplyPiece, ReplySchema
 from kiwiresearch.llm.replay import ReplayModel
 
 HELLO = (ChatMessage("user", "Hello?"),)
-FORM = Options(schema=Schema.of("form", {"type": "object"}))
+FORM = Options(schema=ReplySchema.of("form", {"type": "object"}))
 
 
 def files(folder: Path) -> list[Path]:
@@ -97,7 +97,7 @@ def test_streams_are_kept_when_they_end(tmp_path: Path) -> None:
     assert files(tmp_path) == []
     first = list(kept.pieces(HELLO))
     again = list(kept.pieces(HELLO))
-    assert again == [Piece("thinking", "hm"), Piece("answer", "The sky."), first[-1]]
+    assert again == [ReplyPiece("thinking", "hm"), ReplyPiece("answer", "The sky."), first[-1]]
     assert kept.chat(HELLO) == first[-1]
     assert len(model.asked) == 2
 
@@ -148,7 +148,7 @@ class SlowModel(ScriptedModel):
         self.fails = fails
         self.calls = 0
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = Options()) -> Iterator[Piece | Reply]:  # noqa: B008
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = Options()) -> Iterator[ReplyPiece | Reply]:  # noqa: B008
         self.calls += 1
         self.is_asked.set()
         self.may_answer.wait(20)

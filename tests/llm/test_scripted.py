@@ -6,7 +6,7 @@ import pytest
 from tests.llm.scripted import CutOff, ScriptedModel
 
 from kiwiresearch.errors import ModelError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.model import ChatMessage, Model, Options, Piece, Reply
+from kiwiresearch.llm.model import ChatMessage, Model, Options, Reply, ReplyPiece
 
 
 def asked(text: str) -> list[ChatMessage]:
@@ -39,7 +39,7 @@ def test_a_stream_is_the_reply_in_pieces() -> None:
     """Words come one by one, thinking apart, and the whole at the end."""
     *pieces, reply = ScriptedModel("<think>hm</think>The sky is blue.").pieces(asked("sky?"))
     assert reply == Reply("The sky is blue.", thinking="hm")
-    assert pieces[0] == Piece("thinking", "hm")
+    assert pieces[0] == ReplyPiece("thinking", "hm")
     assert "".join(piece.text for piece in pieces[1:]) == "The sky is blue."
     assert len(pieces) > 3
 
@@ -52,7 +52,7 @@ def test_it_can_fail_at_once_or_in_the_middle() -> None:
     with pytest.raises(ModelUnreachable, match="breaks off"):
         model.chat(asked("b"))
     pieces = model.pieces(asked("c"))
-    assert next(pieces) == Piece("answer", "half")
+    assert next(pieces) == ReplyPiece("answer", "half")
     with pytest.raises(ModelUnreachable, match="breaks off"):
         list(pieces)
 

@@ -14,7 +14,7 @@ from tests.llm.servers import Handle, Talk, event, serving, whole
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
-from kiwiresearch.llm.model import ChatMessage, Options, Piece, Reply
+from kiwiresearch.llm.model import ChatMessage, Options, Reply, ReplyPiece
 
 HELLO = (ChatMessage("user", "Say hello."),)
 QUICK = Timeouts(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
@@ -101,7 +101,7 @@ def test_a_stream_that_breaks_off_is_an_error_after_its_words(chat: Handle) -> N
     """Half a reply is never taken for a whole one; what came is there, then comes the error."""
     with asking(chat) as model:
         pieces = model.pieces(HELLO)
-        assert next(pieces) == Piece("answer", "Half a")
+        assert next(pieces) == ReplyPiece("answer", "Half a")
         with pytest.raises(ModelUnreachable, match="closed the connection"):
             next(pieces)
 
@@ -224,7 +224,7 @@ def test_a_wrong_content_type_does_no_harm(kind: str) -> None:
 def test_a_server_that_does_not_stream_is_read_all_the_same() -> None:
     """A whole completion where a stream was asked for is a reply."""
     with asking(lambda talk: talk.send(200, whole("Fine."))) as model:
-        assert list(model.pieces(HELLO)) == [Piece("answer", "Fine."), Reply("Fine.")]
+        assert list(model.pieces(HELLO)) == [ReplyPiece("answer", "Fine."), Reply("Fine.")]
 
 
 def test_an_empty_stream_is_asked_for_again_in_one_piece() -> None:
@@ -266,9 +266,9 @@ def test_reasoning_frames_are_kept_apart(field: str) -> None:
 
     with asking(chat) as model:
         assert list(model.pieces(HELLO)) == [
-            Piece("thinking", "Let me see. "),
-            Piece("thinking", "Yes."),
-            Piece("answer", "Blue."),
+            ReplyPiece("thinking", "Let me see. "),
+            ReplyPiece("thinking", "Yes."),
+            ReplyPiece("answer", "Blue."),
             Reply("Blue.", thinking="Let me see. Yes."),
         ]
 

@@ -13,12 +13,12 @@ from tests.llm.servers import Talk, event, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
-from kiwiresearch.llm.model import ChatMessage, Options, Reply, Schema, Tool, ToolCall
+from kiwiresearch.llm.model import ChatMessage, Options, Reply, ReplySchema, Tool, ToolCall
 from kiwiresearch.llm.replay import ReplayModel
 
 HELLO = (ChatMessage("user", "Hello?"),)
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-TOOL = Tool("fetch_article", "Reads more of one page of the reader's books.", Schema.of("fetch_article", PATH))
+TOOL = Tool("fetch_article", "Reads more of one page of the reader's books.", ReplySchema.of("fetch_article", PATH))
 WITH_TOOL = Options(tools=(TOOL,))
 QUICK = Timeouts(retry_after_s=0)
 CALL = ToolCall("fetch_article", '{"path":"Harbour_Bridge"}', "c1")

@@ -10,7 +10,7 @@ import pytest
 from tests.brief.briefs import Making, nothing, some_sources
 from tests.claims.claim_examples import unsupported
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, ValueDifference
 from kiwiresearch.brief.draft import KeyedBrief
 from kiwiresearch.brief.writer import rewrite
 from kiwiresearch.claims.by_model import ClaimReader, merged_claims
@@ -61,7 +61,9 @@ def small_brief() -> Brief:
         "The Hittite capital was left before it burnt.",
     )
     summary = tuple(make.one("Late Bronze Age collapse", text, "Course") for text in result)
-    dispute = Dispute("When Ugarit fell", (DisputeView("", early), DisputeView("", late)), Difference("contradiction"))
+    dispute = Dispute(
+        "When Ugarit fell", (DisputeView("", early), DisputeView("", late)), ValueDifference("contradiction")
+    )
     sources = replace(some_sources(), pages=some_sources().pages[:3], links=())
     return replace(
         nothing(),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.page.pages import a_page
 
 from kiwiresearch.page.alignment import Extent
-from kiwiresearch.page.article import Article, ArticleOptions, write_article
+from kiwiresearch.page.article import ArticleMarkup, ArticleOptions, write_article
 from kiwiresearch.page.article_tags import FORMULA_TAGS, PLAIN_TAGS
 from kiwiresearch.page.html import stays_inside
 
@@ -27,7 +27,7 @@ OUR_ATTRIBUTES = frozenset(
 )
 
 
-def article(content: str, *, path: str = "Page", **options: object) -> Article:
+def article(content: str, *, path: str = "Page", **options: object) -> ArticleMarkup:
     made = ArticleOptions("/page/book/", "/read/book/", **options)  # type: ignore[arg-type]
     return write_article(content.encode("utf-8", "replace"), a_page(content, path=path), made)
 

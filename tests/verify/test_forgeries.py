@@ -25,7 +25,7 @@ from tests.verify.verified_runs import (
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
-from kiwiresearch.verify.ledger import Proof
+from kiwiresearch.verify.ledger import RunProof
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import models
@@ -154,7 +154,7 @@ def test_the_run_is_the_same_when_it_is_repeated(run: Path) -> None:
     """A run as it was written is proved in all of its files; of its times only the seal."""
     found = proved(run)
     assert failure_texts(found) == []
-    assert found.proof == Proof(repeated=MADE, hash_only=("timings.json",))
+    assert found.proof == RunProof(repeated=MADE, hash_only=("timings.json",))
     brief = record_in(run, "brief.json")
     assert brief["gaps"]
     assert any(node["state"] == "left" for node in record_in(run, "graph.json")["nodes"])

@@ -17,7 +17,6 @@ from kiwiresearch.api import open_shelf
 from kiwiresearch.brief import draft
 from kiwiresearch.brief.brief import (
     Brief,
-    Difference,
     Dispute,
     DisputeView,
     Gap,
@@ -25,6 +24,7 @@ from kiwiresearch.brief.brief import (
     Statement,
     StatementGroup,
     TimelineMoment,
+    ValueDifference,
     brief_from_record,
     brief_record,
 )
@@ -290,7 +290,7 @@ def test_confidence_and_disagreements_are_recomputed(run: Path) -> None:
     views = tuple(DisputeView("", Statement(claim.text, (claim.id,), "one source")) for claim in (one, other))
     outcome = compare_texts(one.text, other.text, "Salt road")
     assert outcome.disagreement
-    dispute = Dispute(one.subject, views, Difference(outcome.disagreement.kind, outcome.disagreement.why))
+    dispute = Dispute(one.subject, views, ValueDifference(outcome.disagreement.kind, outcome.disagreement.why))
     brief = brief_from_record(json.loads((run / "brief.json").read_bytes()))
     brief = replace(brief, disputes=(dispute,), claims={claim.id: claim for claim in claims})
 
@@ -301,7 +301,7 @@ def test_confidence_and_disagreements_are_recomputed(run: Path) -> None:
         return [failure.what for failure in ledger.result(run).failures]
 
     assert wrong(brief) == []
-    kind = replace(dispute, difference=Difference("different year", Message("one is newer")))
+    kind = replace(dispute, difference=ValueDifference("different year", Message("one is newer")))
     assert wrong(replace(brief, disputes=(kind,))) == [
         "the views on 'Salt road' do not differ by 'different year: one is newer'"
     ]

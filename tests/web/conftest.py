@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
+from tests.web.family_server import Families, copied_families
 from tests.web.server_with_users import UNLIMITED, UserServer, user_server
 from tests.web.servers import NO_RATE_LIMIT, browser_client, http_client, running_server, server_context
 
@@ -46,3 +47,10 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserServer]:
     """A server that has users, on the sample book; what a test changes about its four users, it puts back."""
     with user_server(tmp_path_factory.mktemp("people"), **NO_RATE_LIMIT, **UNLIMITED) as people:
         yield people
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
+    """Two cases of a family that never was, which the tests of one module may change."""
+    with copied_families(tmp_path_factory) as found:
+        yield found

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from tests.cli.kin_book import family_book
+from tests.made_once import Addresses, made_once
 from tests.web.guarded_server import guarded
 from tests.web.servers import http_client, server_context
 
@@ -59,3 +61,17 @@ def families(place: Path, make_book: Callable[[Path], Path] = family_book) -> It
             started = cases.start(CaseSettings(seeds=(LIVING_SEED,)), finder)
         cases.close()
         yield Families(room, place, done, started)
+
+
+def _two_cases(place: Path) -> Addresses:
+    with families(place) as made:
+        return {"done": made.done, "started": made.started}
+
+
+@contextlib.contextmanager
+def copied_families(temporary: pytest.TempPathFactory) -> Iterator[Families]:
+    """The same on the family's usual book: a copy of what was researched once for all tests."""
+    made = made_once(temporary, "family", _two_cases)
+    place = made.copied(temporary.mktemp("family"))
+    with server_context(place / "home", str(made.folder / "wendover.zim")) as room:
+        yield Families(room, place, **made.addresses)

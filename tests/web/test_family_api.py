@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.web.family_server import SEED, Families, families
+from tests.web.family_server import SEED, Families
 from tests.web.servers import StreamEvent, stream_events
 
 from kiwiresearch.cases.case import Case
@@ -41,12 +41,6 @@ GEDCOM = (
 )
 A_FILE = {"Content-Type": "application/octet-stream"}
 FORMS = ("gedcom", "gedcom7", "gdz", "gedcomx", "json", "markdown", "html", "csv")
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
-    with families(tmp_path_factory.mktemp("families")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.cases.test_attached_files import JPEG, SECRET
-from tests.web.family_server import SEED, Families, families
+from tests.web.family_server import SEED, Families
 from tests.web.test_family_api import A_FILE, followed, people
 
 from kiwiresearch.cases.case import Case
@@ -20,12 +20,6 @@ from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id_of
 from kiwiresearch.cases.verification import verify_case
 from kiwiresearch.kin.store.locks_and_schemas import locked_folder
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
-    with families(tmp_path_factory.mktemp("families")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

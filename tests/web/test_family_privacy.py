@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI, Request
 from tests.cli.kin_book import LIVING, SECRETS
 from tests.kin.privacy_scan import find_leaks
-from tests.web.family_server import LIVING_SEED, Families, families
+from tests.web.family_server import LIVING_SEED, Families
 from tests.web.guarded_server import TOKEN, guarded
 from tests.web.servers import http_client, stream_events
 
@@ -49,12 +49,6 @@ DECISIONS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "edits/x/undo", {}),
     ("POST", "edits/x/redo", None),
 )
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
-    with families(tmp_path_factory.mktemp("families")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from kiwiresearch.mcp.tools import section_text
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.workspace.policy import books_matching
 from kiwiresearch.zim.shelf import ListedBook
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim.sources import BookLocation
 
-FILE = ListedBook(BookId("id-1"), "sample_en", "Sample Book", Source("/home/me/books/My file.zim"))
-NEWER = ListedBook(BookId("id-2"), "sample_en", "Sample Book", Source("/home/me/books/newer.zimaa"))
-SERVED = ListedBook(BookId("id-3"), "", "Other", Source("http://host:8080", "other_2024"))
+FILE = ListedBook(BookId("id-1"), "sample_en", "Sample Book", BookLocation("/home/me/books/My file.zim"))
+NEWER = ListedBook(BookId("id-2"), "sample_en", "Sample Book", BookLocation("/home/me/books/newer.zimaa"))
+SERVED = ListedBook(BookId("id-3"), "", "Other", BookLocation("http://host:8080", "other_2024"))
 
 
 @pytest.mark.parametrize(

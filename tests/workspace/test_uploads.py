@@ -13,7 +13,7 @@ from kiwiresearch.errors import BookNotAdded
 from kiwiresearch.workspace import library as library_module
 from kiwiresearch.workspace.library import RESERVE_BYTES, Library, Upload, book_key
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
-from kiwiresearch.zim import ZIM_MAGIC, Book, Source
+from kiwiresearch.zim import ZIM_MAGIC, Book, BookLocation
 from kiwiresearch.zim.shelf import Opener
 
 CHUNK = 1_000
@@ -60,7 +60,7 @@ def test_a_slow_check_of_an_upload_does_not_block_the_library(
         library.remove(book_key(other))
         removed.set()
 
-    def slow_look_up(opener: Opener, text: str) -> list[tuple[Book, Source]]:
+    def slow_look_up(opener: Opener, text: str) -> list[tuple[Book, BookLocation]]:
         threading.Thread(target=remove_other, daemon=True).start()
         assert removed.wait(10)
         return look_up(opener, text)

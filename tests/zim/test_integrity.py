@@ -17,7 +17,7 @@ from kiwiresearch.zim import integrity
 from kiwiresearch.zim.files import parts_of
 from kiwiresearch.zim.integrity import FileCheck, FileChecks, FileState, probe
 from kiwiresearch.zim.shelf import Opener
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim.sources import BookLocation
 
 INVALID = {
     "bad_mimetype_in_dirent": BookDamaged,
@@ -72,7 +72,7 @@ def test_damaged_files_are_reported_in_one_sentence(shared_data: Path, file_chec
     """Every deliberately damaged file is refused by name, with a reason and a remedy."""
     file = shared_data / "zims" / "invalid" / f"zims.invalid.{name}.zim"
     with pytest.raises(INVALID[name]) as caught:
-        Opener(file_checks).open(Source(str(file)))
+        Opener(file_checks).open(BookLocation(str(file)))
     assert _one_sentence(caught.value, file)
     assert caught.value.remedy
     assert caught.value.exit_code == 1
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_a_book_is_reported_in_one_sentence(sound: Path, file
         }
         file.write_bytes(contents[kind])
     with pytest.raises(KiwiError) as caught:
-        Opener(file_checks).open(Source(str(file)))
+        Opener(file_checks).open(BookLocation(str(file)))
     assert _one_sentence(caught.value, file)
     assert caught.value.remedy
     assert caught.value.exit_code == 1
@@ -114,17 +114,17 @@ def test_an_interrupted_download_is_called_incomplete(sound: Path, file_checks: 
     file.write_bytes(sound.read_bytes()[:size])
     for _ in range(2):  # also when the result is remembered
         with pytest.raises(NotABook, match="is incomplete"):
-            Opener(file_checks).open(Source(str(file)))
+            Opener(file_checks).open(BookLocation(str(file)))
 
 
 def test_flipped_byte_is_found(flipped: Path, file_checks: FileChecks) -> None:
     """One changed byte, which libzim opens without a word, is found before any page is read; a user may insist."""
     assert file_checks.of(flipped) == FileCheck("damaged", "its bytes do not match its checksum")
     with pytest.raises(BookDamaged, match="is damaged: its bytes do not match its checksum") as caught:
-        Opener(file_checks).open(Source(str(flipped)))
+        Opener(file_checks).open(BookLocation(str(flipped)))
     assert "KIWIRESEARCH_ALLOW_DAMAGED=1" in caught.value.remedy
     reports: list[str] = []
-    archive = Opener(file_checks, allow_damaged=True, say=reports.append).open(Source(str(flipped)))
+    archive = Opener(file_checks, allow_damaged=True, say=reports.append).open(BookLocation(str(flipped)))
     assert archive.book.title == "kiwiresearch sample book"
     archive.close()
     assert reports == [
@@ -137,7 +137,7 @@ def test_unopenable_file_stays_closed_though_the_user_insists(sound: Path, file_
     """What libzim cannot open cannot be read, whatever the user asks."""
     os.truncate(sound, 1000)
     with pytest.raises(NotABook):
-        Opener(file_checks, allow_damaged=True).open(Source(str(sound)))
+        Opener(file_checks, allow_damaged=True).open(BookLocation(str(sound)))
 
 
 def test_verdict_is_remembered(sound: Path, file_checks: FileChecks, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_large_files_are_checked_in_the_background(
     """A large file is used at once, the user is informed, and a separate process writes the result."""
     file: Path = request.getfixturevalue(kind)
     reports: list[str] = []
-    Opener(file_checks, say=reports.append).open(Source(str(file))).close()
+    Opener(file_checks, say=reports.append).open(BookLocation(str(file))).close()
     assert reports == [f"{file.name!r} has not been checked for damage yet. The check is running in the background."]
     assert system.RUNNING.pop().wait(timeout=60) == 0
     assert file_checks.known(parts_of(file)) == FileCheck(state, reason)
@@ -203,11 +203,11 @@ def test_one_check_at_a_time(sound: Path, file_checks: FileChecks, tmp_path: Pat
 def test_check_now_checks_whatever_is_known(flipped: Path, file_checks: FileChecks, tmp_path: Path) -> None:
     """A check that the user asks for looks at the file, not at the note."""
     opener = Opener(file_checks)
-    assert opener.check(Source(str(flipped))).state == "damaged"
+    assert opener.check(BookLocation(str(flipped))).state == "damaged"
     (note,) = (tmp_path / "checks").glob("*.json")
     note.write_text(json.dumps({"state": "sound", "reason": ""}), encoding="utf-8")
     assert file_checks.of(flipped).state == "sound"
-    assert opener.check(Source(str(flipped))).state == "damaged"
+    assert opener.check(BookLocation(str(flipped))).state == "damaged"
     assert file_checks.of(flipped).state == "damaged"
 
 

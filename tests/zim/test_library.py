@@ -12,7 +12,7 @@ from kiwiresearch.errors import BadSettings, BadUsage, BookNotFound, KiwiError, 
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim.sources import BookLocation
 
 if TYPE_CHECKING:
     from tests.conftest import BookMaker
@@ -21,8 +21,10 @@ UUID_A = "11111111-2222-3333-4444-555555555555"
 UUID_B = "99999999-2222-3333-4444-555555555555"
 
 RAY_FILE = "/books/wikipedia_en_ray_charles_maxi_2023-09.zim"
-RAY = ListedBook(BookId(UUID_A), "wikipedia_en_ray_charles", "Ray Charles", Source(RAY_FILE))
-DOCS = ListedBook(BookId(UUID_B), "devdocs_en_sqlite", "SQLite Docs", Source("http://host:8080", "sqlite_2025-04"))
+RAY = ListedBook(BookId(UUID_A), "wikipedia_en_ray_charles", "Ray Charles", BookLocation(RAY_FILE))
+DOCS = ListedBook(
+    BookId(UUID_B), "devdocs_en_sqlite", "SQLite Docs", BookLocation("http://host:8080", "sqlite_2025-04")
+)
 BOOKS = (RAY, DOCS)
 
 
@@ -86,7 +88,7 @@ def test_empty_name_means_no_book(opener: Opener, wanted: str) -> None:
 
 def test_two_books_of_one_name_are_both_meant(opener: Opener) -> None:
     """A name that two books share picks both; the UUID picks one."""
-    newer = ListedBook(BookId(UUID_B), RAY.name, RAY.title, Source("/books/newer.zim"))
+    newer = ListedBook(BookId(UUID_B), RAY.name, RAY.title, BookLocation("/books/newer.zim"))
     assert pick_books((RAY, newer), "Ray Charles", opener) == [RAY, newer]
     assert pick_books((RAY, newer), UUID_B, opener) == [newer]
 
@@ -95,7 +97,7 @@ def test_a_file_that_is_not_on_the_shelf_is_picked_by_its_path(opener: Opener, a
     """A path to a book is enough, on the shelf or not."""
     file = a_book({"Sky": "<p>blue</p>"})
     (found,) = pick_books(BOOKS, str(file), opener)
-    assert (found.title, found.source) == ("Test book", Source(str(file)))
+    assert (found.title, found.source) == ("Test book", BookLocation(str(file)))
 
 
 def test_a_relative_path_is_the_book_on_the_shelf(
@@ -104,7 +106,7 @@ def test_a_relative_path_is_the_book_on_the_shelf(
     """A book on the shelf is known by a path relative to where the user is."""
     file = a_book({"Sky": "<p>blue</p>"})
     monkeypatch.chdir(file.parent.parent)
-    here = ListedBook(BookId(UUID_A), "name", "title", Source(str(file)))
+    here = ListedBook(BookId(UUID_A), "name", "title", BookLocation(str(file)))
     assert pick_books([here], f"{file.parent.name}/{file.name}", opener) == [here]
 
 
@@ -125,7 +127,7 @@ def test_shelf_starts_empty_and_keeps_books(shelf_file: ShelfFile) -> None:
 
 def test_a_book_is_added_once(shelf_file: ShelfFile) -> None:
     """The same book at the same place stays once; a copy elsewhere is a second book."""
-    copy = ListedBook(RAY.id, RAY.name, RAY.title, Source("/copy/ray.zim"))
+    copy = ListedBook(RAY.id, RAY.name, RAY.title, BookLocation("/copy/ray.zim"))
     renamed = ListedBook(RAY.id, RAY.name, "Another title", RAY.source)
     assert shelf_file.add([RAY, RAY]) == (RAY,)
     assert shelf_file.add([RAY, renamed]) == ()
@@ -144,7 +146,7 @@ def test_books_are_removed(shelf_file: ShelfFile) -> None:
 
 def test_shelf_file_can_be_read_by_people(shelf_file: ShelfFile) -> None:
     """The list of books is indented JSON with real letters, and the same books give the same bytes."""
-    book = ListedBook(BookId(UUID_A), "zürich", "Zürich", Source("/books/zürich.zim"))
+    book = ListedBook(BookId(UUID_A), "zürich", "Zürich", BookLocation("/books/zürich.zim"))
     shelf_file.add([book])
     text = shelf_file.path.read_text(encoding="utf-8")
     assert '      "title": "Zürich"' in text.splitlines()
@@ -218,7 +220,7 @@ def test_one_bad_book_does_not_close_the_shelf(opener: Opener, a_book: BookMaker
     """A book that cannot be opened is an error only where there is no other."""
     bad_file = tmp_path / "bad.zim"
     bad_file.write_bytes(b"no book")
-    bad = ListedBook(BookId(UUID_A), "bad", "Bad", Source(str(bad_file)))
+    bad = ListedBook(BookId(UUID_A), "bad", "Bad", BookLocation(str(bad_file)))
     ((book, source),) = opener.look_up(str(a_book({"Sky": "<p>blue</p>"})))
     with Shelf([bad, listed_book(book, source)], opener) as shelf:
         assert [archive.book.title for archive in shelf.archives()] == ["Test book"]

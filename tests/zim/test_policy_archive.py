@@ -31,7 +31,7 @@ from kiwiresearch.zim.policy import (
     without_policy,
 )
 from kiwiresearch.zim.shelf import Opener
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim.sources import BookLocation
 
 PAGES = {
     "Guillotine": "<title>Guillotine</title><p>The guillotine is a machine with a heavy blade.</p>",
@@ -219,8 +219,8 @@ def test_only_allowed_books_are_opened(a_book: BookMaker, tmp_path: Path) -> Non
     file = a_book(PAGES)
     policy = Policy(name="Lycée X", books=("Wikipedia",))
     with pytest.raises(BookHidden, match=r"'Test book'.*Lycée X"):
-        Opener(FileChecks(tmp_path / "checks"), policy=policy).open(Source(str(file)))
-    allowed = Opener(FileChecks(tmp_path / "checks"), policy=Policy(books=("test BOOK",))).open(Source(str(file)))
+        Opener(FileChecks(tmp_path / "checks"), policy=policy).open(BookLocation(str(file)))
+    allowed = Opener(FileChecks(tmp_path / "checks"), policy=Policy(books=("test BOOK",))).open(BookLocation(str(file)))
     assert allowed.read("Sunset").title == "Sunset"
 
 

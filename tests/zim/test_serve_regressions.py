@@ -17,7 +17,7 @@ from kiwiresearch.errors import BookNotFound, BookUnreachable, PageNotFound
 from kiwiresearch.zim.integrity import FileChecks
 from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.shelf import Opener
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim.sources import BookLocation
 
 PAGES = {"Sky": "<p>blue</p>"}
 
@@ -181,7 +181,7 @@ def test_connection_is_closed_when_the_book_is_gone(tmp_path: Path) -> None:
     with serving(watched) as address:
         # The error keeps all it came through alive, so nothing is closed by being forgotten.
         with pytest.raises(BookNotFound, match="no longer has the book 'older_book'") as caught:
-            Opener(FileChecks(tmp_path)).open(Source(f"{address}/kiwix", "older_book"))
+            Opener(FileChecks(tmp_path)).open(BookLocation(f"{address}/kiwix", "older_book"))
         (line,) = lines
         with line:
             ended, _, _ = select.select([line], [], [], 5)

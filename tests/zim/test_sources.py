@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import BookNotFound, KiwiError, NotABook
-from kiwiresearch.zim.sources import MAX_DEPTH, Source, books_below, files_in, is_address
+from kiwiresearch.zim.sources import MAX_DEPTH, BookLocation, books_below, files_in, is_address
 
 LIBRARY = '<?xml version="1.0" encoding="UTF-8"?>\n<library version="20110515">\n{books}\n</library>\n'
 
@@ -171,11 +171,11 @@ def test_addresses_are_distinguished_from_paths(text: str, is_one: bool) -> None
 @pytest.mark.parametrize(
     ("source", "shown", "served"),
     [
-        (Source("/books/a.zim"), "/books/a.zim", False),
-        (Source("http://host", "wiki"), "http://host#wiki", True),
-        (Source("http://host"), "http://host", True),
+        (BookLocation("/books/a.zim"), "/books/a.zim", False),
+        (BookLocation("http://host", "wiki"), "http://host#wiki", True),
+        (BookLocation("http://host"), "http://host", True),
     ],
 )
-def test_source_names_a_place(source: Source, shown: str, served: bool) -> None:
+def test_source_names_a_place(source: BookLocation, shown: str, served: bool) -> None:
     """A source is shown as a user would write it."""
     assert (str(source), source.is_served) == (shown, served)

@@ -30,10 +30,10 @@ from kiwiresearch.llm import (
     Finish,
     Model,
     Options,
-    Piece,
     PromptData,
     Reply,
-    Schema,
+    ReplyPiece,
+    ReplySchema,
     Tool,
     ToolCall,
     context_size,
@@ -130,7 +130,7 @@ MAX_PATH_CHARS = 300
 TOOL = Tool(
     TOOL_NAME,
     "Reads more of one page of the reader's books. Use it only if the passages do not suffice.",
-    Schema.of(
+    ReplySchema.of(
         TOOL_NAME,
         {
             "type": "object",
@@ -293,11 +293,11 @@ class ModelSession:
                 yield from self._events(piece)
         if not (reply.text or reply.calls) and reply.finish == "stop":
             reply = self.model.chat(messages, options)
-            yield from self._events(Piece("thinking", reply.thinking))
-            yield from self._events(Piece("answer", reply.text))
+            yield from self._events(ReplyPiece("thinking", reply.thinking))
+            yield from self._events(ReplyPiece("answer", reply.text))
         return reply
 
-    def _events(self, piece: Piece) -> ReplyEvents:
+    def _events(self, piece: ReplyPiece) -> ReplyEvents:
         if piece.kind == "answer":
             yield from map(AnswerText, self.draft.feed(piece.text))
         elif piece.text:

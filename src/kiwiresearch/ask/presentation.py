@@ -98,7 +98,7 @@ class Senses:
 
 
 @dataclass(frozen=True, slots=True)
-class DisagreementSide:
+class DisagreeingQuote:
     """One of two quotes that do not agree."""
 
     quote: str
@@ -114,7 +114,7 @@ class DisagreementPart:
     """A disagreement between two sources, and what they say."""
 
     words: str
-    sides: tuple[DisagreementSide, DisagreementSide]
+    sides: tuple[DisagreeingQuote, DisagreeingQuote]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,5 +286,5 @@ def _near(pages: Sequence[ExaminedPage]) -> tuple[ExaminedPage, ...]:
 
 def _disagreement(conflict: AnswerConflict, sources: dict[str, NumberedSource]) -> DisagreementPart:
     sides = (conflict.a_quote, conflict.a_key), (conflict.b_quote, conflict.b_key)
-    a, b = (DisagreementSide(on_one_line(quote.strip()), sources.get(key)) for quote, key in sides)
+    a, b = (DisagreeingQuote(on_one_line(quote.strip()), sources.get(key)) for quote, key in sides)
     return DisagreementPart(conflict.words, (a, b))

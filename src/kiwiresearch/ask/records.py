@@ -73,7 +73,7 @@ class PassageRecord(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class ConflictRecord(Record):
+class DisagreementRecord(Record):
     """Two passages that disagree."""
 
     kind: str
@@ -115,7 +115,7 @@ class FoundRecord(Record):
     books: tuple[AnswerBook, ...]
     passages: tuple[PassageRecord, ...]
     """The passages that were read most closely, best first."""
-    conflicts: tuple[ConflictRecord, ...]
+    conflicts: tuple[DisagreementRecord, ...]
     grounded: bool
     """Whether the books have an answer. `false` is a refusal, or a general reply by a model."""
 
@@ -193,7 +193,7 @@ def answer_record(answer: Answer, link: CitationLink) -> AnswerRecord:
             ExaminedRecord(page.ref.book, page.ref.path, page.title, round(page.score, 2)) for page in answer.pages
         ),
         conflicts=tuple(
-            ConflictRecord(
+            DisagreementRecord(
                 conflict.kind, conflict.a_key, conflict.b_key, conflict.a_quote, conflict.b_quote, conflict.words
             )
             for conflict in answer.conflicts

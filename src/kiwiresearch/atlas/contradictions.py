@@ -47,7 +47,7 @@ MIN_STRENGTH = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class ContradictionSide:
+class ContradictingClaim:
     """The claim of one side, and the span of the differing value in its text."""
 
     claim: Claim
@@ -65,7 +65,7 @@ class BookContradiction:
     disagreement: Disagreement
     gap: float
     """The distance of two numbers as a share of the larger, or of two dates in days."""
-    sides: tuple[ContradictionSide, ContradictionSide]
+    sides: tuple[ContradictingClaim, ContradictingClaim]
 
 
 def subject_contradictions(about: str, facts: Iterable[UniqueFact], language: str) -> Iterator[BookContradiction]:
@@ -96,7 +96,7 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
                 "",
                 found,
                 _gap(*values),
-                (ContradictionSide(claim, found.a), ContradictionSide(other, found.b)),
+                (ContradictingClaim(claim, found.a), ContradictingClaim(other, found.b)),
             )
 
 
@@ -113,7 +113,7 @@ def _fact_disagreements(
         found, gap = _explain(one, other, found)
         if found.kind == "contradiction" and gap > OTHER_SCOPE and (_is_in_table(one) or _is_in_table(other)):
             continue
-        sides = (ContradictionSide(one.claim, _span(one)), ContradictionSide(other.claim, _span(other)))
+        sides = (ContradictingClaim(one.claim, _span(one)), ContradictingClaim(other.claim, _span(other)))
         values = frozenset((_value_key(one.value), _value_key(other.value)))
         yield (
             values,
@@ -376,7 +376,7 @@ def _values(contradiction: BookContradiction) -> list[Any]:
     ]
 
 
-def _side(side: ContradictionSide) -> list[Any]:
+def _side(side: ContradictingClaim) -> list[Any]:
     claim, quote = side.claim, side.claim.quotes[0]
     return [
         claim.ref.path, claim.page_title, claim.section, claim.anchor, claim.id, claim.text, *side.span,

@@ -91,7 +91,7 @@ class StepRow(PersonRow):
     kind: str
 
 
-class Relation(TypedDict):
+class AtlasRelation(TypedDict):
     """How two people are related."""
 
     first: PersonRow
@@ -145,7 +145,7 @@ def relatives(atlas: Atlas, words: str, view: PrivacyView, *, steps: int = 3) ->
     return {"person": _person(seen, person), "relatives": found}
 
 
-def relation(atlas: Atlas, first: str, second: str, view: PrivacyView) -> Relation:
+def relation(atlas: Atlas, first: str, second: str, view: PrivacyView) -> AtlasRelation:
     """The kinship of the second person to the first, and the path between them, which is empty if none is known."""
     with _open_families(atlas) as database:
         one, other = _find_person(database, first), _find_person(database, second)

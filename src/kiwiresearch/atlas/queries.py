@@ -28,7 +28,7 @@ from kiwiresearch.text.dates import DateText, day_at, day_number
 from kiwiresearch.zim import HiddenTitles
 
 if TYPE_CHECKING:
-    from kiwiresearch.atlas.family_queries import Relation, Relatives
+    from kiwiresearch.atlas.family_queries import AtlasRelation, Relatives
 
 RankOrder = Literal["authority", "linked", "references"]
 RANK_ORDERS: tuple[RankOrder, ...] = get_args(RankOrder)
@@ -197,7 +197,7 @@ class LinkCounts(TypedDict):
     hidden: NotRequired[int]
 
 
-class ClaimCounts(TypedDict):
+class BookClaimCounts(TypedDict):
     """The claims of a book, by type, and the years from which to which they are."""
 
     claims: int
@@ -216,7 +216,7 @@ class Overview(TypedDict):
     tables: dict[str, int]
     pages: NotRequired[dict[str, int]]
     links: NotRequired[LinkCounts]
-    claims: NotRequired[ClaimCounts]
+    claims: NotRequired[BookClaimCounts]
     contradictions: NotRequired[dict[str, int]]
     people: NotRequired[dict[str, int]]
 
@@ -269,7 +269,7 @@ def _links(atlas: Atlas) -> LinkCounts:
     return {"links": links, "orphans": orphans, "wanted": wanted, "first": first}
 
 
-def _claims(atlas: Atlas) -> ClaimCounts:
+def _claims(atlas: Atlas) -> BookClaimCounts:
     with atlas.database("claims") as database:
         ((claims, numbers, dates, hedged, *days),) = database.stream(
             """SELECT count(*), count(value), count(earliest), count(*) FILTER (hedged), min(earliest), max(latest)
@@ -325,7 +325,7 @@ class PolicyFilter:
         relatives = self._visible(result["relatives"])
         return {**result, "relatives": relatives, "hidden": len(result["relatives"]) - len(relatives)}
 
-    def relation(self, result: Relation) -> Relation:
+    def relation(self, result: AtlasRelation) -> AtlasRelation:
         """The relation, unchanged; PageHidden if one of the two, or a person between them, is hidden."""
         self._refuse_hidden(result)
         return result

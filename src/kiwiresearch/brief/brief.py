@@ -110,7 +110,7 @@ class DisputeView:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ValueDifference:
     """How two values differ, and why; stored in JSON as a single text."""
 
     kind: str
@@ -132,7 +132,7 @@ class Dispute:
 
     about: str
     views: tuple[DisputeView, ...]
-    difference: Difference | None = field(default=None, metadata={"json": "kind"})
+    difference: ValueDifference | None = field(default=None, metadata={"json": "kind"})
     """How contradicting values differ."""
 
 
@@ -146,7 +146,7 @@ class Figure:
     of: str
     when: str
     statement: Statement
-    difference: Difference | None = field(default=None, metadata={"json": "disagrees"})
+    difference: ValueDifference | None = field(default=None, metadata={"json": "disagrees"})
     """How it differs from the value of another page."""
 
 
@@ -336,7 +336,7 @@ def _plain_field(name: str, value: Any) -> JsonDict:
     """A field under its name; if it has messages, `NAME_message` or `NAME_messages` has their kinds and values."""
     if isinstance(value, Message):
         return {**message_fields(name, value)}
-    if isinstance(value, Difference):
+    if isinstance(value, ValueDifference):
         record = message_record(value.why)
         return {name: str(value)} | ({f"{name}_message": record} if record else {})
     if value is None and name in DIFFERENCES:
@@ -354,8 +354,8 @@ def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
     """The value of a field of a record; for a message, with the kind and values next to it."""
     if hint is Message:
         return message_in(row, name)
-    if hint == Difference | None:
-        return Difference.from_text(_of(str, row[name], name), row.get(f"{name}_message"))
+    if hint == ValueDifference | None:
+        return ValueDifference.from_text(_of(str, row[name], name), row.get(f"{name}_message"))
     if hint == tuple[Message, ...]:
         texts = _of(tuple[str, ...], row[name], name)
         records = row.get(f"{name}_messages")

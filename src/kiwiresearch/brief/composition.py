@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
+from kiwiresearch.brief.brief import Brief, Dispute, Figure, Statement, StatementGroup, TimelineMoment, ValueDifference
 from kiwiresearch.brief.disputes import ClaimConflict, comparable_claims, disputes, find_claim_conflicts, within_limits
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
@@ -111,7 +111,7 @@ def _main_measure(claim: Claim) -> Measure:
     return next(iter(large or named), claim.measures[0])
 
 
-def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
+def _figure(merged_claim: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, ValueDifference]) -> Figure:
     text, quantity = merged_claim.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
     qualifier = f"{quantity.qualifier} " if quantity.qualifier else ""
@@ -147,14 +147,14 @@ def measures_subject(claim: Claim, measure: Measure, grammar: Grammar) -> bool:
     return not (quantity.unit and OF_SOMETHING_ELSE.match(text[quantity.end :]))
 
 
-def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, Difference]:
+def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, ValueDifference]:
     """Claims with a number that another claim contradicts, and how they differ."""
-    differences: dict[ClaimId, Difference] = {}
+    differences: dict[ClaimId, ValueDifference] = {}
     for conflict in conflicts:
         if conflict.disagreement.what == "a number":
             for merged_claim in (conflict.one, conflict.other):
                 differences.setdefault(
-                    merged_claim.best.id, Difference(conflict.disagreement.kind, conflict.disagreement.why)
+                    merged_claim.best.id, ValueDifference(conflict.disagreement.kind, conflict.disagreement.why)
                 )
     return differences
 

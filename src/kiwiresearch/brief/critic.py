@@ -69,7 +69,7 @@ class Problems(BaseModel):
     ]
 
 
-class Replacement(BaseModel):
+class SentenceReplacement(BaseModel):
     """A sentence that replaces another."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["replaces", "text", "keys"]})
@@ -84,7 +84,11 @@ class Revision(BaseModel):
 
     sentences: Annotated[
         list[
-            Annotated[Replacement | None, WrapValidator(item_or_none), WithJsonSchema(Replacement.model_json_schema())]
+            Annotated[
+                SentenceReplacement | None,
+                WrapValidator(item_or_none),
+                WithJsonSchema(SentenceReplacement.model_json_schema()),
+            ]
         ],
         Field(json_schema_extra={"maxItems": MAX_PROBLEMS}),
     ]
@@ -184,7 +188,7 @@ def _known_problem(keyed_brief: KeyedBrief, drafts: Drafts, named: NamedProblem)
 
 def _replacements(
     keyed_brief: KeyedBrief, problems: Sequence[DraftProblem], writer: Model, temperature: float
-) -> dict[str, Replacement]:
+) -> dict[str, SentenceReplacement]:
     """The replacement of each sentence, by the key of the problem."""
     statements = list(dict.fromkeys(_grounds(keyed_brief, problems)))
     empty = {"topic": keyed_brief.brief.topic, "problems": "", "statements": ""}
@@ -215,7 +219,7 @@ def _grounds(keyed_brief: KeyedBrief, problems: Sequence[DraftProblem]) -> Itera
 def _replacement_line(
     keyed_brief: KeyedBrief,
     problem: DraftProblem,
-    replacement: Replacement | None,
+    replacement: SentenceReplacement | None,
     rejected: list[RejectedDraftSentence],
 ) -> DraftLine:
     """The revised sentence if it is accepted, or else the rule-written one."""

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.brief.brief import Difference, Dispute, DisputeView
+from kiwiresearch.brief.brief import Dispute, DisputeView, ValueDifference
 from kiwiresearch.brief.importance import ClaimWeights, capitalized_words, without_article
 from kiwiresearch.brief.parts import MIN_SHARE
 from kiwiresearch.brief.support import MergedClaim, statement_of
@@ -293,7 +293,7 @@ def _contradiction(conflict: ClaimConflict) -> Dispute:
         DisputeView("", statement_of(merged_claim), _cues(merged_claim))
         for merged_claim in (conflict.one, conflict.other)
     )
-    return Dispute(conflict.one.best.subject, views, Difference(how.kind, how.why))
+    return Dispute(conflict.one.best.subject, views, ValueDifference(how.kind, how.why))
 
 
 def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:

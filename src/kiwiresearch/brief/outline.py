@@ -45,7 +45,7 @@ if the sentence's subject is not the topic."""
 
 
 @dataclass(slots=True)
-class _Section:
+class _PlannedSection:
     """A section of the brief in preparation: what it may use, how many words of that, and what was chosen."""
 
     heading: str
@@ -143,7 +143,7 @@ class Outline:
             if sentence.claim.ref not in topic_pages and is_on_aspect(sentence.claim, other_margin)
         ]
 
-    def _article_sections(self) -> list[_Section]:
+    def _article_sections(self) -> list[_PlannedSection]:
         """The sections of the main articles, merged if they have one name; a long one by its subsections."""
         usable = [
             sentence
@@ -161,7 +161,7 @@ class Outline:
         kept = _longest_of_each(sections)[:MAX_SECTIONS]
         return _with_budgets({name: several for name, several in sections.items() if name in kept})
 
-    def _aspect_sections(self) -> list[_Section]:
+    def _aspect_sections(self) -> list[_PlannedSection]:
         """The text about the aspect, by sections of the main article and then by other pages."""
         own: dict[str, list[UsableSentence]] = {}
         others: dict[str, list[UsableSentence]] = {}
@@ -177,7 +177,7 @@ class Outline:
         return [
             *_with_budgets({heading: sentences for heading, sentences in own.items() if heading in best_own}),
             *(
-                _Section(title, others[title], self._other_page_budget(others[title]))
+                _PlannedSection(title, others[title], self._other_page_budget(others[title]))
                 for title in _best_first(others)[:MAX_OTHER_PAGES]
             ),
         ]
@@ -201,7 +201,7 @@ class Outline:
     def _aspect_words(self, claim: Claim) -> AspectWords:
         return _cached_aspect_words(self._relevance.aspect, self._weights.language(claim.ref))
 
-    def _add_other_pages(self, sections: Sequence[_Section]) -> None:
+    def _add_other_pages(self, sections: Sequence[_PlannedSection]) -> None:
         """Add to each section the sentence of another page that is most similar to it."""
         others = [
             sentence
@@ -288,11 +288,13 @@ def _longest_of_each(sections: Mapping[str, Sequence[UsableSentence]]) -> list[s
     return sorted(longest, key=lambda heading: ranks[heading])
 
 
-def _with_budgets(sections: Mapping[str, Sequence[UsableSentence]]) -> list[_Section]:
+def _with_budgets(sections: Mapping[str, Sequence[UsableSentence]]) -> list[_PlannedSection]:
     """Sections with their word limits, by their lengths; together they fill the body."""
     total = sum(len(sentences) ** 0.5 for sentences in sections.values()) or 1.0
     return [
-        _Section(heading, list(several), min(_word_budget(several), round(BODY_WORDS * len(several) ** 0.5 / total)))
+        _PlannedSection(
+            heading, list(several), min(_word_budget(several), round(BODY_WORDS * len(several) ** 0.5 / total))
+        )
         for heading, several in sections.items()
     ]
 

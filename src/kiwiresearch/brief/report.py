@@ -11,7 +11,6 @@ from typing import Literal
 from kiwiresearch.brief.brief import (
     Brief,
     BriefSource,
-    Difference,
     Dispute,
     DisputeView,
     Figure,
@@ -20,6 +19,7 @@ from kiwiresearch.brief.brief import (
     Statement,
     StatementGroup,
     TimelineMoment,
+    ValueDifference,
 )
 from kiwiresearch.brief.citations import BriefCitations, paragraphs
 from kiwiresearch.brief.legend import legend, setting_row
@@ -103,7 +103,7 @@ BOOK_GAPS = frozenset({"missing page", "introductions only"})
 BOOK_GAP_NOTE = "This is missing from the book. It does not mean that nothing is known about it."
 
 
-def disagreement_text(difference: Difference) -> str:
+def disagreement_text(difference: ValueDifference) -> str:
     """A kind of disagreement and its reason, as sentences."""
     known = DISAGREEMENT_KINDS.get(difference.kind.casefold())
     return f"{known} {_sentence(difference.why)}".strip() if known else _sentence(str(difference))

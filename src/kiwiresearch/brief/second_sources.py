@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
+from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, Statement, ValueDifference
 from kiwiresearch.brief.importance import ClaimWeights, capitalized_words, compared_sentence, folded_name
 from kiwiresearch.brief.relevance import add_features, feature_weights
 from kiwiresearch.brief.support import MAX_CLAIMS, NEGATION, MergedClaim, is_same_source, statement_of, support_level
@@ -203,7 +203,7 @@ def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Disp
     views = tuple(
         DisputeView("", statement_of(MergedClaim((weights.weigh_one(claim),), 1))) for claim in (one, second.claim)
     )
-    return Dispute(one.subject, views, Difference(second.difference.kind, second.difference.why))
+    return Dispute(one.subject, views, ValueDifference(second.difference.kind, second.difference.why))
 
 
 def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weights: ClaimWeights) -> Statement:

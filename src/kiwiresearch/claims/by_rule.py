@@ -38,7 +38,7 @@ from kiwiresearch.claims.types import (
     type_of,
 )
 from kiwiresearch.evidence import INFOBOX, Quote, quote_at
-from kiwiresearch.page import Cell, Infobox, InfoboxRow, PageDoc, Table
+from kiwiresearch.page import Cell, Infobox, InfoboxRow, PageDoc, PageTable
 from kiwiresearch.system import stop_if_abandoned
 from kiwiresearch.text import hedges_in, quantities_in
 from kiwiresearch.text.dates import dates_in
@@ -106,7 +106,7 @@ def table_claims(page: PageDoc, book_name: str) -> list[Claim]:
     return list(islice(claims, MAX_TABLE_CLAIMS))
 
 
-def _claims_of_table(page: PageDoc, table: Table, book_name: str) -> Iterator[Claim]:
+def _claims_of_table(page: PageDoc, table: PageTable, book_name: str) -> Iterator[Claim]:
     if len(table.rows) < 2:
         return
     head, *rows = table.rows

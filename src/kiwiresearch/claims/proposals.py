@@ -153,7 +153,7 @@ ALL_FIELDS: list[JsonValue] = ["claim", "claim_type", "quotes", "topic_tags", "s
 """A model is asked for all of them, but the last three may be missing."""
 
 
-class Proposed(BaseModel):
+class ProposedClaim(BaseModel):
     """A claim as a model proposes it; it is checked later, so that a bad one gets a reason."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False, "required": ALL_FIELDS})
@@ -169,14 +169,14 @@ class Proposed(BaseModel):
 class Proposals(BaseModel):
     """Claims of one text."""
 
-    claims: list[Annotated[Proposed | None, WrapValidator(item_or_none)]]
+    claims: list[Annotated[ProposedClaim | None, WrapValidator(item_or_none)]]
 
 
 @cache
 def reply_shape(max_claims: int) -> type[Proposals]:
     """The reply to ask for; a claim of the wrong form does not invalidate the others."""
-    schema = {"type": "array", "items": Proposed.model_json_schema(), "maxItems": max_claims}
-    claims = Annotated[list[Annotated[Proposed | None, WrapValidator(item_or_none)]], WithJsonSchema(schema)]
+    schema = {"type": "array", "items": ProposedClaim.model_json_schema(), "maxItems": max_claims}
+    claims = Annotated[list[Annotated[ProposedClaim | None, WrapValidator(item_or_none)]], WithJsonSchema(schema)]
     return create_model("Proposals", __base__=Proposals, claims=(claims, ...))
 
 
@@ -188,7 +188,9 @@ class RejectedClaim:
     text: str
 
 
-def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_name: str) -> Claim | RejectedClaim:
+def check_proposal(
+    page: PageDoc, chunk: Chunk, proposed: ProposedClaim | None, book_name: str
+) -> Claim | RejectedClaim:
     """The claim, if the chunk of the page supports it, or why it is rejected."""
     if proposed is None:
         return RejectedClaim("wrong form", "")

@@ -13,7 +13,7 @@ from kiwiresearch.ask import Answer, AnswerText, CitationLink, Done, Event, Evid
 from kiwiresearch.ask import presentation as parts
 from kiwiresearch.claims import Claim, PageClaims
 from kiwiresearch.cli.output import line, safe, unbroken_line, write
-from kiwiresearch.diff import DIFFERENCE_KINDS, BookPair, Comparison, Difference, difference_counts, differences
+from kiwiresearch.diff import DIFFERENCE_KINDS, BookPair, Comparison, RunDifference, difference_counts, differences
 from kiwiresearch.runs import RunContradiction
 from kiwiresearch.text import count_of, printable
 from kiwiresearch.verify import Verification
@@ -241,7 +241,7 @@ def _value(value: object) -> str:
     return printable(str(value)) if value not in (None, "", []) else "none"
 
 
-def _differences(kind: str, rows: list[Difference]) -> None:
+def _differences(kind: str, rows: list[RunDifference]) -> None:
     if not rows:
         return
     line("")
@@ -254,7 +254,7 @@ def _differences(kind: str, rows: list[Difference]) -> None:
                     line(f"    {sign} {printable(claim.text)}")
 
 
-def _page(row: Difference) -> str:
+def _page(row: RunDifference) -> str:
     which = "" if row.page_in_both else f" (read only for the {'new' if row.new else 'old'} run)"
     return printable(row.claim.page_title) + which
 

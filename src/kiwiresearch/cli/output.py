@@ -17,7 +17,7 @@ from rich.text import Text
 from kiwiresearch.page import PageDoc, PageSignals, Section
 from kiwiresearch.text import count_of
 from kiwiresearch.workspace import CHECK_WORDS, BookState, BookStatus, Diagnosis
-from kiwiresearch.zim import Book, ListedBook, Source
+from kiwiresearch.zim import Book, BookLocation, ListedBook
 
 if TYPE_CHECKING:
     from kiwiresearch.search import IndexBuild, SearchResult
@@ -213,7 +213,7 @@ def print_book(row: BookStatus) -> None:
         flavour += " (introductions only)"
     indexes = [name for name, has in (("full text", book.indexes.full_text), ("titles", book.indexes.titles)) if has]
     lines = (
-        ("Name", book.name), ("UUID", book.id), ("Source", str(row.listed.source)),
+        ("Name", book.name), ("UUID", book.id), ("BookLocation", str(row.listed.source)),
         ("Description", book.description), ("Date", book.date or "unknown"),
         ("Language", ", ".join(book.languages) or "unknown"), ("Flavour", flavour), ("Creator", book.creator),
         ("Publisher", book.publisher), ("Scraper", book.scraper), ("Kind", book.kind),
@@ -232,7 +232,7 @@ def print_book(row: BookStatus) -> None:
     _console().print(table)
 
 
-def print_added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> None:
+def print_added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, BookLocation]]) -> None:
     """The books that `books add` has added."""
     books = {(book.id, source): book for book, source in found}
     for placed in fresh:

@@ -16,7 +16,7 @@ from kiwiresearch.version import __version__
 if TYPE_CHECKING:
     from kiwiresearch.bulk import Engine, WrittenFolder
     from kiwiresearch.workspace import BookState
-    from kiwiresearch.zim import Book, ListedBook, Source
+    from kiwiresearch.zim import Book, BookLocation, ListedBook
 
 books = typer.Typer(help="Manage the books in your library.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -53,7 +53,7 @@ def books_add(
         raise BadUsage("No file, folder or address was given.", remedy="Enter a file, a folder or an address.")
     workspace = user_workspace()
     problems: list[KiwiError] = []
-    found: list[tuple[Book, Source]] = []
+    found: list[tuple[Book, BookLocation]] = []
     for text in what:
         try:
             found += workspace.look_up_each(text, problems)
@@ -148,7 +148,7 @@ def books_index(
     """Build the title index of books. Search then finds pages by any word of their titles, even misspelled."""
     from kiwiresearch.cli import output
     from kiwiresearch.workspace import TitleIndexes
-    from kiwiresearch.zim import Source, is_address
+    from kiwiresearch.zim import BookLocation, is_address
 
     workspace = user_workspace()
     indexes = TitleIndexes(workspace.folders.cache / "titles")
@@ -158,7 +158,7 @@ def books_index(
             if is_address(archive.book.source):
                 say(f"{archive.book.title} is on a server, which has its own title index.")
                 continue
-            if Source(archive.book.source).is_on_peer:
+            if BookLocation(archive.book.source).is_on_peer:
                 say(f"{archive.book.title} is on another host, which has its own title index.")
                 continue
             with output.progress(f"Indexing {archive.book.title}") as report:

@@ -176,7 +176,7 @@ DIFFERENCE_KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RunDifference:
     """A claim of the old run, of the new one, or of both with different wording."""
 
     kind: DifferenceKind
@@ -203,14 +203,14 @@ class Difference:
         return _unmarked(self.old), _unmarked(self.new)
 
 
-def differences(found: Comparison, kind: str = "") -> list[Difference]:
+def differences(found: Comparison, kind: str = "") -> list[RunDifference]:
     """All differences, or those of one kind."""
     rows = [
-        Difference("numbers" if claim.numbers_differ else "changed", claim.old, claim.new, claim.hedging_differs)
+        RunDifference("numbers" if claim.numbers_differ else "changed", claim.old, claim.new, claim.hedging_differs)
         for claim in found.changed
     ]
-    rows += [Difference("new", None, claim.claim, page_in_both=claim.page_in_both) for claim in found.new]
-    rows += [Difference("gone", claim.claim, None, page_in_both=claim.page_in_both) for claim in found.gone]
+    rows += [RunDifference("new", None, claim.claim, page_in_both=claim.page_in_both) for claim in found.new]
+    rows += [RunDifference("gone", claim.claim, None, page_in_both=claim.page_in_both) for claim in found.gone]
     return [row for row in rows if not kind or row.kind == kind]
 
 
@@ -253,7 +253,7 @@ class PageDifferences(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimCounts(Record):
+class ComparedClaimCounts(Record):
     """How many claims there are of each kind."""
 
     numbers: int
@@ -281,12 +281,12 @@ class ComparisonRecord(Record):
     settings: tuple[SettingChange, ...]
     books: tuple[BookPair, ...]
     pages: PageDifferences
-    counts: ClaimCounts
+    counts: ComparedClaimCounts
     differences: tuple[ClaimDifference, ...]
     statements: StatementDifferences
 
 
-def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Difference]) -> ComparisonRecord:
+def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[RunDifference]) -> ComparisonRecord:
     """The comparison of two runs of these names, with some of its differences."""
     return ComparisonRecord(
         old,
@@ -294,7 +294,7 @@ def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Diff
         found.settings,
         found.books,
         PageDifferences(found.pages_both, _pages(found.pages_new), _pages(found.pages_gone)),
-        ClaimCounts(**difference_counts(found)),
+        ComparedClaimCounts(**difference_counts(found)),
         tuple(
             ClaimDifference(row.kind, _claim(row.old), _claim(row.new), row.hedging, row.page_in_both) for row in rows
         ),

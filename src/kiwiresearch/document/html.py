@@ -39,7 +39,7 @@ from kiwiresearch.text import printable, two_letter_code
 TOP_LEVEL = 2
 
 
-class _Section(NamedTuple):
+class _HtmlSection(NamedTuple):
     heading: Heading
     blocks: Sequence[Block]
 
@@ -72,18 +72,18 @@ def html_page(document: Document, style: str, policy: str, *, head: str = "", ti
     )
 
 
-def _sections(blocks: Sequence[Block]) -> tuple[Sequence[Block], list[_Section]]:
+def _sections(blocks: Sequence[Block]) -> tuple[Sequence[Block], list[_HtmlSection]]:
     """The blocks before the first section, and the sections."""
     starts = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.level == TOP_LEVEL]
     sections = []
     for start, end in pairwise([*starts, len(blocks)]):
         heading = blocks[start]
         assert isinstance(heading, Heading)
-        sections.append(_Section(heading, blocks[start + 1 : end]))
+        sections.append(_HtmlSection(heading, blocks[start + 1 : end]))
     return blocks[: starts[0]] if starts else blocks, sections
 
 
-def _section(section: _Section) -> str:
+def _section(section: _HtmlSection) -> str:
     inside = blocks_in_html((section.heading, *section.blocks))
     return f'<section aria-labelledby="{section.heading.anchor}">\n{inside}\n</section>'
 

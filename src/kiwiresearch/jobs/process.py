@@ -30,7 +30,7 @@ from kiwiresearch.workspace import (
     setting_value,
     with_values,
 )
-from kiwiresearch.zim import ListedBook, MissingBooks, Source, missing_from_record
+from kiwiresearch.zim import BookLocation, ListedBook, MissingBooks, missing_from_record
 
 EventListener = Callable[..., None]
 """Called with the fields of an event; an exception it raises stops the job."""
@@ -104,7 +104,7 @@ def spec_from_line(line: bytes) -> JobSpec:
         folders=Folders(config, cache, state),
         settings=with_values(Settings(), {key: (key, value) for key, value in row["settings"].items()}),
         books=tuple(
-            ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
+            ListedBook(BookId(book), name, title, BookLocation(**source)) for book, name, title, source in row["books"]
         ),
         search_every_book=row["search_every_book"],
         request=request_from_record(row["request"]),

@@ -200,7 +200,7 @@ class FamilyCue:
 
 
 @dataclass(frozen=True, slots=True)
-class Phrases:
+class PhraseMatcher:
     """Phrases by kind, all found in one pass; the longest wins."""
 
     pattern: re.Pattern[str]
@@ -217,10 +217,10 @@ class CueTable:
     """The cue words of one language by which quotes are checked."""
 
     labels: Mapping[str, frozenset[str]]
-    events: Phrases
-    kin: Phrases
-    ties: Phrases
-    unstated: Phrases
+    events: PhraseMatcher
+    kin: PhraseMatcher
+    ties: PhraseMatcher
+    unstated: PhraseMatcher
     sexes: Mapping[str, Sex]
     words: Mapping[str, frozenset[str]]
 
@@ -258,10 +258,10 @@ def sex_by_kin(words: str, kind: str) -> Sex:
     return sexes.pop() if len(sexes) == 1 else ""
 
 
-def _phrases(table: Mapping[str, Iterable[str]]) -> Phrases:
+def _phrases(table: Mapping[str, Iterable[str]]) -> PhraseMatcher:
     kinds = _by_word(table)
     longest_first = sorted(kinds, key=lambda phrase: (-len(phrase), phrase))
-    return Phrases(re.compile("|".join(map(_phrase_pattern, longest_first)), re.IGNORECASE), kinds)
+    return PhraseMatcher(re.compile("|".join(map(_phrase_pattern, longest_first)), re.IGNORECASE), kinds)
 
 
 def _phrase_pattern(phrase: str) -> str:

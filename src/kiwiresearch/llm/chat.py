@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
 from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, HttpResponse
 from kiwiresearch.llm import servers, wire
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Options, Piece, Reply, estimate_prompt, final_reply
+from kiwiresearch.llm.model import (
+    DEFAULT_OPTIONS,
+    ChatMessage,
+    Options,
+    Reply,
+    ReplyPiece,
+    estimate_prompt,
+    final_reply,
+)
 from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
 from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
 from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, ChatRequest, json_objects
@@ -128,7 +136,7 @@ class ModelServer:
             )
         return self.unreachable(f"rejected the request ({status}){words}")
 
-    def read(self, response: HttpResponse, builder: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
+    def read(self, response: HttpResponse, builder: ReplyBuilder, *, streamed: bool) -> Iterator[ReplyPiece]:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise BadServerOutput("it sent a compressed reply")
         try:
@@ -200,7 +208,9 @@ class ChatModel:
     def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         return final_reply(self._replies(messages, options, can_restart=True))
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(
+        self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS
+    ) -> Iterator[ReplyPiece | Reply]:
         return self._replies(messages, options, can_restart=False)
 
     def close(self) -> None:
@@ -228,7 +238,7 @@ class ChatModel:
 
     def _replies(
         self, messages: Sequence[ChatMessage], options: Options, *, can_restart: bool
-    ) -> Iterator[Piece | Reply]:
+    ) -> Iterator[ReplyPiece | Reply]:
         deadline = Deadline(self._timeouts.total_s)
         yield from self._pool.first_that_works(
             lambda server: self._reply_of(server, messages, options, deadline), can_restart=can_restart
@@ -236,7 +246,7 @@ class ChatModel:
 
     def _reply_of(
         self, server: ModelServer, messages: Sequence[ChatMessage], options: Options, deadline: Deadline
-    ) -> Iterator[Piece | Reply]:
+    ) -> Iterator[ReplyPiece | Reply]:
         """One server's reply. Fields it rejects are left out; an empty stream is requested again in one piece."""
         rejected_fields, streamed = server.rejected_fields, True
         while True:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PureWindowsPath
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Model, Options, Piece, Reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Model, Options, Reply, ReplyPiece
 from kiwiresearch.text import fold
 
 
@@ -29,7 +29,9 @@ class MaskedModel:
     def chat(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Reply:
         return self._model.chat(self._masked(messages), options)
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(
+        self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS
+    ) -> Iterator[ReplyPiece | Reply]:
         return self._model.pieces(self._masked(messages), options)
 
     def _masked(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -75,7 +77,9 @@ class CircuitBreakerModel:
         self._failures = 0
         return reply
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(
+        self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS
+    ) -> Iterator[ReplyPiece | Reply]:
         self._check()
         return self._model.pieces(messages, options)
 

@@ -79,14 +79,14 @@ ANY_WORK = Temperatures("a model", 0.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class ReplySchema:
     """The form a reply must have: a JSON schema, as text."""
 
     name: str
     text: str
 
     @classmethod
-    def of(cls, name: str, schema: Mapping[str, Any]) -> Schema:
+    def of(cls, name: str, schema: Mapping[str, Any]) -> ReplySchema:
         return cls(name, canonical_json(schema))
 
     @property
@@ -100,7 +100,7 @@ class Tool:
 
     name: str
     purpose: str
-    parameters: Schema
+    parameters: ReplySchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Options:
 
     temperature: float = 0.0
     max_tokens: int = 512
-    schema: Schema | None = None
+    schema: ReplySchema | None = None
     reasoning_effort: Effort = "low"
     seed: int = 0
     tools: tuple[Tool, ...] = ()
@@ -139,7 +139,7 @@ def write_up_options(temperature: float = 0.5, *, max_tokens: int = 1024, reason
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ReplyPiece:
     """A part of a reply as it arrives, of the answer or of the thinking before it."""
 
     kind: Literal["answer", "thinking"]
@@ -158,12 +158,12 @@ class Reply:
     calls: tuple[ToolCall, ...] = ()
     """Tools the model wants to use before it continues."""
 
-    def as_pieces(self) -> Iterator[Piece | Reply]:
+    def as_pieces(self) -> Iterator[ReplyPiece | Reply]:
         """The reply as `Model.pieces` would give it."""
         if self.thinking:
-            yield Piece("thinking", self.thinking)
+            yield ReplyPiece("thinking", self.thinking)
         if self.text:
-            yield Piece("answer", self.text)
+            yield ReplyPiece("answer", self.text)
         yield self
 
 
@@ -179,7 +179,7 @@ class Model(Protocol):
     def chat(self, messages: Sequence[ChatMessage], options: Options = ...) -> Reply:
         """The complete reply."""
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = ...) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[ChatMessage], options: Options = ...) -> Iterator[ReplyPiece | Reply]:
         """Answer and thinking as they arrive, then the complete reply, as `chat` returns it."""
 
 
@@ -205,7 +205,7 @@ def model_label(model: Model) -> str:
     return f"The model {name!r}" if name else "The model"
 
 
-def final_reply(pieces: Iterable[Piece | Reply]) -> Reply:
+def final_reply(pieces: Iterable[ReplyPiece | Reply]) -> Reply:
     """The reply at the end of some pieces; all are read, so that the call is finished."""
     *_, last = pieces
     if not isinstance(last, Reply):

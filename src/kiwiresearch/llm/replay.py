@@ -14,7 +14,7 @@ from typing import Any, get_args
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Finish, Model, Options, Piece, Reply, ToolCall
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Finish, Model, Options, Reply, ReplyPiece, ToolCall
 from kiwiresearch.system import write_atomically
 
 REPLAY_VERSION = 1
@@ -68,7 +68,9 @@ class ReplayModel:
             with self._lock:
                 del self._under_way[key]
 
-    def pieces(self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(
+        self, messages: Sequence[ChatMessage], options: Options = DEFAULT_OPTIONS
+    ) -> Iterator[ReplyPiece | Reply]:
         """The pieces as they arrive; a stored reply comes as one.
 
         They are not shared between threads: if one stopped reading, it would stop the others.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from kiwiresearch.errors import BadReply
-from kiwiresearch.llm.model import Finish, Piece, Reply, ToolCall
+from kiwiresearch.llm.model import Finish, Reply, ReplyPiece, ToolCall
 from kiwiresearch.llm.wire import BadServerOutput, CallPart, Delta, complaint_in, delta_in
 
 STRIDE = 64
@@ -190,19 +190,19 @@ class ThinkingSplitter:
     def thinking(self) -> str:
         return "".join(self._thinking).strip()
 
-    def feed(self, text: str) -> list[Piece]:
+    def feed(self, text: str) -> list[ReplyPiece]:
         self._buffer += text
         if self._is_json is None:
             start = self._buffer.lstrip()
             self._is_json = start.startswith("{") if start else None
         return self._split()
 
-    def end(self) -> list[Piece]:
+    def end(self) -> list[ReplyPiece]:
         """The text held back so far; a block that was never closed counts as thinking."""
         return self._split(is_last=True)
 
-    def _split(self, *, is_last: bool = False) -> list[Piece]:
-        found: list[Piece] = []
+    def _split(self, *, is_last: bool = False) -> list[ReplyPiece]:
+        found: list[ReplyPiece] = []
         while not self._is_json and (marker := self._markers().first(self._buffer)):
             self._put(self._buffer[: marker.start()], found)
             self._buffer = self._buffer[marker.end() :]
@@ -237,13 +237,13 @@ class ThinkingSplitter:
             self._answer = []
             self._space = ""
 
-    def _put(self, text: str, found: list[Piece]) -> None:
+    def _put(self, text: str, found: list[ReplyPiece]) -> None:
         if self._header is not None:
             self._read_header(text)
         elif self._kind == "thinking":
             self._thinking.append(text)
             if text:
-                found.append(Piece("thinking", text))
+                found.append(ReplyPiece("thinking", text))
         else:
             self._put_answer(text, found)
 
@@ -254,13 +254,13 @@ class ThinkingSplitter:
             self._thinking.append(self._header)
             self._header, self._kind = None, "thinking"
 
-    def _put_answer(self, text: str, found: list[Piece]) -> None:
+    def _put_answer(self, text: str, found: list[ReplyPiece]) -> None:
         text = self._space + text if self._answer else text.lstrip()
         shown = text.rstrip()
         self._space = text[len(shown) :]
         if shown:
             self._answer.append(shown)
-            found.append(Piece("answer", shown))
+            found.append(ReplyPiece("answer", shown))
 
 
 MAX_CHARS = 1_000_000
@@ -298,7 +298,7 @@ class ReplyBuilder:
     def is_repeating(self) -> bool:
         return self._guard.has_tripped or self._thought_guard.has_tripped
 
-    def take(self, delta: Delta) -> list[Piece]:
+    def take(self, delta: Delta) -> list[ReplyPiece]:
         """Add what an event brings; return it split into answer and thinking."""
         self._chars += len(delta.text) + len(delta.thinking) + sum(len(part.arguments) for part in delta.calls)
         if self._chars > self._max_chars:
@@ -315,7 +315,7 @@ class ReplyBuilder:
         thinking = self._thought_guard.feed(delta.thinking)
         if thinking:
             self._thoughts.append(thinking)
-            found.append(Piece("thinking", thinking))
+            found.append(ReplyPiece("thinking", thinking))
         return found + self._splitter.feed(self._guard.feed(delta.text))
 
     def _take_call(self, part: CallPart) -> None:
@@ -328,7 +328,7 @@ class ReplyBuilder:
             name, arguments = known.name or part.name, known.arguments + part.arguments
             self._calls[at] = CallPart(part.number, known.id or part.id, name, arguments)
 
-    def rest(self) -> list[Piece]:
+    def rest(self) -> list[ReplyPiece]:
         """The text held back because it might have been the start of a marker."""
         return self._splitter.end()
 
@@ -343,7 +343,7 @@ class ReplyBuilder:
         return Reply(text, finish, self._prompt_tokens, self._reply_tokens, thinking, calls)
 
 
-def read_pieces(events: Iterable[dict[str, Any] | None], builder: ReplyBuilder) -> Iterator[Piece]:
+def read_pieces(events: Iterable[dict[str, Any] | None], builder: ReplyBuilder) -> Iterator[ReplyPiece]:
     """The pieces of a reply until its end, or until it repeats itself."""
     is_done = False
     for event in events:

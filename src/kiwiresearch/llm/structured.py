@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler
 
 from kiwiresearch.errors import BadReply, PromptTooLong
-from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Model, Options, Reply, Schema
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, ChatMessage, Model, Options, Reply, ReplySchema
 
 
 def item_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
@@ -146,7 +146,7 @@ def structured_reply(
     model: Model, messages: Sequence[ChatMessage], shape: type[Shape], options: Options = DEFAULT_OPTIONS
 ) -> Shape:
     """A reply of this shape; BadReply if two attempts do not give one. ModelUnreachable is passed on at once."""
-    wanted = replace(options, schema=Schema.of(shape.__name__, shape.model_json_schema()))
+    wanted = replace(options, schema=ReplySchema.of(shape.__name__, shape.model_json_schema()))
     reply = model.chat(messages, wanted)
     found, problem = _read(reply, shape)
     if found is not None:

@@ -29,7 +29,7 @@ from starlette.applications import Starlette
 from kiwiresearch.errors import BadUsage, KiwiError, without_paths
 from kiwiresearch.llm import OWN_TOKENS
 from kiwiresearch.mcp.callers import Caller, DisconnectWatch, lines_of, register_caller, run_in_daemon_thread
-from kiwiresearch.mcp.tools import Tool, Toolbox
+from kiwiresearch.mcp.tools import McpTool, Toolbox
 from kiwiresearch.version import __version__
 
 log = logging.getLogger("kiwiresearch.mcp")
@@ -64,7 +64,7 @@ def make_server(tools: Toolbox) -> Server[Any]:
     )
 
 
-def tool_record(tool: Tool) -> ToolRecord:
+def tool_record(tool: McpTool) -> ToolRecord:
     return ToolRecord(
         name=tool.name,
         description=tool.description,

@@ -122,12 +122,12 @@ def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = 
     """
     key = f"kinds.{message.kind}"
     try:
-        return _Writer(catalogue, show).vformat(catalogue.template(key, message.values), (), message.values)
+        return _ValueWriter(catalogue, show).vformat(catalogue.template(key, message.values), (), message.values)
     except (KeyError, TypeError, ValueError):  # a record from elsewhere only looks like a message
         return None
 
 
-class _Writer(Formatter):
+class _ValueWriter(Formatter):
     """Writes values into a sentence; after a colon it says how, such as `{page:quote}` or `{gap:percent}`."""
 
     def __init__(self, catalogue: Catalogue, show: Callable[[str], str]) -> None:

@@ -9,7 +9,7 @@ from kiwiresearch.lazy import lazy_exports
 if TYPE_CHECKING:
     from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
     from kiwiresearch.page.alignment import Extent
-    from kiwiresearch.page.article import Article, ArticleOptions, write_article
+    from kiwiresearch.page.article import ArticleMarkup, ArticleOptions, write_article
     from kiwiresearch.page.article_tags import ANCHOR_PREFIX
     from kiwiresearch.page.coordinates import Coordinates, coordinates_in
     from kiwiresearch.page.display import CLAIM_ID, MARK_ID, DisplayedPage, DisplayOptions, display_page
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         Mark,
         PageDoc,
         PageSignals,
+        PageTable,
         Section,
-        Table,
     )
     from kiwiresearch.page.html import (
         CUT_NOTICE,

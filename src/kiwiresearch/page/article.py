@@ -73,7 +73,7 @@ class ArticleOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class ArticleMarkup:
     """The markup of an article, and the spans that could not be marked."""
 
     markup: str
@@ -106,7 +106,7 @@ DROPPED = _Plan("", is_dropped=True)
 NOTHING = _Plan("", is_void=True)
 
 
-def write_article(content: bytes, page: PageDoc, options: ArticleOptions) -> Article:
+def write_article(content: bytes, page: PageDoc, options: ArticleOptions) -> ArticleMarkup:
     """Write the article of a page anew for a page of ours. Never raises, whatever the bytes are."""
     source = regular_document(content, without=REMOVED_ELEMENTS)
     based = BASE.search(source.head)
@@ -125,8 +125,8 @@ def write_article(content: bytes, page: PageDoc, options: ArticleOptions) -> Art
     if len(unmarked) < len(options.marks) and f'id="{MARK_ID}"' not in markup and not walk.is_title_marked:
         unmarked = list(options.marks)
     if not stays_inside(markup):
-        return Article("", tuple(options.marks), is_whole=False)
-    return Article(markup, tuple(unmarked), is_title_marked=walk.is_title_marked)
+        return ArticleMarkup("", tuple(options.marks), is_whole=False)
+    return ArticleMarkup(markup, tuple(unmarked), is_title_marked=walk.is_title_marked)
 
 
 class _ArticleWriter:

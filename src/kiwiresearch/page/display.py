@@ -170,7 +170,7 @@ def display_page(content: bytes, page: PageDoc, view: DisplayOptions) -> Display
     source = regular_document(content, without=REMOVED_KEEPING_SCRIPTS if view.scripts else REMOVED_ELEMENTS)
     based = BASE.search(source.head)
     addresses = PageAddresses(view.root, page.ref.path, base=unescape(based[1]) if based else "")
-    writer = _Writer(addresses, scripts=view.scripts, has_marks=bool(view.marks), is_framed=view.is_framed)
+    writer = _MarkupWriter(addresses, scripts=view.scripts, has_marks=bool(view.marks), is_framed=view.is_framed)
     lost = lost_anchors(page, source.body)
     found: list[tuple[Extent, ...]] = []
     insertions: list[Insertion] = []
@@ -197,7 +197,7 @@ IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
 """In a style attribute, it would be stronger than our own style sheet."""
 
 
-class _Writer:
+class _MarkupWriter:
     """Writes cleaned markup, tag by tag."""
 
     def __init__(self, addresses: PageAddresses, *, scripts: bool, has_marks: bool, is_framed: bool = False) -> None:
@@ -332,7 +332,7 @@ MAX_CACHED_TAG_CHARS = 500
 @lru_cache(maxsize=10_000)
 def _written_anywhere(token: str) -> str:
     """A tag whose output is the same on every page."""
-    return _Writer(NO_ADDRESSES, scripts=False, has_marks=False)._token(token)
+    return _MarkupWriter(NO_ADDRESSES, scripts=False, has_marks=False)._token(token)
 
 
 def _is_outside(attributes: dict[str, str]) -> bool:

@@ -75,7 +75,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """The rows of a table, and the number of its section."""
 
     section: int
@@ -166,7 +166,7 @@ class PageDoc:
     """Offsets at which sentences start; each ends where the next starts or its block ends."""
     links: tuple[Link, ...]
     infoboxes: tuple[Infobox, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[PageTable, ...]
     marks: tuple[Mark, ...]
     categories: tuple[str, ...]
     hatnotes: tuple[str, ...]

@@ -9,7 +9,7 @@ from html import escape, unescape
 
 from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.ids import BookId, page_id
-from kiwiresearch.page.doc import Block, Cell, Infobox, InfoboxRow, Link, LinkPlace, Mark, PageDoc, Section, Table
+from kiwiresearch.page.doc import Block, Cell, Infobox, InfoboxRow, Link, LinkPlace, Mark, PageDoc, PageTable, Section
 from kiwiresearch.page.elements import CutGroup
 from kiwiresearch.page.flow import read_markup
 from kiwiresearch.page.html import bounded_entry, regular_markup, split_page, title_in
@@ -124,7 +124,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         sentences=tuple(sentences),
         links=tuple(links),
         infoboxes=tuple(infoboxes),
-        tables=tuple(Table(table.section, table.caption, tuple(map(tuple, table.rows))) for table in body.tables),
+        tables=tuple(PageTable(table.section, table.caption, tuple(map(tuple, table.rows))) for table in body.tables),
         marks=marks,
         categories=tuple(dict.fromkeys(body.categories or categories_in(parts.around))),
         hatnotes=tuple(body.hatnotes),

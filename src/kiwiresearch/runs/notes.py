@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from kiwiresearch.codec import JsonDict
+from kiwiresearch.codec import JsonDict, Record
 from kiwiresearch.errors import BadUsage, NoteChanged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.note_file import appending_notes, note_file_lines
@@ -35,7 +35,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\
 
 
 @dataclass(frozen=True, slots=True)
-class NoteTarget:
+class NoteTarget(Record):
     """The run, claim or page that a note is about."""
 
     kind: TargetKind

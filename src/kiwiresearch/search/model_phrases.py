@@ -75,7 +75,7 @@ MAX_PHRASES = 3
 MAX_WORDS = 3
 
 
-class Phrases(BaseModel):
+class PhraseSuggestions(BaseModel):
     """The form of the model's reply."""
 
     phrases: list[str] = Field(min_length=1, max_length=8)
@@ -99,7 +99,10 @@ def phrases_for(
 
     def offered() -> tuple[str, ...]:
         said = structured_reply(
-            model, prompt("senses").fill(term=term, question=query.text), Phrases, extraction_options(max_tokens=200)
+            model,
+            prompt("senses").fill(term=term, question=query.text),
+            PhraseSuggestions,
+            extraction_options(max_tokens=200),
         )
         return (term, *usable_phrases(term, said.phrases))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kiwiresearch.store.questions import AskedQuestions, QuestionRows
     from kiwiresearch.store.removed_items import RemovedRow, RemovedRows
     from kiwiresearch.store.runs import NoteLines, RunFiles
-    from kiwiresearch.store.schema import Schema, digest, table_names
+    from kiwiresearch.store.schema import DatabaseSchema, digest, table_names
     from kiwiresearch.store.sign_in_links import NewLink, SignInLinks
     from kiwiresearch.store.store import CaseEntry, HostRow, Store, open_store
     from kiwiresearch.store.users import (

@@ -197,7 +197,7 @@ NO_ROWS = (0, FIRST_PREVIOUS_HASH)
 
 
 @dataclass(frozen=True, slots=True)
-class AuditRow:
+class AuditRow(Record):
     """One thing that somebody did."""
 
     seq: int

@@ -20,7 +20,7 @@ Migration = Callable[[Connection], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class DatabaseSchema:
     """The tables of a database and their migrations."""
 
     metadata: MetaData

@@ -23,7 +23,7 @@ from kiwiresearch.store.leases import Leases
 from kiwiresearch.store.questions import QuestionRows
 from kiwiresearch.store.removed_items import RemovedRows
 from kiwiresearch.store.runs import NoteLines, RunFiles, UnfinishedFiles
-from kiwiresearch.store.schema import Migration, Schema, digest, table_names
+from kiwiresearch.store.schema import DatabaseSchema, Migration, digest, table_names
 from kiwiresearch.store.sign_in_links import SignInLinks
 from kiwiresearch.store.tables import (
     CASE,
@@ -135,7 +135,7 @@ MIGRATIONS: Mapping[int, Migration] = MappingProxyType(
 )
 """Version 2 has passwords, version 3 other names of columns, version 4 a trash and recent questions for
 all hosts, version 5 sign-in links."""
-SCHEMA = Schema(METADATA, STORE, version=max(MIGRATIONS), migrations=MIGRATIONS)
+SCHEMA = DatabaseSchema(METADATA, STORE, version=max(MIGRATIONS), migrations=MIGRATIONS)
 CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at, QUESTIONS.c.changed_at})
 """Times by the store's own clock, which differ between two stores of the same content."""
 

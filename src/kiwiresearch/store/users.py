@@ -40,7 +40,7 @@ class UserRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenRow:
+class TokenRow(Record):
     """A token, without its text."""
 
     id: str
@@ -54,7 +54,7 @@ class TokenRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(Record):
     """A sign-in link, without its secret. It is here because `UserTokens` has it, and `sign_in_links` needs users."""
 
     id: str

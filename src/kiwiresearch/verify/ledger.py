@@ -56,7 +56,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class RunProof:
     """How each part of a run was checked."""
 
     repeated: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Verification:
     claims: int
     quotes: int
     statements: int
-    proof: Proof
+    proof: RunProof
     signature: Signature | None = None
     """None if it was not asked for, or is wrong."""
 
@@ -115,7 +115,7 @@ class Verification:
         }
 
 
-NO_PROOF = Proof()
+NO_PROOF = RunProof()
 
 
 class Ledger:
@@ -148,7 +148,7 @@ class Ledger:
         """A place in a file, for all failures there."""
         return Location(self, file, line, claim)
 
-    def result(self, folder: Path, proof: Proof = NO_PROOF, signature: Signature | None = None) -> Verification:
+    def result(self, folder: Path, proof: RunProof = NO_PROOF, signature: Signature | None = None) -> Verification:
         """The result, without duplicate failures."""
         counts = {kind: self._counts[kind] for kind in KINDS}
         return Verification(folder, tuple(dict.fromkeys(self._failures)), **counts, proof=proof, signature=signature)

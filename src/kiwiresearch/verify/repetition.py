@@ -32,7 +32,7 @@ from kiwiresearch.verify.ledger import (
     OUTPUT_FIELDS,
     Ledger,
     ManifestBook,
-    Proof,
+    RunProof,
     difference_in_lines,
     differing_fields,
     json_document,
@@ -262,9 +262,9 @@ def count_all(manifest: Manifest, files: Mapping[str, bytes], ledger: Ledger) ->
 
 def proof_of(
     repetition: Repetition, manifest: Manifest, files: Mapping[str, bytes], books: Mapping[BookId, ManifestBook]
-) -> Proof:
+) -> RunProof:
     """How each part of a run was checked."""
     if repetition.files:
-        return Proof(repeated=repetition.same(manifest, files), hash_only=(TIMINGS,))
+        return RunProof(repeated=repetition.same(manifest, files), hash_only=(TIMINGS,))
     missing = tuple(f"all pages and claims of {book.title!r}" for book in books.values() if book.archive is None)
-    return Proof((), COMPARED, (*missing, *HASH_ONLY), repetition.why_not)
+    return RunProof((), COMPARED, (*missing, *HASH_ONLY), repetition.why_not)

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from kiwiresearch.brief import (
     MAX_CLAIMS,
     Brief,
-    Difference,
     Dispute,
     Figure,
     SecondSources,
     Statement,
     StatementGroup,
     TimelineMoment,
+    ValueDifference,
     can_follow,
     compared_sentence,
     opposed_in,
@@ -86,7 +86,7 @@ def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str
     return compare_sentences(one, other)
 
 
-def _is_difference(stated: Difference, found: Disagreement | None) -> bool:
+def _is_difference(stated: ValueDifference, found: Disagreement | None) -> bool:
     if found is None or (stated.kind, stated.why) != (found.kind, found.why):
         return False
     return message_record(stated.why) == message_record(found.why)

@@ -88,7 +88,11 @@ def _openapi(app: FastAPI) -> JsonDict:
         title=app.title,
         version=app.version,
         description=ABOUT,
-        routes=[route.described() if isinstance(route, LazyRoute) else route for route in app.routes],
+        routes=[
+            route.described() if isinstance(route, LazyRoute) else route
+            for route in app.routes
+            if getattr(route, "include_in_schema", False)
+        ],
         tags=[{"name": name, "description": words} for name, words in TAGS],
     )
     parts = schema.setdefault("components", {})

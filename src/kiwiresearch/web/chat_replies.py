@@ -37,7 +37,7 @@ class ChatDelta(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatMessage(Record):
+class AnswerMessage(Record):
     """The answer in one piece."""
 
     content: str
@@ -60,7 +60,7 @@ class ChunkChoice(Record):
 class MessageChoice(Record):
     """The one choice of an answer in one piece."""
 
-    message: ChatMessage
+    message: AnswerMessage
     finish_reason: str = "stop"
     index: int = 0
     logprobs: None = None
@@ -104,7 +104,7 @@ class SourceMetadata(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Record):
+class OpenWebUiSource(Record):
     """A citation as Open WebUI reads it."""
 
     source: SourceName
@@ -125,7 +125,7 @@ class ChatEvent(Record):
     """An event of Open WebUI within a stream."""
 
     type: Literal["source", "status"]
-    data: Source | Status
+    data: OpenWebUiSource | Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class ChatReply(Record):
     choices: tuple[ChunkChoice | MessageChoice, ...] = ()
     event: ChatEvent | None = field(default=None, metadata=OMIT_DEFAULT)
     usage: Usage | None = field(default=None, metadata=OMIT_DEFAULT)
-    sources: tuple[Source, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    sources: tuple[OpenWebUiSource, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +167,11 @@ class ChatWriter:
                     answer = done
         assert answer is not None
         content = markdown_of(answer, self.link, self.address)
-        return self._in_one_piece(ChatMessage(content, thoughts or None), sources_of(answer, self.link))
+        return self._in_one_piece(AnswerMessage(content, thoughts or None), sources_of(answer, self.link))
 
     def plain_completion(self, content: str) -> ChatReply:
         """A reply that does not need the books."""
-        return self._in_one_piece(ChatMessage(content), ())
+        return self._in_one_piece(AnswerMessage(content), ())
 
     def chunks(self, events: Iterable[Event]) -> Iterator[ChatReply]:
         """The sources first, then the words, then the footer.
@@ -214,11 +214,11 @@ class ChatWriter:
     def _chunk(self, delta: ChatDelta, *, finish: str | None = None, event: ChatEvent | None = None) -> ChatReply:
         return ChatReply(self.id, self.created, self.model, choices=(ChunkChoice(delta, finish),), event=event)
 
-    def _source_chunk(self, source: Source) -> ChatReply:
+    def _source_chunk(self, source: OpenWebUiSource) -> ChatReply:
         # With an empty delta, since many clients read `choices[0]` without a check.
         return self._chunk(ChatDelta(), event=ChatEvent("source", source))
 
-    def _in_one_piece(self, message: ChatMessage, sources: tuple[Source, ...]) -> ChatReply:
+    def _in_one_piece(self, message: AnswerMessage, sources: tuple[OpenWebUiSource, ...]) -> ChatReply:
         return ChatReply(
             self.id,
             self.created,
@@ -230,7 +230,7 @@ class ChatWriter:
         )
 
 
-def sources_of(answer: Answer, link: CitationLink) -> tuple[Source, ...]:
+def sources_of(answer: Answer, link: CitationLink) -> tuple[OpenWebUiSource, ...]:
     """The citations of an answer, in the order of their numbers.
 
     Open WebUI takes sources with the same id, or the same name, for one: so both are made unique. It would show
@@ -246,7 +246,7 @@ def sources_of(answer: Answer, link: CitationLink) -> tuple[Source, ...]:
     return tuple(sources)
 
 
-def _source(cited: AnswerCitation, name: str, url: str) -> Source:
+def _source(cited: AnswerCitation, name: str, url: str) -> OpenWebUiSource:
     citation, book = cited.citation, cited.book
     metadata = SourceMetadata(
         source=cited.key,
@@ -258,7 +258,7 @@ def _source(cited: AnswerCitation, name: str, url: str) -> Source:
         date=book.date,
         flavour=book.flavour,
     )
-    return Source(SourceName(cited.key, name, url), (citation.quote.text,), (metadata,))
+    return OpenWebUiSource(SourceName(cited.key, name, url), (citation.quote.text,), (metadata,))
 
 
 def _status(found: Answer) -> ChatEvent:

@@ -324,7 +324,7 @@ def page_address(start: str, path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedBook(Record):
+class ResultBook(Record):
     """A book that results come from."""
 
     id: str
@@ -339,7 +339,7 @@ class SearchRecord(Record):
     corrected: str
     """The query as it was understood, if it had typing errors."""
     order: MergeOrder
-    books: tuple[SearchedBook, ...]
+    books: tuple[ResultBook, ...]
     hits: tuple[HitRecord, ...]
     senses: tuple[SenseRecord, ...]
     hidden: HiddenRecord | None = field(default=None, metadata=OMIT_DEFAULT)
@@ -354,7 +354,7 @@ def search_record(findings: SearchResult, finder: Finder) -> SearchRecord:
         findings.query,
         findings.corrected,
         findings.order,
-        tuple(SearchedBook(book, finder.book_name(book)) for book in findings.books),
+        tuple(ResultBook(book, finder.book_name(book)) for book in findings.books),
         tuple(hit.record(finder.book_name(hit.ref.book)) for hit in findings.hits),
         tuple(sense.record() for sense in findings.senses),
         hidden=findings.hidden.record() if findings.hidden.pages else None,

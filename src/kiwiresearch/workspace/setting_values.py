@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from kiwiresearch.codec import Record
 from kiwiresearch.crawl import LISTS, STRATEGIES, ScoringWeights
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.kin.loop import BOUNDS
@@ -45,7 +46,7 @@ class LimitSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class UserLimits:
+class UserLimits(Record):
     """The limits of one user; 0 means unlimited."""
 
     requests_a_minute: int = 0

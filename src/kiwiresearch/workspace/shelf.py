@@ -10,7 +10,7 @@ from kiwiresearch.system import expand_user
 from kiwiresearch.workspace.file_cache import FileStamp, file_stamp
 from kiwiresearch.workspace.policy import allowed_books, hidden_books
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim import ListedBook, Shelf, ShelfFile, Source, pick_books
+from kiwiresearch.zim import BookLocation, ListedBook, Shelf, ShelfFile, pick_books
 
 
 class ListFollower:
@@ -121,5 +121,5 @@ def _pick(workspace: Workspace, books: Sequence[ListedBook], name: str, *, trust
     path = expand_user(name)
     if trusting and path.is_file():
         known = [book for book in books if book.matches(name)]
-        return known or [ListedBook(BookId(""), path.stem, path.name, Source(str(path.absolute())))]
+        return known or [ListedBook(BookId(""), path.stem, path.name, BookLocation(str(path.absolute())))]
     return pick_books(books, name, workspace.opener)

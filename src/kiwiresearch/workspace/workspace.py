@@ -22,6 +22,7 @@ from kiwiresearch.workspace.settings import Folders, Settings
 from kiwiresearch.zim import (
     Archive,
     Book,
+    BookLocation,
     FileChecks,
     FileState,
     ListedBook,
@@ -29,7 +30,6 @@ from kiwiresearch.zim import (
     OpenFileNotes,
     Shelf,
     ShelfFile,
-    Source,
     files_in,
     find_path,
     hidden_page_named_error,
@@ -69,7 +69,7 @@ class Workspace:
         """The sample book, built on first use."""
         from kiwiresearch.zim import sample_file
 
-        source = Source(str(sample_file(self.folders.cache)))
+        source = BookLocation(str(sample_file(self.folders.cache)))
         archive = self.opener.open(source)
         archive.close()
         return listed_book(archive.book, source)
@@ -116,7 +116,7 @@ class Workspace:
     def _books_read(self) -> ShelfFile:
         return ShelfFile(self.folders.state / "books-read.json")
 
-    def look_up_each(self, text: str, problems: list[KiwiError]) -> list[tuple[Book, Source]]:
+    def look_up_each(self, text: str, problems: list[KiwiError]) -> list[tuple[Book, BookLocation]]:
         """The books that a path or address refers to; unusable files are added to `problems`."""
         if is_address(text):
             return self.opener.look_up(text)

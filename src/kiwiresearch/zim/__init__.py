@@ -72,6 +72,6 @@ if TYPE_CHECKING:
         without_policy,
     )
     from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books, unknown_book
-    from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, Source, books_below, files_in, is_address, library_files
+    from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, BookLocation, books_below, files_in, is_address, library_files
 else:
     __getattr__ = lazy_exports(__name__)

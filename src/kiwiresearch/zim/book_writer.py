@@ -206,7 +206,7 @@ This article is issued from the <a class="external text" title="Last edited on {
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class SampleArticle:
     """An article of the sample book: its metadata and its HTML."""
 
     title: str
@@ -225,7 +225,7 @@ def path_of(title: str) -> str:
     return title.replace(" ", "_")
 
 
-def read_articles(folder: Path = ARTICLES) -> list[Article]:
+def read_articles(folder: Path = ARTICLES) -> list[SampleArticle]:
     """All articles of the folder, sorted by title."""
     found = [_article(file.read_text(encoding="utf-8")) for file in folder.glob("*.html")]
     return sorted(found, key=lambda article: article.title)
@@ -258,10 +258,10 @@ def build_sample(target: Path) -> None:
     write_book(target, pages, redirects, metadata=METADATA, main_path="Main_Page")
 
 
-def _article(source: str) -> Article:
+def _article(source: str) -> SampleArticle:
     head, _, content = source.partition("\n\n")
     values = {m["key"] or "title": html.unescape(m["value"] or m["title"] or "") for m in HEAD.finditer(head)}
-    return Article(
+    return SampleArticle(
         title=values["title"],
         edited=values["edited"],
         revision=values["revision"],
@@ -275,7 +275,7 @@ def _names(value: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in value.split("|") if name.strip())
 
 
-def _page(article: Article, namespace: int = 0, *, is_article: bool = True) -> NewPage:
+def _page(article: SampleArticle, namespace: int = 0, *, is_article: bool = True) -> NewPage:
     links = "".join(f"<li>{_link(f'Category:{name}', name)}</li>" for name in article.categories)
     box = (
         '<div id="catlinks" class="catlinks"><div id="mw-normal-catlinks" class="mw-normal-catlinks">'
@@ -297,22 +297,22 @@ def _link(title: str, words: str) -> str:
     return f'<a href="./{html.escape(path_of(title))}" title="{html.escape(title)}">{html.escape(words)}</a>'
 
 
-def _category_pages(articles: list[Article]) -> list[NewPage]:
+def _category_pages(articles: list[SampleArticle]) -> list[NewPage]:
     names = sorted({name for article in articles for name in article.categories})
     pages = []
     for index, name in enumerate(names):
         members = [article.title for article in articles if name in article.categories]
         rows = "\n".join(f"<li>{_link(title, title)}</li>" for title in members)
         content = f'<div id="mw-pages"><p>The pages in this category.</p>\n<ul>\n{rows}\n</ul></div>'
-        page = Article(f"Category:{name}", METADATA["Date"], str(100_900 + index), (), (), content)
+        page = SampleArticle(f"Category:{name}", METADATA["Date"], str(100_900 + index), (), (), content)
         pages.append(_page(page, 14, is_article=False))
     return pages
 
 
-def _main_page(articles: list[Article]) -> NewPage:
+def _main_page(articles: list[SampleArticle]) -> NewPage:
     rows = "\n".join(f"<li>{_link(article.title, article.title)}</li>" for article in articles)
     content = f"<p>The articles of the sample book.</p>\n<ul>\n{rows}\n</ul>"
-    return _page(Article("Main Page", METADATA["Date"], "100900", (), (), content), is_article=False)
+    return _page(SampleArticle("Main Page", METADATA["Date"], "100900", (), (), content), is_article=False)
 
 
 if __name__ == "__main__":

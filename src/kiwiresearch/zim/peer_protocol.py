@@ -15,7 +15,7 @@ from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import Archive, Book, BookKind, Indexes, Match
-from kiwiresearch.zim.sources import Source, peer_source
+from kiwiresearch.zim.sources import BookLocation, peer_source
 
 T = TypeVar("T")
 
@@ -282,8 +282,8 @@ class PeerBook:
     """How many titles are indexed, and whether the index is complete; None without an index."""
 
     @property
-    def source(self) -> Source:
-        return Source(self.book.source)
+    def source(self) -> BookLocation:
+        return BookLocation(self.book.source)
 
 
 def announcement_of(book: Book, titles: tuple[int, bool] | None) -> JsonDict:

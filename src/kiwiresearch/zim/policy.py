@@ -14,7 +14,7 @@ from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
 from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, TitleEntry
 from kiwiresearch.zim.paths import find_path, title_of_path
-from kiwiresearch.zim.sources import Source, is_address
+from kiwiresearch.zim.sources import BookLocation, is_address
 
 BOOK_SEPARATOR = "|"
 """Separates the name of a book from a title in a rule for that book only."""
@@ -175,7 +175,7 @@ class PolicyArchive:
         self._titles = titles
         self._policy = policy
         self._is_served = is_address(archive.book.source)
-        self._is_here = Source(archive.book.source).is_local
+        self._is_here = BookLocation(archive.book.source).is_local
         self._hides = lru_cache(maxsize=MAX_CACHED_PATHS)(self._look_up)
 
     @property

@@ -18,7 +18,7 @@ from kiwiresearch.zim.files import OpenFileNotes, parts_of
 from kiwiresearch.zim.integrity import FileCheck, FileChecks
 from kiwiresearch.zim.peer import MissingBooks, PeerOpener
 from kiwiresearch.zim.policy import Policy, with_policy
-from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, ServedBook, Source, files_in, is_address
+from kiwiresearch.zim.sources import SERVE_TIMEOUT_S, SUFFIXES, BookLocation, ServedBook, files_in, is_address
 
 SHELF_VERSION = 1
 NO_POLICY = Policy()
@@ -31,7 +31,7 @@ class ListedBook:
     id: BookId
     name: str
     title: str
-    source: Source
+    source: BookLocation
 
     def matches(self, wanted: str) -> bool:
         """Whether `wanted` refers to this book, by name, title, UUID, path or file name."""
@@ -44,7 +44,7 @@ class ListedBook:
         return folded in {name.casefold() for name in names if name}
 
 
-def listed_book(book: Book, source: Source) -> ListedBook:
+def listed_book(book: Book, source: BookLocation) -> ListedBook:
     return ListedBook(book.id, book.name, book.title, source)
 
 
@@ -93,7 +93,7 @@ class ShelfFile:
 
 
 def _book_from_row(row: dict[str, str]) -> ListedBook:
-    source = Source(str(row["location"]), str(row["served"]))
+    source = BookLocation(str(row["location"]), str(row["served"]))
     return ListedBook(BookId(str(row["id"])), str(row["name"]), str(row["title"]), source)
 
 
@@ -121,7 +121,7 @@ class Opener:
         self._catalogues: dict[str, tuple[ServedBook, ...]] = {}
         """The books of each kiwix-serve, by its address."""
 
-    def open(self, source: Source) -> Archive:
+    def open(self, source: BookLocation) -> Archive:
         """Open a book, without the pages that the policy hides."""
         if source.is_on_peer:
             archive = self._open_on_peer(source)
@@ -131,23 +131,23 @@ class Opener:
             archive = self._open_file(source.path)
         return with_policy(archive, self.policy)
 
-    def look_up(self, text: str) -> list[tuple[Book, Source]]:
+    def look_up(self, text: str) -> list[tuple[Book, BookLocation]]:
         """All books a path or address refers to; each file is opened briefly to read its metadata."""
         if is_address(text):
             return self._books_on_server(text)
         found = []
         for file in files_in(Path(text)):
-            source = Source(str(expand_user(file).absolute()))
+            source = BookLocation(str(expand_user(file).absolute()))
             archive = self._open_file(source.path)
             found.append((archive.book, source))
             archive.close()
         return found
 
-    def file_check(self, source: Source) -> FileCheck | None:
+    def file_check(self, source: BookLocation) -> FileCheck | None:
         """The remembered result of checking a book's file; None for a book on a server or another host."""
         return self._file_checks.known(parts_of(source.path)) if source.is_local else None
 
-    def check(self, source: Source) -> FileCheck:
+    def check(self, source: BookLocation) -> FileCheck:
         return self._file_checks.check_now(source.path)
 
     def _open_file(self, path: Path) -> Archive:
@@ -168,7 +168,7 @@ class Opener:
             self._open_files.note_open(archive.parts)
         return archive
 
-    def _open_on_peer(self, source: Source) -> Archive:
+    def _open_on_peer(self, source: BookLocation) -> Archive:
         if self.peer_opener is None:
             raise HostAway(
                 f"The book {source.path.name!r} is on another host, but no shared store is set.",
@@ -176,7 +176,7 @@ class Opener:
             )
         return self.peer_opener(BookId(source.peer_book_id))
 
-    def _open_served(self, source: Source) -> Archive:
+    def _open_served(self, source: BookLocation) -> Archive:
         from kiwiresearch.zim.kiwix_serve import KiwixServer, ServeArchive
 
         server = KiwixServer(source.location, timeout_s=self._timeout_s)
@@ -195,13 +195,13 @@ class Opener:
             remedy="To add the books that it has now, run 'kiwiresearch books add URL'.",
         )
 
-    def _books_on_server(self, address: str) -> list[tuple[Book, Source]]:
+    def _books_on_server(self, address: str) -> list[tuple[Book, BookLocation]]:
         from kiwiresearch.zim.kiwix_serve import KiwixServer
 
         address, _, wanted = address.partition("#")
         server = KiwixServer(address, timeout_s=self._timeout_s)
         try:
-            found = [(served.book, Source(server.root, served.name)) for served in server.catalogue()]
+            found = [(served.book, BookLocation(server.root, served.name)) for served in server.catalogue()]
         finally:
             server.close()
         if wanted:

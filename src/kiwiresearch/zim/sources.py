@@ -193,7 +193,7 @@ MAX_DEPTH = 6
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Source:
+class BookLocation:
     """Where a book is: a file, a server with the book's name there, or another host that shares its books."""
 
     location: str
@@ -226,9 +226,9 @@ class Source:
         return f"{self.location}#{self.served}" if self.served else self.location
 
 
-def peer_source(book: str, file: str) -> Source:
+def peer_source(book: str, file: str) -> BookLocation:
     """The source of a book on another host: its UUID, since hosts come and go, and its file name there."""
-    return Source(f"{PEER_SCHEME}{book}/{file.replace('/', '_')}")
+    return BookLocation(f"{PEER_SCHEME}{book}/{file.replace('/', '_')}")
 
 
 def is_address(text: str) -> bool:

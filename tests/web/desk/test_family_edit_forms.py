@@ -11,16 +11,10 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.cases.test_case_editing import PNG
 from tests.web.desk.conftest import first_of
 from tests.web.desk.test_family_pages import browsing, elements, people
-from tests.web.family_server import SEED, Families, families
+from tests.web.family_server import SEED, Families
 
 from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id_of
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
-    with families(tmp_path_factory.mktemp("families")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.cli.kin_book import LIVING, SECRETS
 from tests.kin.privacy_scan import find_leaks
 from tests.web.desk.page_text import first
-from tests.web.family_server import SEED, Families, families
+from tests.web.family_server import SEED, Families
 from tests.web.servers import stream_events
 
 from kiwiresearch.cases.case import Case
@@ -81,12 +81,6 @@ def elements(page: httpx2.Response) -> Elements:
     found = Elements()
     found.feed(page.text)
     return found
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
-    with families(tmp_path_factory.mktemp("families")) as found:
-        yield found
 
 
 def browsing(client: httpx2.Client) -> httpx2.Client:

@@ -9,18 +9,12 @@ import pytest
 from tests.cli.kin_book import LIVING, SECRETS
 from tests.kin.privacy_scan import find_leaks
 from tests.web.desk.test_family_pages import browsing, elements, people
-from tests.web.family_server import SEED, Families, families
+from tests.web.family_server import SEED, Families
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.person_proof import proof_file, proof_summary
 from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.messages.catalogue import catalogue_in
-
-
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Families]:
-    with families(tmp_path_factory.mktemp("families")) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

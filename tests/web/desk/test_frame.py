@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from tests.web.desk.conftest import ARun
-from tests.web.family_server import SEED, families
+from tests.web.family_server import SEED, Families
 
 from kiwiresearch.web.desk.app_shell import SHELL
 
@@ -54,15 +53,14 @@ def test_the_box_suggests_notes(a_run: ARun) -> None:
     a_run.client.delete(f"/api/runs/{a_run.id}/notes/{written.json()['id']}")
 
 
-def test_families_are_suggested_only_to_their_owner(tmp_path: Path) -> None:
+def test_families_are_suggested_only_to_their_owner(there: Families) -> None:
     """Names of a family may be those of living people, so others get none."""
-    with families(tmp_path) as there:
-        with there.served(family_owner=True) as owner:
-            assert [one["address"] for one in suggested(owner, SEED) if one["detail"] == "family"] == [
-                f"/family/{there.done}"
-            ]
-        with there.served() as reader:
-            assert [one for one in suggested(reader, SEED) if one["detail"] == "family"] == []
+    with there.served(family_owner=True) as owner:
+        assert [one["address"] for one in suggested(owner, SEED) if one["detail"] == "family"] == [
+            f"/family/{there.done}"
+        ]
+    with there.served() as reader:
+        assert [one for one in suggested(reader, SEED) if one["detail"] == "family"] == []
 
 
 @pytest.mark.parametrize("path", ["/ask", "/research", "/family", "/shortcuts"])

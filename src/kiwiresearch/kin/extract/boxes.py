@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target, name_target, sex_facts
-from kiwiresearch.kin.extract.name_lists import Span, name_at
-from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.extract.name_lists import TextSpan, name_at
+from kiwiresearch.kin.extract.subject import ArticlePerson
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import may_be_same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
@@ -22,7 +22,7 @@ from kiwiresearch.text.dates import DateRange, dates_in
 class PersonInRow:
     """A person in a row: the span of the name, and the note after it."""
 
-    span: Span
+    span: TextSpan
     note: str
     line_end: int
 
@@ -31,15 +31,15 @@ class PersonInRow:
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
 
 
-def people_in(text: str, span: Span, *, plural: bool = True) -> Iterator[PersonInRow]:
+def people_in(text: str, span: TextSpan, *, plural: bool = True) -> Iterator[PersonInRow]:
     """The people named in a value, in order; empty for a number or 'none'."""
     for line in _lines(text, span):
         yield from _people_of_line(text, line, plural=plural)
 
 
-def _lines(text: str, span: Span) -> list[Span]:
+def _lines(text: str, span: TextSpan) -> list[TextSpan]:
     """The lines of a value; a name that continues on the next line counts as one line."""
-    lines: list[Span] = []
+    lines: list[TextSpan] = []
     at = span.start
     for piece in text[span.start : span.end].split("\n"):
         start, at = at, at + len(piece) + 1
@@ -47,15 +47,15 @@ def _lines(text: str, span: Span) -> list[Span]:
             continue
         end = start + len(piece)
         if lines and (CONTINUES.match(piece) or ENGLISH.hanging.search(text[lines[-1].start : lines[-1].end])):
-            lines[-1] = Span(lines[-1].start, end)
+            lines[-1] = TextSpan(lines[-1].start, end)
         else:
-            lines.append(Span(start, end))
+            lines.append(TextSpan(start, end))
     return lines
 
 
-def _people_of_line(text: str, line: Span, *, plural: bool) -> Iterator[PersonInRow]:
+def _people_of_line(text: str, line: TextSpan, *, plural: bool) -> Iterator[PersonInRow]:
     start = _name_start(text, line.start, line.end)
-    opened: list[tuple[Span, int]] = []
+    opened: list[tuple[TextSpan, int]] = []
     while start < line.end:
         found = _name(text, start, line.end)
         if not found:
@@ -82,7 +82,7 @@ def _name_start(text: str, start: int, end: int) -> int:
     return status.end() if status else start
 
 
-def _name(text: str, start: int, end: int) -> Span | None:
+def _name(text: str, start: int, end: int) -> TextSpan | None:
     """The name at `start`; if its last line is only a rank, or breaks it, the name without that line."""
     found = name_at(text, start, end)
     if found and not (
@@ -151,7 +151,7 @@ EVENTS: dict[str, tuple[FieldName, FieldName]] = {
 PLACE = regex.compile(r"\p{Lu}[^\n()\[\];]{1,90}")
 
 
-def box_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
+def box_facts(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """What the boxes about the subject say; a box about something else, such as a war, has none of these rows."""
     for rows in (*(box.rows for box in page.infoboxes), *_plain_boxes(page)):
         for row in rows:
@@ -159,7 +159,7 @@ def box_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
             if kind in EVENTS:
                 yield from _event(page, row, EVENTS[kind])
             elif kind in ("birth_place", "death_place"):
-                yield from _place(page, row, cast(FieldName, kind), Span(row.start, row.end))
+                yield from _place(page, row, cast(FieldName, kind), TextSpan(row.start, row.end))
             elif kind in RELATION_FIELDS or kind == "relative":
                 yield from _relatives(page, row, kind, subject)
             elif kind in ("occupation", "title"):
@@ -226,10 +226,10 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
     elif bare := date_in(plain.split("\n")[0].split("(")[0], page.language):
         rest = row.start + len(value.split("\n")[0])
         yield _fact(page, row, fields[0], bare.edtf(), rest, LOWER_BOX_CONFIDENCE, because, when=bare)
-    yield from _place(page, row, fields[1], Span(rest, row.end))
+    yield from _place(page, row, fields[1], TextSpan(rest, row.end))
 
 
-def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iterator[ExtractedFact]:
+def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: TextSpan) -> Iterator[ExtractedFact]:
     """The first line after the date that names a place."""
     at = span.start
     for line in page.text[span.start : span.end].split("\n"):
@@ -245,14 +245,14 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
         begin = start + found.start()
         end = begin + len(words)
         because = f"the place in the row {row.key!r} in the infobox"
-        target = link_target(row.links, Span(begin, end))
+        target = link_target(row.links, TextSpan(begin, end))
         yield _fact(page, row, field, words, end, LOWER_BOX_CONFIDENCE, because, target=target)
         return
 
 
-def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject) -> Iterator[ExtractedFact]:
+def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: ArticlePerson) -> Iterator[ExtractedFact]:
     plural = bool(ENGLISH.plural_label.search(row.key))
-    for person in people_in(page.text, Span(row.start, row.end), plural=plural):
+    for person in people_in(page.text, TextSpan(row.start, row.end), plural=plural):
         name = page.text[person.span.start : person.span.end]
         noted = field_of_note(person.note)
         field = noted if kind == "relative" or (kind == "parent" and noted in ("father", "mother")) else kind
@@ -287,7 +287,7 @@ def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[Extract
             start = at + piece.start() + len(piece[0]) - len(piece[0].lstrip())
             if 2 < len(words) < 80:
                 end = start + len(words)
-                target = link_target(row.links, Span(start, end))
+                target = link_target(row.links, TextSpan(start, end))
                 because = f"the row {row.key!r} in the infobox"
                 yield _fact(page, row, field, words, end, LOWER_BOX_CONFIDENCE, because, target=target)
         at += len(line) + 1

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.extract.life_dates import date_in, snippet_at
-from kiwiresearch.kin.extract.name_lists import Span
+from kiwiresearch.kin.extract.name_lists import TextSpan
 from kiwiresearch.kin.extract.subject import SentenceSpan, sentences_of
 from kiwiresearch.kin.firewall import is_stated
 from kiwiresearch.kin.language import ENGLISH
@@ -160,7 +160,7 @@ def _fact_of_finding(
     return ExtractedFact(
         field,
         when.edtf() if when else page.text[at : at + len(finding.value)],
-        snippet_at(page, Span(sentence.start, sentence.end)),
+        snippet_at(page, TextSpan(sentence.start, sentence.end)),
         "model",
         min(finding.confidence, MAX_CONFIDENCE),
         when,

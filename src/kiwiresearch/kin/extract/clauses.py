@@ -13,7 +13,7 @@ from kiwiresearch.kin.extract.mentions import (
     opening_kin,
     sentence_referent,
 )
-from kiwiresearch.kin.extract.name_lists import Span
+from kiwiresearch.kin.extract.name_lists import TextSpan
 from kiwiresearch.kin.extract.pronouns import (
     CapitalizedWords,
     Referent,
@@ -22,7 +22,7 @@ from kiwiresearch.kin.extract.pronouns import (
     is_fronted,
     refers_to_subject,
 )
-from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan, sentences_of
+from kiwiresearch.kin.extract.subject import ArticlePerson, SentenceSpan, sentences_of
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.page import PageDoc
@@ -46,9 +46,9 @@ class Clause:
     """Whom a pronoun at the start of the sentence means."""
     they_are_couple: bool
     """Whether 'they' are the subject and a spouse."""
-    mentions: tuple[Span, ...]
+    mentions: tuple[TextSpan, ...]
     """Where the sentence names the subject, or a pronoun surely means it."""
-    possessives: tuple[Span, ...]
+    possessives: tuple[TextSpan, ...]
     """Where 'his', 'her' or the name with an apostrophe means the subject."""
     early: bool
     """Whether it is one of the first two sentences of the lead."""
@@ -56,7 +56,7 @@ class Clause:
     """Where a sentence just before begins that says that the subject met someone."""
 
 
-def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
+def clauses_of(page: PageDoc, subject: ArticlePerson) -> Iterator[Clause]:
     """The sentences of the article in order, with the meaning of their pronouns.
 
     `state` says whom a pronoun at the start of the next sentence means. Each paragraph starts with the
@@ -133,19 +133,19 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
                 met = None
 
 
-def _is_of_birth(text: str, subject: PageSubject) -> bool:
+def _is_of_birth(text: str, subject: ArticlePerson) -> bool:
     """'He was born', 'She was the eldest of': said of the person, near the top of a page."""
     said = ENGLISH.birth_sentence.match(text)
     return bool(said and said[1].lower() == subject.pronoun)
 
 
-def _is_other_parent(text: str, relative_text: str, subject: PageSubject) -> bool:
+def _is_other_parent(text: str, relative_text: str, subject: ArticlePerson) -> bool:
     """'His father was a smith. He was rich. His mother …' is about the subject's mother, not the father's."""
     found = ENGLISH.his_parent_opens.match(text)
     return bool(found and found[1].lower() == subject.possessive and ENGLISH.parents_named.match(relative_text))
 
 
-def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
+def _has_met(text: str, clause: Clause, subject: ArticlePerson) -> bool:
     """Whether it is the subject who met someone."""
     found = ENGLISH.met.search(text, clause.start, clause.end)
     if (
@@ -161,7 +161,7 @@ def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
     return not ENGLISH.cap.search(between) or bool(ENGLISH.coordinated.fullmatch(between))
 
 
-def _names_nobody_new(text: str, met: int, clause: Clause, subject: PageSubject) -> bool:
+def _names_nobody_new(text: str, met: int, clause: Clause, subject: ArticlePerson) -> bool:
     """Whether a sentence after a meeting names only the two, or places."""
     known = {fold(word) for word in ENGLISH.cap.findall(text[met : clause.start])} | subject.name_tokens
     given = name_words().male | name_words().female
@@ -173,7 +173,7 @@ def _names_nobody_new(text: str, met: int, clause: Clause, subject: PageSubject)
     )
 
 
-def _couple_after(text: str, clause: Clause, subject: PageSubject, *, couple: bool, ahead: bool) -> bool:
+def _couple_after(text: str, clause: Clause, subject: ArticlePerson, *, couple: bool, ahead: bool) -> bool:
     """Whether 'they' in the next sentence are the subject and a spouse."""
     if ENGLISH.couple.match(text):
         own = text.startswith("The couple") and bool(clause.mentions or clause.possessives)
@@ -187,7 +187,7 @@ def _couple_after(text: str, clause: Clause, subject: PageSubject, *, couple: bo
     return couple or bool(clause.mentions or clause.possessives)
 
 
-def _is_wedding_of_relative(text: str, subject: PageSubject) -> bool:
+def _is_wedding_of_relative(text: str, subject: ArticlePerson) -> bool:
     """'His younger sister married Tom Hay': 'they' in the next sentence are those two."""
     kin = opening_kin(text, subject)
     if kin is None or kin["kind"] in ENGLISH.spouses:
@@ -195,7 +195,7 @@ def _is_wedding_of_relative(text: str, subject: PageSubject) -> bool:
     return not ENGLISH.married.search(text, 0, kin.start("kind"))
 
 
-def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: CapitalizedWords) -> bool:
+def _ends_with_other(text: str, clause: Clause, subject: ArticlePerson, capitals: CapitalizedWords) -> bool:
     """'Carter had a son, and Ned never left Aue': 'he' in the next sentence may be Ned."""
     last = max((anchor.end for anchor in clause.mentions), default=clause.start)
     known, opening = name_words(), text[subject.opening.start : subject.opening.end]
@@ -209,7 +209,7 @@ def _ends_with_other(text: str, clause: Clause, subject: PageSubject, capitals: 
     )
 
 
-def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals: CapitalizedWords) -> bool:
+def _ends_with_subject(text: str, clause: Clause, subject: ArticlePerson, capitals: CapitalizedWords) -> bool:
     """'Jane died in 1605, but Carter had left by then': the last who does something is the subject."""
     named = [
         span
@@ -225,7 +225,7 @@ def _ends_with_subject(text: str, clause: Clause, subject: PageSubject, capitals
     )
 
 
-def _ends_with_relative(text: str, clause: Clause, subject: PageSubject) -> bool:
+def _ends_with_relative(text: str, clause: Clause, subject: ArticlePerson) -> bool:
     """'… but Dufferin's father did not': 'he' in the next sentence may be the father."""
     last = max((anchor.end for anchor in clause.mentions), default=clause.start)
     for owner in clause.possessives:
@@ -236,7 +236,7 @@ def _ends_with_relative(text: str, clause: Clause, subject: PageSubject) -> bool
     return False
 
 
-def _is_parallel(text: str, sentence: SentenceSpan, at: int, end: int, owners: list[Span]) -> bool:
+def _is_parallel(text: str, sentence: SentenceSpan, at: int, end: int, owners: list[TextSpan]) -> bool:
     """'his brother Ned was a smith, and his sister': both have the same owner."""
     kin = ENGLISH.kin_noun.match(text, end, sentence.end)
     before = [owner for owner in owners if ENGLISH.kin_noun.match(text, owner.end, at)]
@@ -252,33 +252,33 @@ def _clause(
     page: PageDoc,
     sentence: SentenceSpan,
     start: Referent,
-    subject: PageSubject,
+    subject: ArticlePerson,
     capitals: CapitalizedWords,
     *,
     couple: bool,
     early: bool,
     met: int | None,
-    born_as: Span | None,
+    born_as: TextSpan | None,
 ) -> Clause:
     text = page.text
-    anchors: list[Span] = [born_as] if born_as else []
-    owners: list[Span] = []
+    anchors: list[TextSpan] = [born_as] if born_as else []
+    owners: list[TextSpan] = []
     for found in subject.mention.finditer(text, sentence.start, sentence.end):
         after = regex.match(r"['’]s?(?=\s)", text[found.end() : found.end() + 4])
         if not is_mention(page, sentence, found, subject, capitals):
             continue
         if after:
-            owners.append(Span(found.start(), found.end() + after.end()))
+            owners.append(TextSpan(found.start(), found.end() + after.end()))
         else:
-            anchors.append(Span(*found.span()))
+            anchors.append(TextSpan(*found.span()))
             joint = ENGLISH.with_another.match(text, found.end(), sentence.end)
             if joint:
-                owners.append(Span(found.start(), joint.end()))
+                owners.append(TextSpan(found.start(), joint.end()))
     if start == "subject" and subject.sex == "male":
-        widowed = (Span(*found.span()) for found in ENGLISH.widower.finditer(text, sentence.start, sentence.end))
+        widowed = (TextSpan(*found.span()) for found in ENGLISH.widower.finditer(text, sentence.start, sentence.end))
         anchors.extend(widowed)
     roles = subject.role.finditer(text, sentence.start, sentence.end) if start == "subject" else ()
-    owners.extend(Span(*found.span()) for found in roles if ENGLISH.kin_noun.match(text, found.end(), sentence.end))
+    owners.extend(TextSpan(*found.span()) for found in roles if ENGLISH.kin_noun.match(text, found.end(), sentence.end))
     if subject.pronoun:
         pronouns = regex.compile(rf"\b(?:{subject.pronoun}|{subject.possessive})\b", regex.IGNORECASE)
         for found in pronouns.finditer(text, sentence.start, sentence.end):
@@ -286,7 +286,7 @@ def _clause(
             if refers_to_subject(text, sentence, found.start(), start, subject, named, capitals) or _is_parallel(
                 text, sentence, found.start(), found.end(), owners
             ):
-                (anchors if found[0].lower() == subject.pronoun else owners).append(Span(*found.span()))
+                (anchors if found[0].lower() == subject.pronoun else owners).append(TextSpan(*found.span()))
     owners = [span for span in owners if not is_fronted(text, sentence, span, anchors, capitals)]
     spans = tuple(sorted(anchors)), tuple(sorted(owners))
     return Clause(sentence.start, sentence.end, start, couple, *spans, early, met)

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kiwiresearch.kin.extract.clauses import Clause
-from kiwiresearch.kin.extract.name_lists import BRACKET, FoundName, Span, couple_after, name_after, names_after
+from kiwiresearch.kin.extract.name_lists import BRACKET, FoundName, TextSpan, couple_after, name_after, names_after
 from kiwiresearch.kin.extract.pronouns import governing_word
-from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.extract.subject import ArticlePerson
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName
 from kiwiresearch.text import fold
 
 
-class Rule(Enum):
+class RelationRule(Enum):
     """How a relation was read. The value is the rationale shown with the fact; `noun` is the kinship word."""
 
     CHILD_OF = "'son of' or 'daughter of' about this person"
@@ -44,13 +44,13 @@ class Rule(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class RelativePhrase:
     """A relative named in a sentence, and the quote that says so: from the subject to the name."""
 
     field: FieldName
-    name: Span
-    quote: Span
-    rule: Rule
+    name: TextSpan
+    quote: TextSpan
+    rule: RelationRule
     noun: str = ""
 
     @property
@@ -58,7 +58,7 @@ class Relation:
         return self.rule.value.format(noun=self.noun)
 
 
-def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = False) -> tuple[Span, str] | None:
+def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = False) -> tuple[TextSpan, str] | None:
     """The last mention of the subject before an offset, and the words after it without brackets.
 
     Mentions that another word governs do not count: 'He studied with Alexander'. `joint` allows 'and'.
@@ -91,7 +91,7 @@ def cue_can_belong_to_subject(between: str) -> bool:
     )
 
 
-def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_child_of(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'was the son of A and B'."""
     for found in ENGLISH.child_of.finditer(text, clause.start, clause.end):
         kind = found["kind"].lower()
@@ -128,10 +128,10 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
         parents = couple_after(text, found.end(), clause.end)
         if not parents or (not between and not _opens(text, clause, found.start(), parents[-1].span.end)):
             continue
-        yield from parent_relations(text, parents, start, Rule.CHILD_OF)
+        yield from parent_relations(text, parents, start, RelationRule.CHILD_OF)
 
 
-def _is_namesake(text: str, clause: Clause, anchor: Span, between: str) -> bool:
+def _is_namesake(text: str, clause: Clause, anchor: TextSpan, between: str) -> bool:
     """'the painter Johann Sebastian, son of': a trade and a father distinguish another person of that name."""
     described = ENGLISH.described_before.search(text[clause.start : anchor.start])
     return bool(described) and between.lstrip().startswith(",")
@@ -146,7 +146,7 @@ def _opens(text: str, clause: Clause, cue: int, end: int) -> bool:
     return bool(opened and after and regex.fullmatch(r"(?:[^;.]{0,80},)?\s*", text[end : after[0].start]))
 
 
-def read_born_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def read_born_to(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'was born to A and B'."""
     for found in ENGLISH.born_to.finditer(text, clause.start, clause.end):
         gap = ENGLISH.also_a_son.sub("", BRACKET.sub(" ", found["gap"]))
@@ -164,10 +164,10 @@ def read_born_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
             continue
         parents = couple_after(text, found.end(), clause.end)
         if parents:
-            yield from parent_relations(text, parents, between[0].start, Rule.BORN_TO)
+            yield from parent_relations(text, parents, between[0].start, RelationRule.BORN_TO)
 
 
-def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rule) -> Iterator[Relation]:
+def parent_relations(text: str, parents: list[FoundName], start: int, rule: RelationRule) -> Iterator[RelativePhrase]:
     """Parents as father and mother, by their names and titles or by 'and his wife'; quotes begin at `start`."""
     sexes = [sex_of_name(text[found_name.span.start : found_name.span.end]) for found_name in parents]
     if len(parents) == 2 and parents[1].role in ("wife", "husband"):
@@ -178,10 +178,10 @@ def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rule
             sexes = ["", ""]
     for name, sex in zip(parents, sexes, strict=True):
         field: FieldName = "father" if sex == "male" else "mother" if sex == "female" else "parent"
-        yield Relation(field, name.span, Span(start, name.span.end), rule)
+        yield RelativePhrase(field, name.span, TextSpan(start, name.span.end), rule)
 
 
-def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_role_of(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'was the wife of King Stephen', 'the father of'."""
     for found in ENGLISH.role_of.finditer(text, clause.start, clause.end):
         kind = found["kind"].replace(" b", "-b").replace(" s", "-s")
@@ -204,4 +204,6 @@ def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Re
             only_name = name_after(text, found.end(), clause.end, described=True)
             names = [only_name] if only_name else []
         for name in names:
-            yield Relation(field, name.span, Span(between[0].start, name.span.end), Rule.ROLE_OF, kind)
+            yield RelativePhrase(
+                field, name.span, TextSpan(between[0].start, name.span.end), RelationRule.ROLE_OF, kind
+            )

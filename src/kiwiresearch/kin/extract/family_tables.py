@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.extract.boxes import doubt_or_qualifier_in, qualifier_in
 from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, name_target, snippet_at
-from kiwiresearch.kin.extract.name_lists import Span, name_at
-from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.extract.name_lists import TextSpan, name_at
+from kiwiresearch.kin.extract.subject import ArticlePerson
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
-from kiwiresearch.page import Block, Cell, PageDoc, Section, Table
+from kiwiresearch.page import Block, Cell, PageDoc, PageTable, Section
 from kiwiresearch.text import fold
 from kiwiresearch.text.dates import dates_in
 
@@ -50,7 +50,7 @@ def ancestor_facts(page: PageDoc) -> Iterator[ExtractedFact]:
     yield from (parent.with_ancestors() for line, parent in parents.items() if len(line) == 1)
 
 
-def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
+def _named(page: PageDoc, table: PageTable) -> Iterator[_Ancestor]:
     heading = page.sections[table.section].heading if table.section < len(page.sections) else ""
     for cell in (cell for row in table.rows for cell in row):
         found = parse_ancestor_label(page.text[cell.start : cell.end])
@@ -60,7 +60,7 @@ def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
         fact = ExtractedFact(
             found.line[-1],
             page.text[name.start : name.end],
-            snippet_at(page, Span(cell.start, name.end)),
+            snippet_at(page, TextSpan(cell.start, name.end)),
             "prose",
             TABLE_CONFIDENCE,
             target=name_target(page, name),
@@ -76,7 +76,7 @@ SHORT = 70
 """The length of a short sentence; only one of about that length introduces a list."""
 
 
-def family_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
+def family_facts(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """The children that the page lists, and the parents that a table of ancestors names."""
     yield from ancestor_facts(page)
     yield from _without_sibling_lists(page, subject, _introduced(page, subject))
@@ -105,7 +105,7 @@ def family_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]
 
 
 def _without_sibling_lists(
-    page: PageDoc, subject: PageSubject, found: Iterator[ExtractedFact]
+    page: PageDoc, subject: ArticlePerson, found: Iterator[ExtractedFact]
 ) -> Iterator[ExtractedFact]:
     """Drop the sections whose list contains the subject: it is one of brothers and sisters."""
     children = list(found)
@@ -114,7 +114,7 @@ def _without_sibling_lists(
     yield from (child for child in children if child.locator not in foreign)
 
 
-def _introduced(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
+def _introduced(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """'They had three sons:' and the items below it, in any section."""
     reading = False
     said: Qualifier = ""
@@ -135,7 +135,7 @@ def _introduced(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
             reading = False
         elif block.kind == "item" and reading and not ENGLISH.sections["children"].fullmatch(heading):
             because = "an item in a list after a sentence about the children"
-            yield from _child(page, Span(block.start, block.end), heading, said, LIST_CONFIDENCE, because)
+            yield from _child(page, TextSpan(block.start, block.end), heading, said, LIST_CONFIDENCE, because)
         elif block.kind not in ("item", "caption"):
             reading = False
 
@@ -177,11 +177,11 @@ def _items(
             reading, over = True, text.strip()
         elif reading:
             because = "an item in a list of children"
-            yield from _child(page, Span(block.start, block.end), over, qualifier, LIST_CONFIDENCE, because)
+            yield from _child(page, TextSpan(block.start, block.end), over, qualifier, LIST_CONFIDENCE, because)
 
 
 def _child(
-    page: PageDoc, span: Span, heading: str, said: Qualifier, sure: float, because: str
+    page: PageDoc, span: TextSpan, heading: str, said: Qualifier, sure: float, because: str
 ) -> Iterator[ExtractedFact]:
     number = ENGLISH.numbered.match(page.text, span.start, span.end)
     if number and regex.search(r"\d\s*[–-]\s*$", number[0]):
@@ -205,7 +205,7 @@ def _child(
     yield ExtractedFact(
         "child",
         page.text[found.start : found.end],
-        snippet_at(page, Span(span.start, end)),
+        snippet_at(page, TextSpan(span.start, end)),
         "prose",
         sure,
         qualifier=qualifier,
@@ -227,7 +227,7 @@ def _wedding(page: PageDoc, child: ExtractedFact, end: int) -> Iterator[Extracte
     yield ExtractedFact(
         "spouse",
         page.text[name.start : name.end],
-        snippet_at(page, Span(start, name.end)),
+        snippet_at(page, TextSpan(start, name.end)),
         "prose",
         child.confidence,
         dated[0].when if dated else None,
@@ -241,7 +241,7 @@ NOTED = regex.compile(r"\[[^\]]*\]?")
 
 
 def _table(
-    page: PageDoc, table: Table, heading: str, said: Qualifier, subject: PageSubject, *, direct: bool
+    page: PageDoc, table: PageTable, heading: str, said: Qualifier, subject: ArticlePerson, *, direct: bool
 ) -> Iterator[ExtractedFact]:
     rows = [row for row in table.rows if row]
     if not rows:
@@ -265,7 +265,7 @@ def _table(
             over = line
         if headed and len(row) < 2:
             continue
-        for child in _child(page, Span(row[0].start, row[0].end), over, said, TABLE_CONFIDENCE, because):
+        for child in _child(page, TextSpan(row[0].start, row[0].end), over, said, TABLE_CONFIDENCE, because):
             dated = replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))
             noted = _with_note(page, dated, row)
             yield replace(noted, relative_facts=(*noted.relative_facts, *_wedding(page, noted, row[-1].end)))
@@ -277,5 +277,5 @@ def _with_note(page: PageDoc, child: ExtractedFact, row: tuple[Cell, ...]) -> Ex
         opening = ENGLISH.first_words.match(page.text, cell.start, cell.end)
         qualifier = doubt_or_qualifier_in(opening[0]) if opening else ""
         if qualifier and not child.qualifier:
-            return replace(child, qualifier=qualifier, snippet=snippet_at(page, Span(row[0].start, cell.end)))
+            return replace(child, qualifier=qualifier, snippet=snippet_at(page, TextSpan(row[0].start, cell.end)))
     return child

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.descent_phrases import (
-    Relation,
-    Rule,
+    RelationRule,
+    RelativePhrase,
     cue_can_belong_to_subject,
     parent_relations,
     words_since_subject,
 )
 from kiwiresearch.kin.extract.life_dates import name_target, snippet_at
-from kiwiresearch.kin.extract.name_lists import FoundName, Span, couple_after, name_after
+from kiwiresearch.kin.extract.name_lists import FoundName, TextSpan, couple_after, name_after
 from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.lineage import SIDES
 from kiwiresearch.kin.names import parse_name
@@ -34,10 +34,10 @@ FIELD_OF_PARENT: dict[str, FieldName] = {"father": "father", "mother": "mother"}
 
 @dataclass(frozen=True, slots=True)
 class _Grandparent:
-    relation: Relation
+    relation: RelativePhrase
     side: str
     """'father' or 'mother'; empty if only the surname can tell."""
-    first: Span
+    first: TextSpan
     """The name of the first of a couple, whose surname it is."""
 
 
@@ -74,7 +74,7 @@ def _without_repetitions(facts: Sequence[ExtractedFact], placed: Sequence[Extrac
             yield fact
 
 
-def _fact(page: PageDoc, relation: Relation, sure: float) -> ExtractedFact:
+def _fact(page: PageDoc, relation: RelativePhrase, sure: float) -> ExtractedFact:
     name = page.text[relation.name.start : relation.name.end]
     quote = snippet_at(page, relation.quote)
     target = name_target(page, relation.name)
@@ -95,7 +95,7 @@ def _owned(text: str, clause: Clause) -> Iterator[_Grandparent]:
         else:
             only = name_after(text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])))
             names = [only] if only else []
-        for relation in parent_relations(text, names, owner.start, Rule.POSSESSIVE):
+        for relation in parent_relations(text, names, owner.start, RelationRule.POSSESSIVE):
             told = replace(relation, field=FIELD_OF_PARENT.get(kin["last"], relation.field))
             yield _Grandparent(told, SIDES.get((kin["side"] or "").lower(), ""), names[0].span)
 
@@ -111,8 +111,8 @@ def _grandchild_of(text: str, clause: Clause) -> Iterator[_Grandparent]:
         while names:
             end = names[-1].span.end
             side = ENGLISH.on_side.match(text, end, clause.end)
-            for relation in parent_relations(text, names, between[0].start, Rule.CHILD_OF):
-                quote = Span(between[0].start, side.end() if side else relation.quote.end)
+            for relation in parent_relations(text, names, between[0].start, RelationRule.CHILD_OF):
+                quote = TextSpan(between[0].start, side.end() if side else relation.quote.end)
                 yield _Grandparent(replace(relation, quote=quote), side["side"] if side else "", names[0].span)
             more = ENGLISH.and_of.match(text, side.end(), clause.end) if side else None
             at = more.end() if more else at
@@ -130,7 +130,7 @@ def _parents_of(page: PageDoc, side: str, named: Sequence[ExtractedFact]) -> Ite
         names = couple_after(page.text, found.end(), end)
         if len(names) > 1 and "," in page.text[names[0].span.end : names[1].span.start]:
             names = names[:1]  # 'son of Tom, son of Max, and Ruth': she may be Tom's wife
-        for relation in parent_relations(page.text, names, start, Rule.CHILD_OF):
+        for relation in parent_relations(page.text, names, start, RelationRule.CHILD_OF):
             yield _fact(page, relation, STATED)
 
 

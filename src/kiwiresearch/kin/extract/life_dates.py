@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.name_lists import Span
-from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.extract.name_lists import TextSpan
+from kiwiresearch.kin.extract.subject import ArticlePerson
 from kiwiresearch.kin.language import ENGLISH, Pattern, regex, sex_by_kin
 from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
@@ -63,7 +63,7 @@ def _year(number: str, language: str) -> DateRange | None:
     return found[0].when if found else None
 
 
-def brackets_in(text: str) -> Iterator[Span]:
+def brackets_in(text: str) -> Iterator[TextSpan]:
     """The contents of the outermost brackets."""
     depth = start = 0
     for at, sign in enumerate(text):
@@ -74,7 +74,7 @@ def brackets_in(text: str) -> Iterator[Span]:
         elif sign == ")" and depth:
             depth -= 1
             if not depth:
-                yield Span(start, at)
+                yield TextSpan(start, at)
 
 
 def lifespan_in(words: str, language: str) -> Lifespan | None:
@@ -127,12 +127,12 @@ EXACT_LEAD_CONFIDENCE = 0.9
 LEAD_DATE_CONFIDENCE = 0.75
 
 
-def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
+def lead_facts(page: PageDoc, subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """Name, sex, and the dates in brackets."""
     text = page.text
     named = text.find(subject.name, subject.opening.start, subject.opening.end) if subject.opening.end else -1
     if named >= 0:
-        snippet = snippet_at(page, Span(named, named + len(subject.name)))
+        snippet = snippet_at(page, TextSpan(named, named + len(subject.name)))
         because = "the name at the start of the introduction"
         yield ExtractedFact("name", subject.name, snippet, "lead", EXACT_LEAD_CONFIDENCE, rationale=because)
     if subject.sex and subject.sex_from.end:
@@ -149,7 +149,7 @@ def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
         yield ExtractedFact(field, when.edtf(), snippet_at(page, span), "lead", sure, when, rationale=because)
 
 
-def opening_lifespan(page: PageDoc, subject: PageSubject) -> tuple[Lifespan, Span] | None:
+def opening_lifespan(page: PageDoc, subject: ArticlePerson) -> tuple[Lifespan, TextSpan] | None:
     """The lifespan in brackets after the name, and the span from the name to the closing bracket."""
     start, end = subject.opening
     head = page.text[start : min(end, start + 3 * MAX_BRACKET_START)]
@@ -159,21 +159,21 @@ def opening_lifespan(page: PageDoc, subject: PageSubject) -> tuple[Lifespan, Spa
             return None
         lifespan = lifespan_in(head[bracket.start : bracket.end], page.language)
         if lifespan:
-            return lifespan, Span(start, start + bracket.end + 1)
+            return lifespan, TextSpan(start, start + bracket.end + 1)
     return None
 
 
-def snippet_at(page: PageDoc, span: Span) -> Snippet:
+def snippet_at(page: PageDoc, span: TextSpan) -> Snippet:
     """A span of the page as a snippet."""
     return Snippet(span.start, span.end, page.text[span.start : span.end])
 
 
-def link_target(links: Iterable[Link], span: Span) -> str:
+def link_target(links: Iterable[Link], span: TextSpan) -> str:
     """The target of the first link within a span."""
     return next((link.target for link in links if link.in_text and span.start <= link.start < span.end), "")
 
 
-def name_target(page: PageDoc, name: Span) -> str:
+def name_target(page: PageDoc, name: TextSpan) -> str:
     """The target of the link of a name itself: only titles stand before it in the name.
 
     In 'Elizabeth of York, wife of [Henry VII]' and 'Emma [Wedgwood]' the link is about somebody or something else.
@@ -200,7 +200,7 @@ BRACKET = regex.compile(r"\s*\((?P<inside>[^()\n]{3,80})\)")
 ONLY_DATE = regex.compile(r"[\s\d\p{L}.,/–-]{4,40}")
 
 
-def dates_after_name(page: PageDoc, name: Span, stop: int) -> tuple[ExtractedFact, ...]:
+def dates_after_name(page: PageDoc, name: TextSpan, stop: int) -> tuple[ExtractedFact, ...]:
     """The lifespan in the bracket right after a name: 'John (12 July 1905 – 18 January 1919)'."""
     found = BRACKET.match(page.text, name.end, stop)
     if not found or ENGLISH.about_others.search(found["inside"]):
@@ -208,7 +208,7 @@ def dates_after_name(page: PageDoc, name: Span, stop: int) -> tuple[ExtractedFac
     life = lifespan_in(found["inside"], page.language)
     if life is None:
         return ()
-    quoted = Span(name.start, found.end())
+    quoted = TextSpan(name.start, found.end())
     return tuple(_date(page, field, when, quoted, "the dates after the name") for field, when in life.dates)
 
 
@@ -226,10 +226,10 @@ def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> 
             return
         when = date_in(words, page.language)
         if when is not None:
-            yield _date(page, field, when, Span(row[0].start, cell.end), "a column of a table")
+            yield _date(page, field, when, TextSpan(row[0].start, cell.end), "a column of a table")
 
 
-def _date(page: PageDoc, field: FieldName, when: DateRange, quoted: Span, because: str) -> ExtractedFact:
+def _date(page: PageDoc, field: FieldName, when: DateRange, quoted: TextSpan, because: str) -> ExtractedFact:
     return ExtractedFact(
         field, when.edtf(), snippet_at(page, quoted), "prose", LISTED_CONFIDENCE, when=when, rationale=because
     )

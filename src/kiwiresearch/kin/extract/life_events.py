@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.clauses import Clause
-from kiwiresearch.kin.extract.descent_phrases import Relation, Rule, names_person, words_since_subject
+from kiwiresearch.kin.extract.descent_phrases import RelationRule, RelativePhrase, names_person, words_since_subject
 from kiwiresearch.kin.extract.life_dates import snippet_at
-from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
-from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.extract.name_lists import TextSpan, is_name, name_after
+from kiwiresearch.kin.extract.subject import ArticlePerson
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words
 from kiwiresearch.kin.source_facts import ExtractedFact
@@ -19,13 +19,13 @@ from kiwiresearch.text import fold
 from kiwiresearch.text.dates import dates_in
 
 
-def read_marriages(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_marriages(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """The people whom a sentence says the subject married."""
     for rule in MARRIAGE_RULES:
         yield from rule(text, clause, subject)
 
 
-def _took(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def _took(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'He married A', 'Carter left Aue and married A'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
         between = words_since_subject(text, clause, found.start())
@@ -38,10 +38,10 @@ def _took(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
         behind = there or ENGLISH.after_marry.match(text, found.end(), clause.end)
         name = name_after(text, behind.end() if behind else found.end(), clause.end, described=True)
         if name:
-            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRIED)
+            yield RelativePhrase("spouse", name.span, TextSpan(between[0].start, name.span.end), RelationRule.MARRIED)
 
 
-def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def _by_marrying(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'He settled by marrying A', 'After marrying A, Carter left'."""
     for found in ENGLISH.by_marrying.finditer(text, clause.start, clause.end):
         between = words_since_subject(text, clause, found.start())
@@ -49,14 +49,14 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
         if not name:
             continue
         if between and not names_person(between[1]) and not ENGLISH.others_tell.search(between[1]):
-            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
+            yield RelativePhrase("spouse", name.span, TextSpan(between[0].start, name.span.end), RelationRule.MARRYING)
         after = next((span for span in clause.mentions if span.start > name.span.end), None)
         opens = found.start() == clause.start
         if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
-            yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
+            yield RelativePhrase("spouse", name.span, TextSpan(clause.start, after.end), RelationRule.MARRYING)
 
 
-def _marriage_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def _marriage_to(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'his marriage to A'."""
     for found in ENGLISH.marriage_to.finditer(text, clause.start, clause.end):
         owners = [owner for owner in clause.possessives if owner.end <= found.start()]
@@ -64,7 +64,9 @@ def _marriage_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation
             continue
         name = name_after(text, found.end(), clause.end, described=True)
         if name:
-            yield Relation("spouse", name.span, Span(owners[-1].start, name.span.end), Rule.MARRIAGE_TO)
+            yield RelativePhrase(
+                "spouse", name.span, TextSpan(owners[-1].start, name.span.end), RelationRule.MARRIAGE_TO
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class NameAfterSubject:
     """A rule for weddings: a link right after the subject, then the other's name. Patterns are given by name."""
 
     link: str
-    rule: Rule
+    rule: RelationRule
     described: bool = False
     before: str = ""
     """Must end where the subject is named; the quote begins with it."""
@@ -81,7 +83,7 @@ class NameAfterSubject:
     behind: str = ""
     """Must follow the name; the quote ends with it."""
 
-    def __call__(self, text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+    def __call__(self, text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
         for anchor in clause.mentions:
             link = ENGLISH[self.link].match(text, anchor.end, clause.end)
             led = ENGLISH[self.before].search(text, clause.start, anchor.start) if link and self.before else None
@@ -93,19 +95,21 @@ class NameAfterSubject:
             name = name_after(text, link.end(), clause.end, described=self.described)
             wed = ENGLISH[self.behind].match(text, name.span.end, clause.end) if name and self.behind else None
             if name and (wed or not self.behind):
-                yield Relation("spouse", name.span, Span(start, wed.end() if wed else name.span.end), self.rule)
+                yield RelativePhrase(
+                    "spouse", name.span, TextSpan(start, wed.end() if wed else name.span.end), self.rule
+                )
 
 
-def _wife_of(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def _wife_of(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'A was sent for and became the wife of Carter'."""
     for anchor in clause.mentions:
         became = ENGLISH.wife_of.search(text, clause.start, anchor.start)
         first = name_after(text, clause.start, clause.end) if became else None
         if became and first and not ENGLISH.cap.search(text[first.span.end : became.start()]):
-            yield Relation("spouse", first.span, Span(clause.start, anchor.end), Rule.WIFE_OF)
+            yield RelativePhrase("spouse", first.span, TextSpan(clause.start, anchor.end), RelationRule.WIFE_OF)
 
 
-def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def _whom(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'A, whom he married'."""
     for found in ENGLISH.whom.finditer(text, clause.start, clause.end):
         if (
@@ -117,19 +121,19 @@ def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]
             continue
         name = _person_after_place(text, clause.start, _name_before(text, clause.start, found.start()))
         if name and not (found["aside"] and names_person(found["aside"])):
-            yield Relation("spouse", name, Span(name.start, found.end()), Rule.WHOM_MARRIED)
+            yield RelativePhrase("spouse", name, TextSpan(name.start, found.end()), RelationRule.WHOM_MARRIED)
 
 
-def _person_after_place(text: str, start: int, name: Span | None) -> Span | None:
+def _person_after_place(text: str, start: int, name: TextSpan | None) -> TextSpan | None:
     """The name without the place that runs into it: 'he met at Gilsland Spa Margaret Charpentier'."""
     if name is None or not ENGLISH.in_place.search(text, start, name.start):
         return name
     given = name_words().female | name_words().male
     words = regex.finditer(r"[\p{L}\p{M}'’\-]+", text, pos=name.start, endpos=name.end)
-    return next((Span(word.start(), name.end) for word in words if fold(word[0]) in given), None)
+    return next((TextSpan(word.start(), name.end) for word in words if fold(word[0]) in given), None)
 
 
-def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def _whose_daughter(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'the king, whose daughter A he married'."""
     if clause.opening_pronoun_means != "subject" or not subject.pronoun:
         return
@@ -138,10 +142,10 @@ def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator
         name = name_after(text, found.end(), clause.end)
         wed = wedded.match(text, name.span.end, clause.end) if name else None
         if name and wed:
-            yield Relation("spouse", name.span, Span(found.start(), wed.end()), Rule.WHOSE_DAUGHTER)
+            yield RelativePhrase("spouse", name.span, TextSpan(found.start(), wed.end()), RelationRule.WHOSE_DAUGHTER)
 
 
-def _was_taken(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def _was_taken(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'In 1825, A married Carter'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
         behind = [
@@ -158,10 +162,10 @@ def _was_taken(text: str, clause: Clause, subject: PageSubject) -> Iterator[Rela
         named = ENGLISH.cap.findall(before)[before[:1].isupper() :]
         if ENGLISH.led_by.search(before) or any(fold(word) not in ENGLISH.words["months"] for word in named):
             continue
-        yield Relation("spouse", name, Span(name.start, anchor.end), Rule.MARRIED_BY)
+        yield RelativePhrase("spouse", name, TextSpan(name.start, anchor.end), RelationRule.MARRIED_BY)
 
 
-def _became(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def _became(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'A became Carter's wife', 'A was Carter's mother'."""
     own = "wife" if subject.sex == "male" else "husband"
     for owner in clause.possessives:
@@ -172,22 +176,26 @@ def _became(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relatio
         name = _name_before(text, clause.start, clause.start + became.start())
         if name and not ENGLISH.led_by.search(text[clause.start : name.start]):
             field = ENGLISH.owned_fields[kin["kind"]]
-            yield Relation(field, name, Span(name.start, kin.end()), Rule.BECAME, kin["kind"])
+            yield RelativePhrase(field, name, TextSpan(name.start, kin.end()), RelationRule.BECAME, kin["kind"])
 
 
-def _kin_of_subject(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def _kin_of_subject(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'A was a sister of Carter', 'A was brother to Carter'."""
     for anchor in clause.mentions:
         role = ENGLISH.was_kin_of.search(text, clause.start, anchor.start)
         name = _name_before(text, clause.start, role.start()) if role else None
         if not role or not name or name.start != clause.start or subject.mention.match(text, name.start):
             continue
-        yield Relation(
-            ENGLISH.owned_fields[role["kind"]], name, Span(name.start, anchor.end), Rule.BECAME, role["kind"]
+        yield RelativePhrase(
+            ENGLISH.owned_fields[role["kind"]],
+            name,
+            TextSpan(name.start, anchor.end),
+            RelationRule.BECAME,
+            role["kind"],
         )
 
 
-def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def _met(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'He met A, and they married', in one sentence or two."""
     wed = ENGLISH.they_married.search(text[clause.start : clause.end])
     if not wed:
@@ -197,27 +205,29 @@ def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
         not wed.start() or not ENGLISH.met.search(text, begin, begin + wed.start())
     ):
         begin = clause.meeting_starts
-    said = Span(begin, clause.start + wed.end())
+    said = TextSpan(begin, clause.start + wed.end())
     for found in ENGLISH.met.finditer(text, begin, clause.start + wed.start()):
         name = name_after(text, found.end(), clause.end, described=True)
         between = words_since_subject(text, clause, found.start())
         own = begin < clause.start or (between and not ENGLISH.cap.search(between[1]))
         if name and own:
-            yield Relation("spouse", name.span, said, Rule.MET_AND_MARRIED)
+            yield RelativePhrase("spouse", name.span, said, RelationRule.MET_AND_MARRIED)
 
 
-MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject], Iterator[Relation]], ...] = (
+MARRIAGE_RULES: tuple[Callable[[str, Clause, ArticlePerson], Iterator[RelativePhrase]], ...] = (
     _took,
     _by_marrying,
     _marriage_to,
-    NameAfterSubject("had_marriage", Rule.HAD_WIFE, described=True),
-    NameAfterSubject("has_wife", Rule.HAD_WIFE),
+    NameAfterSubject("had_marriage", RelationRule.HAD_WIFE, described=True),
+    NameAfterSubject("has_wife", RelationRule.HAD_WIFE),
     _wife_of,
-    NameAfterSubject("other_side", Rule.MARRIAGE_OF, described=True, before="marriage_of", unless="not_realised"),
+    NameAfterSubject(
+        "other_side", RelationRule.MARRIAGE_OF, described=True, before="marriage_of", unless="not_realised"
+    ),
     _whom,
     _whose_daughter,
-    NameAfterSubject("and_another", Rule.BOTH_MARRIED, behind="were_married"),
-    NameAfterSubject("and_wife", Rule.AND_WIFE),
+    NameAfterSubject("and_another", RelationRule.BOTH_MARRIED, behind="were_married"),
+    NameAfterSubject("and_wife", RelationRule.AND_WIFE),
     _was_taken,
     _became,
     _kin_of_subject,
@@ -225,12 +235,12 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject], Iterator[Relation]], 
 )
 
 
-def _name_before(text: str, start: int, end: int) -> Span | None:
+def _name_before(text: str, start: int, end: int) -> TextSpan | None:
     """The name that ends exactly at `end`."""
     named = [match for match in ENGLISH.name.finditer(text, start, end) if match.end() == end]
     if not named or not is_name(named[-1][0]) or named[-1][0].isupper():
         return None
-    return Span(*named[-1].span())
+    return TextSpan(*named[-1].span())
 
 
 EVENT_CONFIDENCE = 0.6
@@ -243,7 +253,7 @@ MAX_EVENT_GAP = 70
 
 
 def event_facts(
-    page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, known: frozenset[str]
+    page: PageDoc, clauses: Iterable[Clause], subject: ArticlePerson, known: frozenset[str]
 ) -> Iterator[ExtractedFact]:
     """The first birth and death that a sentence gives the subject, for fields not known yet."""
     open_fields = {field for pair in EVENTS.values() for field in pair} - known
@@ -269,13 +279,13 @@ def _clause_events(page: PageDoc, clause: Clause) -> Iterator[ExtractedFact]:
         because = f"the word {found['kind']!r} about this person"
         for dated in dates_in(page.text[found.end() : end], page.language)[:1]:
             if dated.start < MAX_EVENT_GAP and not dated.when.lasts:
-                snippet = snippet_at(page, Span(anchor.start, found.end() + dated.end))
+                snippet = snippet_at(page, TextSpan(anchor.start, found.end() + dated.end))
                 yield ExtractedFact(
                     date_field, dated.when.edtf(), snippet, "prose", EVENT_CONFIDENCE, dated.when, rationale=because
                 )
         place = ENGLISH.event_place.search(page.text, found.end(), end)
         is_near = place and place.start() - found.end() < MAX_EVENT_GAP
         if place and is_near and fold(place["place"].split()[0]) not in ENGLISH.words["months"]:
-            snippet = snippet_at(page, Span(anchor.start, place.end()))
+            snippet = snippet_at(page, TextSpan(anchor.start, place.end()))
             yield ExtractedFact(place_field, place["place"], snippet, "prose", EVENT_CONFIDENCE, rationale=because)
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.extract.name_lists import Span, is_name
+from kiwiresearch.kin.extract.name_lists import TextSpan, is_name
 from kiwiresearch.kin.extract.pronouns import CapitalizedWords, Referent
-from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
+from kiwiresearch.kin.extract.subject import ArticlePerson, SentenceSpan
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.page import PageDoc
@@ -12,7 +12,7 @@ from kiwiresearch.text import fold
 
 
 def is_mention(
-    page: PageDoc, sentence: SentenceSpan, found: Match, subject: PageSubject, capitals: CapitalizedWords
+    page: PageDoc, sentence: SentenceSpan, found: Match, subject: ArticlePerson, capitals: CapitalizedWords
 ) -> bool:
     """Whether a match of the subject's name is not part of another person's."""
     text, start, at = page.text, sentence.start, found.start()
@@ -44,14 +44,14 @@ def _is_complete_name(text: str, start: int, at: int, capitals: CapitalizedWords
     )
 
 
-def _is_of_spouse(mention: str, subject: PageSubject) -> bool:
+def _is_of_spouse(mention: str, subject: ArticlePerson) -> bool:
     """'Mrs. Carter', on the page of Mr. Carter."""
     title = mention.split()[0].rstrip(".").lower()
     known = name_words()
     return title in {"male": known.female_titles, "female": known.male_titles}.get(subject.sex, frozenset())
 
 
-def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubject) -> bool:
+def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: ArticlePerson) -> bool:
     """'Earl Carter', on the page of a Carter whom the lead does not call an earl: it may be a first name."""
     before = regex.search(r"(\p{Lu}\p{Ll}+)\s+$", page.text[start:at])
     if not before or fold(before[1]) not in name_words().honorifics:
@@ -59,7 +59,7 @@ def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubjec
     return before[1].lower() not in page.text[subject.opening.start : subject.opening.end].lower()
 
 
-def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals: CapitalizedWords) -> Referent:
+def sentence_referent(text: str, state: Referent, subject: ArticlePerson, capitals: CapitalizedWords) -> Referent:
     """Whom the sentence is about, by its first words."""
     first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
     word = first[1].lower() if first else ""
@@ -106,7 +106,7 @@ def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals
     return "other" if state == "relative" else state
 
 
-def birth_name_in(text: str, sentence: SentenceSpan, heading: str, subject: PageSubject) -> Span | None:
+def birth_name_in(text: str, sentence: SentenceSpan, heading: str, subject: ArticlePerson) -> TextSpan | None:
     """The name at birth, with which the first sentence of a section 'Early life' speaks of the person."""
     if sentence.kind != "paragraph" or not ENGLISH.birth_headings.search(heading):
         return None
@@ -118,24 +118,24 @@ def birth_name_in(text: str, sentence: SentenceSpan, heading: str, subject: Page
     is_known = bool(words & (subject.name_tokens | lead)) or bool(
         subject.mention.search(text, found.end("name"), found.end())
     )
-    return Span(*found.span("name")) if is_known and sex_of_name(found["name"]) in ("", subject.sex) else None
+    return TextSpan(*found.span("name")) if is_known and sex_of_name(found["name"]) in ("", subject.sex) else None
 
 
-def _is_about_another(text: str, subject: PageSubject) -> bool:
+def _is_about_another(text: str, subject: ArticlePerson) -> bool:
     """Whether 'he' does something to the subject, and so is not the subject: 'He invited Verdi', 'He, in turn'."""
     done = ENGLISH.done_to.match(text)
     mention = subject.mention.match(text, done.end()) if done else None
     return bool(ENGLISH.in_turn.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
 
 
-def opening_kin(text: str, subject: PageSubject) -> Match | None:
+def opening_kin(text: str, subject: ArticlePerson) -> Match | None:
     """The noun for the relative with whom a sentence opens: 'His younger sister', "Carter's father"."""
     mention = subject.mention.match(text)
     owner = regex.match(r"['’]s?", text[mention.end() :]) if mention else regex.match(r"\w+", text)
     return ENGLISH.kin_noun.match(text, (mention.end() if mention else 0) + (owner.end() if owner else 0))
 
 
-def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
+def leaves_pronoun_to_subject(text: str, subject: ArticlePerson, capitals: CapitalizedWords) -> bool:
     """Whether a sentence about a relative leaves 'he' to the subject: 'Her father was a smith. She …'."""
     kin = opening_kin(text, subject)
     if not kin:
@@ -152,7 +152,7 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
     )
 
 
-def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
+def names_only_other_sex(text: str, subject: ArticlePerson, capitals: CapitalizedWords) -> bool:
     """Whether a sentence on the page of a man names only women: 'he' in the next one is still that man."""
     named = ENGLISH.name.match(text)
     opposite = subject.opposite
@@ -168,7 +168,7 @@ def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalizedW
     )
 
 
-def _is_other(name: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
+def _is_other(name: str, subject: ArticlePerson, capitals: CapitalizedWords) -> bool:
     plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
     tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
     known = name_words()
@@ -182,7 +182,7 @@ def _is_other(name: str, subject: PageSubject, capitals: CapitalizedWords) -> bo
     return len(tokens) > 1 or tokens[0] in capitals.persons or tokens[0] in known.male or tokens[0] in known.female
 
 
-def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
+def _is_written_out(tokens: list[str], subject: ArticlePerson) -> bool:
     """'Tom Hay Carter', on the page of Tom Carter: with a middle name that the title lacks."""
     own = {fold(word) for word in parse_name(subject.name).given}
     return (
@@ -194,7 +194,7 @@ def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
     )
 
 
-def _is_called_human(text: str, at: int, name: str, subject: PageSubject, capitals: CapitalizedWords) -> bool:
+def _is_called_human(text: str, at: int, name: str, subject: ArticlePerson, capitals: CapitalizedWords) -> bool:
     """'Andrey was a musician': a person whom the page names only here."""
     if " " in name or fold(name) in subject.name_tokens | ENGLISH.nobody | ENGLISH.places | capitals.also_lowercase:
         return False

@@ -11,14 +11,14 @@ from kiwiresearch.text import fold
 BRACKET = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A piece of a text: `text[start:end]`."""
 
     start: int
     end: int
 
 
-def name_at(text: str, start: int, end: int) -> Span | None:
+def name_at(text: str, start: int, end: int) -> TextSpan | None:
     """The name that begins exactly at `start`, if any."""
     found = ENGLISH.name.match(text, start, end)
     if not found:
@@ -33,7 +33,7 @@ def name_at(text: str, start: int, end: int) -> Span | None:
     stop = start + bare.start() if bare else stop
     if ENGLISH.nationality.match(text, start, end):
         return None
-    return Span(start, stop) if is_name(text[start:stop]) else None
+    return TextSpan(start, stop) if is_name(text[start:stop]) else None
 
 
 def is_name(written: str) -> bool:
@@ -71,7 +71,7 @@ def _is_surname_church(tokens: list[str]) -> bool:
 class FoundName(NamedTuple):
     """A name, and the role the words before it give the person: 'wife'."""
 
-    span: Span
+    span: TextSpan
     role: str = ""
 
 

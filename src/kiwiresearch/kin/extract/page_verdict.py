@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.life_dates import opening_lifespan
-from kiwiresearch.kin.extract.subject import PageSubject, speaks_of_person
+from kiwiresearch.kin.extract.subject import ArticlePerson, speaks_of_person
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words
 from kiwiresearch.page import PageDoc
@@ -32,7 +32,7 @@ class PersonVerdict:
     why: str
 
 
-def judge_page(page: PageDoc, subject: PageSubject) -> PersonVerdict:
+def judge_page(page: PageDoc, subject: ArticlePerson) -> PersonVerdict:
     """Boxes and the first sentence decide; in doubt it is not about a person."""
     against = _against(page, subject)
     if against:
@@ -73,7 +73,7 @@ def _is_of_thing(after: str) -> bool:
     return thing is not None and not ENGLISH.human.match(after[thing.end() :].lstrip())
 
 
-def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
+def _opens_with_name(page: PageDoc, subject: ArticlePerson) -> bool:
     """Whether the first words are the name, and not 'In an abbey'."""
     head = page.text[subject.opening.start : subject.opening.start + 90].split()[:9]
     if " ".join(head).startswith(f"The {page.title} "):
@@ -85,7 +85,7 @@ def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
     return is_capitalised and bool(subject.name_tokens & {fold(word) for word in head if not word.islower()})
 
 
-def _against(page: PageDoc, subject: PageSubject) -> str:
+def _against(page: PageDoc, subject: ArticlePerson) -> str:
     """Why the page is surely not about one person; empty if nothing excludes it."""
     if page.redirect or not page.text.strip():
         return "the page is empty"
@@ -121,7 +121,7 @@ def _against(page: PageDoc, subject: PageSubject) -> str:
     return ""
 
 
-def _first_sentence(page: PageDoc, subject: PageSubject) -> str:
+def _first_sentence(page: PageDoc, subject: ArticlePerson) -> str:
     """The first sentence of the opening without its brackets, cut to `FIRST_SENTENCE_LENGTH`."""
     text = page.text[subject.opening.start : subject.opening.end][:1_500]
     while (plain := regex.sub(r"\([^()]*\)", " ", text)) != text:

@@ -6,12 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
 from kiwiresearch.kin.extract.clauses import Clause, clauses_of
-from kiwiresearch.kin.extract.descent_phrases import Relation, Rule, read_born_to, read_child_of, read_role_of
+from kiwiresearch.kin.extract.descent_phrases import (
+    RelationRule,
+    RelativePhrase,
+    read_born_to,
+    read_child_of,
+    read_role_of,
+)
 from kiwiresearch.kin.extract.family_tables import family_facts
 from kiwiresearch.kin.extract.grandparents import with_grandparents
 from kiwiresearch.kin.extract.life_dates import lead_facts, name_target, sex_facts, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
-from kiwiresearch.kin.extract.name_lists import Span
+from kiwiresearch.kin.extract.name_lists import TextSpan
 from kiwiresearch.kin.extract.page_verdict import judge_page
 from kiwiresearch.kin.extract.role_phrases import (
     read_apposition,
@@ -21,7 +27,7 @@ from kiwiresearch.kin.extract.role_phrases import (
     read_possessive_kin,
     read_siblings,
 )
-from kiwiresearch.kin.extract.subject import PageSubject, subject_of
+from kiwiresearch.kin.extract.subject import ArticlePerson, subject_of
 from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
@@ -34,14 +40,14 @@ SIBLING_COUNT_WITHIN = 4_000
 """How far into a page 'the eldest of five children' refers to its subject."""
 
 
-def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
+def hypotheses_of(page: PageDoc, subject: ArticlePerson, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
     """Hypotheses worth a search, most promising first."""
     found = (*_generation(subject), *_maiden(page, subject), *_siblings(page, subject), *_regnal(page, subject, facts))
     once = {hypothesis.text: hypothesis for hypothesis in found}
     return tuple(sorted(once.values(), key=lambda hypothesis: (-hypothesis.priority, hypothesis.text)))
 
 
-def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
+def _generation(subject: ArticlePerson) -> Iterator[Hypothesis]:
     """'Jr.' implies a father of the same name, 'Sr.' a child."""
     name = subject.name
     generation = parse_name(name).generation if ENGLISH.suffix.search(name) else ""
@@ -55,7 +61,7 @@ def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
         yield Hypothesis("child_discovery", text, hint, 0.7, (f"{plain} Jr.", f"{plain} son"))
 
 
-def _maiden(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
+def _maiden(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
     """'née Knox' after the subject's name: the family she was born into."""
     head = page.text[subject.opening.start : min(subject.opening.end, subject.opening.start + 250)]
     found = ENGLISH.born_name.search(head)
@@ -66,7 +72,7 @@ def _maiden(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
         yield Hypothesis("birth_family", text, found[0], 0.7, (f"{given[0]} {maiden}", f"{maiden} family"))
 
 
-def _siblings(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
+def _siblings(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
     """'the eldest of five children': siblings whom the page may not name."""
     name, opening = subject.name, subject.opening.start
     for found in ENGLISH.nth_of.finditer(page.text, opening, min(len(page.text), opening + SIBLING_COUNT_WITHIN)):
@@ -79,7 +85,7 @@ def _siblings(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
             return
 
 
-def _regnal(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> Iterator[Hypothesis]:
+def _regnal(page: PageDoc, subject: ArticlePerson, facts: tuple[ExtractedFact, ...]) -> Iterator[Hypothesis]:
     """A predecessor or successor of the same house may be a relative."""
     rows = {fold(row.key): row for box in page.infoboxes[:1] for row in box.rows}
     house = next((rows[key].value for key in ("royal house", "house", "dynasty") if key in rows), "")
@@ -99,14 +105,15 @@ def _regnal(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...
 LEAD_RELATIVE_CONFIDENCE = 0.7
 PROSE_CONFIDENCE = 0.6
 
-CHILD_RULES = (Rule.POSSESSIVE, Rule.HAD_CHILDREN, Rule.THEIR_CHILDREN)
+CHILD_RULES = (RelationRule.POSSESSIVE, RelationRule.HAD_CHILDREN, RelationRule.THEIR_CHILDREN)
 DATED_RULES = (
-    Rule.MARRIED, Rule.WHOM_MARRIED, Rule.WHOSE_DAUGHTER, Rule.BOTH_MARRIED, Rule.MARRIED_BY, Rule.MET_AND_MARRIED,
+    RelationRule.MARRIED, RelationRule.WHOM_MARRIED, RelationRule.WHOSE_DAUGHTER,
+    RelationRule.BOTH_MARRIED, RelationRule.MARRIED_BY, RelationRule.MET_AND_MARRIED,
 )  # fmt: skip
 """A date that opens their sentence is that of the wedding."""
-GRANTED_RULES = (Rule.POSSESSIVE, Rule.MARRIAGE_TO)
+GRANTED_RULES = (RelationRule.POSSESSIVE, RelationRule.MARRIAGE_TO)
 """Without a verb they tell nothing new: 'it was said that his brother Ned' doubts something else."""
-RelationReader = Callable[[str, Clause, PageSubject], Iterator[Relation]]
+RelationReader = Callable[[str, Clause, ArticlePerson], Iterator[RelativePhrase]]
 RELATION_READERS: tuple[RelationReader, ...] = (
     read_child_of,
     read_born_to,
@@ -120,7 +127,7 @@ RELATION_READERS: tuple[RelationReader, ...] = (
 )
 
 
-def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) -> Iterator[ExtractedFact]:
+def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """Relatives named in sentences about the subject, once for each sentence."""
     wives: set[str] = set()
     for clause in clauses:
@@ -138,7 +145,7 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) 
             yield _fact(page, clause, relation)
 
 
-def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
+def _is_subject(page: PageDoc, relation: RelativePhrase, subject: ArticlePerson) -> bool:
     """Whether the name is the subject's own; a parent may have the same name."""
     name = page.text[relation.name.start : relation.name.end]
     relative_name, subject_name = parse_name(name), parse_name(page.title)
@@ -159,7 +166,7 @@ def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool
     return fold(name) in subject.name_tokens or fold(name) in (fold(subject.name), fold(page.title))
 
 
-def _is_bare_surname(page: PageDoc, relation: Relation) -> bool:
+def _is_bare_surname(page: PageDoc, relation: RelativePhrase) -> bool:
     """'He married Adams', whom the page called Victoria Adams before: half of a name."""
     name = page.text[relation.name.start : relation.name.end]
     known = name_words()
@@ -169,7 +176,7 @@ def _is_bare_surname(page: PageDoc, relation: Relation) -> bool:
     return any(fold(found[1]) in known.female | known.male for found in full)
 
 
-def _has_wrong_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
+def _has_wrong_sex(page: PageDoc, relation: RelativePhrase, subject: ArticlePerson) -> bool:
     """A father is a man, a mother a woman; in old texts a man whom a man 'married' is another's husband."""
     sex = sex_of_name(page.text[relation.name.start : relation.name.end])
     if (relation.field == "father" and sex == "female") or (relation.field == "mother" and sex == "male"):
@@ -177,13 +184,13 @@ def _has_wrong_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> b
     return relation.field == "spouse" and bool(sex) and sex == subject.sex
 
 
-def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
+def _fact(page: PageDoc, clause: Clause, relation: RelativePhrase) -> ExtractedFact:
     name = page.text[relation.name.start : relation.name.end]
     said = relation.quote
     when, said = _wedding(page, clause, relation) if relation.field == "spouse" else (None, said)
     # A quote that begins with its sentence reads better, if that is near.
     if 0 <= said.start - clause.start < 80 and regex.fullmatch(r"[^;]*", page.text[clause.start : said.start]):
-        said = Span(clause.start, said.end)
+        said = TextSpan(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
     after = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
     is_taken_for_granted = relation.rule in GRANTED_RULES and not ENGLISH.is_word.search(
@@ -213,19 +220,19 @@ def _qualifier(before: str) -> Qualifier:
     return qualifier_in(near) or qualifier_in(before[-40:])
 
 
-def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:
+def _wedding(page: PageDoc, clause: Clause, relation: RelativePhrase) -> tuple[DateRange | None, TextSpan]:
     """The date of a wedding, right after the name or at the start of the sentence, and the quote that has it."""
     text, said = page.text, relation.quote
     after = ENGLISH.married_on.match(text, relation.name.end, clause.end)
     if after and "(" not in text[after.end() : after.end() + 4]:
         for dated in dates_in(text[after.end() : clause.end], page.language)[:1]:
             if dated.start < 3 and not dated.when.lasts:
-                return dated.when, Span(said.start, max(said.end, after.end() + dated.end))
+                return dated.when, TextSpan(said.start, max(said.end, after.end() + dated.end))
     opened = ENGLISH.opened_with_date.match(text, clause.start, clause.end)
     if opened and relation.rule in DATED_RULES:
         for dated in dates_in(text[clause.start : said.start], page.language)[:1]:
             if dated.start <= opened.end() - clause.start + 1 and not dated.when.lasts:
-                return dated.when, Span(clause.start, said.end)
+                return dated.when, TextSpan(clause.start, said.end)
     return None, said
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.kin.extract.name_lists import Span
-from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
+from kiwiresearch.kin.extract.name_lists import TextSpan
+from kiwiresearch.kin.extract.subject import ArticlePerson, SentenceSpan
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.page import PageDoc
@@ -35,7 +35,7 @@ class CapitalizedWords:
     """Words that follow 'in', 'at' or 'near' at least one time in three."""
 
 
-def capitalized_words(page: PageDoc, subject: PageSubject) -> CapitalizedWords:
+def capitalized_words(page: PageDoc, subject: ArticlePerson) -> CapitalizedWords:
     counts: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     for found in ENGLISH.mid_sentence.finditer(page.text[: page.sections[-1].end]):
@@ -47,7 +47,9 @@ def capitalized_words(page: PageDoc, subject: PageSubject) -> CapitalizedWords:
     return CapitalizedWords(frozenset(counts) - subject.name_tokens - places, small, places - subject.name_tokens)
 
 
-def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Span], capitals: CapitalizedWords) -> bool:
+def is_fronted(
+    text: str, sentence: SentenceSpan, owner: TextSpan, anchors: list[TextSpan], capitals: CapitalizedWords
+) -> bool:
     """Whether 'his' is in a phrase before the main clause, and that clause begins with another person."""
     if not ENGLISH.fronted.fullmatch(text, sentence.start, owner.start) or text[owner.start].isupper():
         return False
@@ -79,8 +81,8 @@ def refers_to_subject(
     sentence: SentenceSpan,
     at: int,
     start: Referent,
-    subject: PageSubject,
-    named: list[Span],
+    subject: ArticlePerson,
+    named: list[TextSpan],
     capitals: CapitalizedWords,
 ) -> bool:
     """Whether a pronoun means the subject: no other person is named between the two."""
@@ -150,7 +152,7 @@ def refers_to_subject(
     return True
 
 
-def _is_only_opposite(text: str, sentence: SentenceSpan, at: int, subject: PageSubject) -> bool:
+def _is_only_opposite(text: str, sentence: SentenceSpan, at: int, subject: ArticlePerson) -> bool:
     """'Beatrice died, and in 1321 he married': the only person named before cannot be 'he'."""
     opposite = subject.opposite
     runs = list(ENGLISH.capital_run.finditer(text, sentence.start, at))

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kiwiresearch.kin.extract.clauses import Clause
-from kiwiresearch.kin.extract.descent_phrases import Relation, Rule, names_person, parent_relations, words_since_subject
+from kiwiresearch.kin.extract.descent_phrases import (
+    RelationRule,
+    RelativePhrase,
+    names_person,
+    parent_relations,
+    words_since_subject,
+)
 from kiwiresearch.kin.extract.name_lists import (
     BRACKET,
-    Span,
+    TextSpan,
     couple_after,
     is_name,
     name_after,
@@ -16,7 +22,7 @@ from kiwiresearch.kin.extract.name_lists import (
     names_after,
     skip_occupation,
 )
-from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.extract.subject import ArticlePerson
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text import fold
@@ -30,7 +36,7 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 """A lower-case word may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
 
 
-def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_possessive_kin(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
     owners = *clause.possessives, *_owners_by_surname(text, clause, subject), *_owners_with_sibling(text, clause)
     for owner in sorted(owners):
@@ -59,7 +65,7 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
                 text, link.end(), clause.end, described=bool(ENGLISH.is_word.search(link[0])), verbs=True
             )
             if len(pair) == 2:
-                yield from parent_relations(text, pair, owner.start, Rule.HIS_PARENTS)
+                yield from parent_relations(text, pair, owner.start, RelationRule.HIS_PARENTS)
             continue
         if kind == "wife" and ENGLISH.took_as.search(text, clause.start, owner.start):
             taken = name_after(text, found.end(), clause.end, described=True)
@@ -79,13 +85,13 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iter
             yield from (_of_owner(more["kind"], span, owner) for span in named)
 
 
-def _owners_by_surname(text: str, clause: Clause, subject: PageSubject) -> Iterator[Span]:
+def _owners_by_surname(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[TextSpan]:
     """'Downes doubts that his father Tom Carter was a smith': the father's surname tells that it is Carter's."""
     surname = parse_name(subject.name).surname
     if not surname or not subject.possessive or clause.opening_pronoun_means == "relative":
         return
     for found in regex.finditer(rf"\b{subject.possessive}(?=\s)", text, pos=clause.start, endpos=clause.end):
-        owner, before = Span(*found.span()), text[clause.start : found.start()]
+        owner, before = TextSpan(*found.span()), text[clause.start : found.start()]
         kin = ENGLISH.father_named.match(text, owner.end, clause.end)
         has_surname = kin and fold(parse_name(kin["name"]).surname) == fold(surname)
         of_others = any(
@@ -96,15 +102,15 @@ def _owners_by_surname(text: str, clause: Clause, subject: PageSubject) -> Itera
             yield owner
 
 
-def _owners_with_sibling(text: str, clause: Clause) -> Iterator[Span]:
+def _owners_with_sibling(text: str, clause: Clause) -> Iterator[TextSpan]:
     """'Carter and his brother … their mother': hers is theirs."""
     for anchor in clause.mentions:
         found = ENGLISH.with_sibling.match(text, anchor.end + 1, clause.end)
         if found and not names_person(found[0]):
-            yield Span(found.end() - len("their"), found.end())
+            yield TextSpan(found.end() - len("their"), found.end())
 
 
-def _is_of_namesake(text: str, owner: Span, name: Span, subject: PageSubject) -> bool:
+def _is_of_namesake(text: str, owner: TextSpan, name: TextSpan, subject: ArticlePerson) -> bool:
     """'Catherine Grey died. Her sister, Mary Grey': the surname tells that it is Catherine's sister."""
     relative = parse_name(text[name.start : name.end])
     if not relative.surname or subject.name_tokens & set(fold(relative.surname).split()):
@@ -114,11 +120,13 @@ def _is_of_namesake(text: str, owner: Span, name: Span, subject: PageSubject) ->
     return any(found[1] not in relative.given and fold(found[1]) not in subject.name_tokens for found in before)
 
 
-def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
-    return Relation(ENGLISH.owned_fields[kind], name, Span(owner.start, name.end), Rule.POSSESSIVE, kind)
+def _of_owner(kind: str, name: TextSpan, owner: TextSpan) -> RelativePhrase:
+    return RelativePhrase(
+        ENGLISH.owned_fields[kind], name, TextSpan(owner.start, name.end), RelationRule.POSSESSIVE, kind
+    )
 
 
-def _named_kin(text: str, clause: Clause, kind: str, link: Match, *, opens: bool = False) -> Iterator[Span]:
+def _named_kin(text: str, clause: Clause, kind: str, link: Match, *, opens: bool = False) -> Iterator[TextSpan]:
     """The names after 'his brother' and its link; `opens` if the sentence begins with the owner."""
     many = kind in ("sons", "daughters", "children", "brothers", "sisters", "siblings")
     bare = not link[0].strip()
@@ -142,7 +150,7 @@ def _named_kin(text: str, clause: Clause, kind: str, link: Match, *, opens: bool
             yield name.span
 
 
-def _is_closed(text: str, name: Span, clause: Clause, *, bare: bool) -> bool:
+def _is_closed(text: str, name: TextSpan, clause: Clause, *, bare: bool) -> bool:
     """Whether the name ends there; a single word after 'was' may be something else: 'was English born'."""
     if ENGLISH.closes_name.match(text, name.end, clause.end):
         return True
@@ -150,7 +158,7 @@ def _is_closed(text: str, name: Span, clause: Clause, *, bare: bool) -> bool:
     return bool(GOES_ON.match(text, name.end, clause.end)) and (bare or " " in written or bool(sex_of_name(written)))
 
 
-def _is_nationality(text: str, link: str, name: Span) -> bool:
+def _is_nationality(text: str, link: str, name: TextSpan) -> bool:
     """Whether the page uses the word for a people or a language: 'his mother was Fante'."""
     written = text[name.start : name.end]
     known = name_words()
@@ -161,7 +169,7 @@ def _is_nationality(text: str, link: str, name: Span) -> bool:
     return bool(regex.search(rf"\b(?:half|part|partly|in|an?|the)[ \-]{regex.escape(written)}\b", text))
 
 
-def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_apposition(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'Catherine Gordon, Byron's mother', 'Ernesto Guevara Lynch (Guevara's father)'."""
     for owner in clause.possessives:
         kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
@@ -188,11 +196,13 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator
         before = text[clause.start : named[-1].start()]
         if ENGLISH.not_opening.search(before) or "," in named[-1][0]:
             continue
-        said = Span(named[-1].start(), kin.end())
-        yield Relation(ENGLISH.owned_fields[kin["kind"]], Span(*named[-1].span()), said, Rule.APPOSITION)
+        said = TextSpan(named[-1].start(), kin.end())
+        yield RelativePhrase(
+            ENGLISH.owned_fields[kin["kind"]], TextSpan(*named[-1].span()), said, RelationRule.APPOSITION
+        )
 
 
-def _may_follow_name(text: str, clause: Clause, opened: Match, subject: PageSubject) -> bool:
+def _may_follow_name(text: str, clause: Clause, opened: Match, subject: ArticlePerson) -> bool:
     """Whether 'his' after a name is surely not that person's: in brackets, or after a woman with whom it begins."""
     name = name_after(text, clause.start, clause.end)
     if "(" in opened[0] or name is None:
@@ -201,7 +211,7 @@ def _may_follow_name(text: str, clause: Clause, opened: Match, subject: PageSubj
     return is_of_other_sex and name.span.end == clause.start + opened.start()
 
 
-def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_children(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'they had two daughters, A and B', 'their children were A, B and C'."""
     together = ENGLISH.couple.match(text, clause.start, clause.end)
     if together and not clause.they_are_couple:
@@ -219,7 +229,7 @@ def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[R
             yield from _children_after(text, clause, had.end(), start, subject)
 
 
-def _each_of_them(text: str, clause: Clause) -> Iterator[Relation]:
+def _each_of_them(text: str, clause: Clause) -> Iterator[RelativePhrase]:
     """'Of his two sons by Ruth, Tom died young, and Max left'."""
     opened = ENGLISH.each_of.match(text, clause.start, clause.end)
     is_own = any(clause.start < owner.start < clause.start + len("Of his") for owner in clause.possessives)
@@ -227,12 +237,12 @@ def _each_of_them(text: str, clause: Clause) -> Iterator[Relation]:
     while at >= 0:
         name = name_after(text, at, clause.end)
         if name:
-            yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.HAD_CHILDREN)
+            yield RelativePhrase("child", name.span, TextSpan(clause.start, name.span.end), RelationRule.HAD_CHILDREN)
         more = ENGLISH.next_of_each.search(text, name.span.end, clause.end) if name else None
         at = more.end() if more else -1
 
 
-def _some_of_them(text: str, clause: Clause) -> Iterator[Relation]:
+def _some_of_them(text: str, clause: Clause) -> Iterator[RelativePhrase]:
     """'They had three children. Two of them, A and B, …'."""
     opened = ENGLISH.of_them.match(text, clause.start, clause.end)
     before = text[max(0, clause.start - MAX_SENTENCE_BEFORE) : clause.start] if opened else ""
@@ -241,10 +251,10 @@ def _some_of_them(text: str, clause: Clause) -> Iterator[Relation]:
         return
     start = clause.start - len(before) + last[-1].start()
     for name in names_after(text, opened.end(), clause.end, many=not opened[0].startswith("One")):
-        yield Relation("child", name.span, Span(start, name.span.end), Rule.THEIR_CHILDREN)
+        yield RelativePhrase("child", name.span, TextSpan(start, name.span.end), RelationRule.THEIR_CHILDREN)
 
 
-def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
+def _is_of_couple(before: str, clause: Clause, subject: ArticlePerson) -> bool:
     """'She died soon after giving birth to their son', on the page of the husband."""
     other = {"male": "She ", "female": "He "}.get(subject.sex, "they ")
     if clause.they_are_couple and ENGLISH.as_they.fullmatch(before):
@@ -254,7 +264,7 @@ def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
     )
 
 
-def _their_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def _their_children(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     for their in ENGLISH.their_children.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
         couple = clause.they_are_couple or (clause.mentions and ENGLISH.married.search(before))
@@ -267,22 +277,26 @@ def _their_children(text: str, clause: Clause, subject: PageSubject) -> Iterator
         start = link.end() if link else their.end()
         many = their["kind"] in ("sons", "daughters", "children") and not before.endswith("One of ")
         for name in names_after(text, start, clause.end, many=many):
-            yield Relation("child", name.span, Span(their.start(), name.span.end), Rule.THEIR_CHILDREN)
+            yield RelativePhrase(
+                "child", name.span, TextSpan(their.start(), name.span.end), RelationRule.THEIR_CHILDREN
+            )
 
 
-def _was_born(text: str, clause: Clause) -> Iterator[Relation]:
+def _was_born(text: str, clause: Clause) -> Iterator[RelativePhrase]:
     """'A daughter, A, was born in Aue', 'B, their son, …', after a sentence about the couple."""
     born = ENGLISH.child_born.match(text, clause.start, clause.end) if clause.they_are_couple else None
     name = name_after(text, born.end(), clause.end) if born else None
     if name and ENGLISH.was_born.match(text, name.span.end, clause.end):
-        yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.THEIR_CHILDREN)
+        yield RelativePhrase("child", name.span, TextSpan(clause.start, name.span.end), RelationRule.THEIR_CHILDREN)
     first = name_after(text, clause.start, clause.end) if clause.they_are_couple else None
     their = ENGLISH.their_child.match(text, first.span.end, clause.end) if first else None
     if first and their:
-        yield Relation("child", first.span, Span(first.span.start, their.end() - 1), Rule.THEIR_CHILDREN)
+        yield RelativePhrase(
+            "child", first.span, TextSpan(first.span.start, their.end() - 1), RelationRule.THEIR_CHILDREN
+        )
 
 
-def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
+def read_children_borne(text: str, clause: Clause, subject: ArticlePerson) -> Iterator[RelativePhrase]:
     """'His wife bore him two sons, A and B'."""
     for owner in clause.possessives:
         bore = ENGLISH.bore.match(text, owner.end, clause.end)
@@ -300,14 +314,16 @@ def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iter
         yield from _children_after(text, clause, him.end(), clause.start)
 
 
-def _is_only_man(text: str, clause: Clause, at: int, subject: PageSubject) -> bool:
+def _is_only_man(text: str, clause: Clause, at: int, subject: ArticlePerson) -> bool:
     """'Carter met Ruth Hay, who bore': only women are named after the subject."""
     own = [anchor.end for anchor in clause.mentions if anchor.end <= at]
     named = ENGLISH.capital_run.findall(text, own[-1], at) if own else []
     return bool(named) and all(sex_of_name(name) == subject.opposite for name in named)
 
 
-def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives: frozenset[str]) -> Iterator[Relation]:
+def read_children_of_wife(
+    text: str, clause: Clause, subject: ArticlePerson, wives: frozenset[str]
+) -> Iterator[RelativePhrase]:
     """'Ruth gave birth to two sons, A and B', if Ruth is known to be the wife or the couple was just mentioned."""
     bore = ENGLISH.by_name.match(text, clause.start, clause.end)
     wed = clause.they_are_couple and subject.sex == "male"
@@ -316,8 +332,8 @@ def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives
 
 
 def _children_after(
-    text: str, clause: Clause, at: int, start: int, subject: PageSubject | None = None
-) -> Iterator[Relation]:
+    text: str, clause: Clause, at: int, start: int, subject: ArticlePerson | None = None
+) -> Iterator[RelativePhrase]:
     """The names after 'two sons, …' and 'a daughter, …'."""
     for found in ENGLISH.some_child.finditer(text, at, clause.end):
         gap = BRACKET.sub(" ", text[at : found.start()])
@@ -330,10 +346,10 @@ def _children_after(
             continue
         many = found["kind"].endswith(("s", "ren")) or link[0].rstrip().endswith(":")
         for name in names_after(text, link.end(), clause.end, many=many):
-            yield Relation("child", name.span, Span(start, name.span.end), Rule.HAD_CHILDREN)
+            yield RelativePhrase("child", name.span, TextSpan(start, name.span.end), RelationRule.HAD_CHILDREN)
 
 
-def _of_spouse_alone(before: str, gap: str, subject: PageSubject | None) -> bool:
+def _of_spouse_alone(before: str, gap: str, subject: ArticlePerson | None) -> bool:
     """'he raised her two children': hers, from before, unless he adopted them."""
     whose = ENGLISH.his_or_her_before.search(gap)
     if not whose or not subject or before.endswith("adopted"):
@@ -371,7 +387,7 @@ def _names_anybody(between: str) -> bool:
     return any(fold(word) not in ENGLISH.words["months"] for word in ENGLISH.cap.findall(between))
 
 
-def read_siblings(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
+def read_siblings(text: str, clause: Clause, _: ArticlePerson) -> Iterator[RelativePhrase]:
     """'She has an older half-sister, Ann', 'having one brother (Dane) and three sisters (Milka, Ann and Ruth)'."""
     for had in ENGLISH.has_word.finditer(text, pos=clause.start, endpos=clause.end):
         start = _parent_before(text, clause, had.start(), -1)
@@ -385,5 +401,5 @@ def read_siblings(text: str, clause: Clause, _: PageSubject) -> Iterator[Relatio
             if not link:
                 continue
             for name in names_after(text, link.end(), clause.end, many=found["kind"].endswith("s")):
-                yield Relation("sibling", name.span, Span(start, name.span.end), Rule.HAD_SIBLINGS)
+                yield RelativePhrase("sibling", name.span, TextSpan(start, name.span.end), RelationRule.HAD_SIBLINGS)
         return

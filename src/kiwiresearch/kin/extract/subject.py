@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from kiwiresearch.kin.extract.name_lists import Span
+from kiwiresearch.kin.extract.name_lists import TextSpan
 from kiwiresearch.kin.language import ENGLISH, Match, Pattern, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, Sex
@@ -36,18 +36,18 @@ class SentenceSpan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PageSubject:
+class ArticlePerson:
     """The person of a page, and how its text refers to them."""
 
     name: str
     sex: Sex
-    sex_from: Span
+    sex_from: TextSpan
     name_tokens: frozenset[str]
     mention_pattern: str
     """A pattern for the names the text uses for the person."""
     role_pattern: str
     """A pattern for 'the president's', if the lead calls the person one."""
-    opening: Span
+    opening: TextSpan
 
     @property
     def mention(self) -> Pattern:
@@ -75,7 +75,7 @@ class PageSubject:
         return {"male": "his", "female": "her"}.get(self.sex, "")
 
 
-def subject_of(page: PageDoc) -> PageSubject:
+def subject_of(page: PageDoc) -> ArticlePerson:
     """The person, as far as the page is about one."""
     title = QUALIFIED.sub("", page.title).strip() or page.title
     opening = _opening(page, title)
@@ -88,7 +88,7 @@ def subject_of(page: PageDoc) -> PageSubject:
     maiden = ENGLISH.maiden.search(head, 0, KNOWN_WITHIN)
     middle = sorted(regex.escape(word) for word in parsed.given[1:] if fold(word) not in tokens)
     called = _mention_pattern(tokens, title, name, maiden[1] if maiden else "", middle)
-    return PageSubject(name, sex, sex_from, frozenset(tokens), called, _role_pattern(head), opening)
+    return ArticlePerson(name, sex, sex_from, frozenset(tokens), called, _role_pattern(head), opening)
 
 
 def _role_pattern(head: str) -> str:
@@ -135,20 +135,20 @@ def sentences_of(page: PageDoc) -> Iterator[SentenceSpan]:
                 yield SentenceSpan(start, stop, index, block.kind, section)
 
 
-def _opening(page: PageDoc, title: str) -> Span:
+def _opening(page: PageDoc, title: str) -> TextSpan:
     """The paragraph that says who the person was."""
     wanted = _tokens(title)
     article = page.sections[-1].end
     paragraphs = [block for block in page.blocks if block.kind == "paragraph" and block.start < article]
     rows = [block for block in page.blocks if block.kind in ("item", "row") and block.start < article]
-    found: list[Span] = []
+    found: list[TextSpan] = []
     for block in (*paragraphs[:OPENINGS], *rows[:OPENINGS]):
         text = page.text[block.start : block.end]
         named = wanted & {fold(word) for word in text[:NAME_WITHIN].split()} or _is_known_as(text, title)
         if len(text) >= SHORTEST and named and ENGLISH.lead_verb.search(text, 0, 700):
-            found.append(Span(block.start, block.end))
+            found.append(TextSpan(block.start, block.end))
     dated = [span for span in found[:2] if ENGLISH.dated.match(page.text, span.start, span.end)]
-    return (dated or found or [Span(0, 0)])[0]
+    return (dated or found or [TextSpan(0, 0)])[0]
 
 
 def _is_known_as(text: str, title: str) -> bool:
@@ -225,7 +225,7 @@ def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middl
     )
 
 
-def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
+def _sex(page: PageDoc, opening: TextSpan, title: str) -> tuple[Sex, TextSpan]:
     """The sex that the pronouns imply, and the first sentence with one."""
     article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
     he, she = len(ENGLISH.he_words.findall(article)), len(ENGLISH.she_words.findall(article))
@@ -240,17 +240,17 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
         he, she = len(ENGLISH.he_words.findall(first)), len(ENGLISH.she_words.findall(first))
         sex = "male" if he > she else "female" if she > he else sex_of_name(title)
     if not sex:
-        return "", Span(0, 0)
+        return "", TextSpan(0, 0)
     own = ENGLISH.he_words if sex == "male" else ENGLISH.she_words
     found = own.search(page.text, opening.start, max(opening.end, opening.start + 2_000))
     if not found:
-        return sex, Span(0, 0)
+        return sex, TextSpan(0, 0)
     start = max((s for s in page.sentences if s <= found.start()), default=found.start())
     end = min((s for s in page.sentences if s > found.start()), default=len(page.text))
-    return sex, Span(start, start + len(page.text[start:end].rstrip()))
+    return sex, TextSpan(start, start + len(page.text[start:end].rstrip()))
 
 
-def speaks_of_person(page: PageDoc, opening: Span) -> bool:
+def speaks_of_person(page: PageDoc, opening: TextSpan) -> bool:
     """Whether the first paragraphs say 'he' or 'she' more often than 'it'."""
     text = page.text[opening.start : opening.start + 2_500]
     persons = len(ENGLISH.he_words.findall(text)) + len(ENGLISH.she_words.findall(text))

@@ -41,7 +41,7 @@ HONOUR = re.compile(r"(?![IVX]+$)[A-Z][A-Za-z]?[A-Z]{1,4}|Ph\.?D")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class PrecedingToken:
     """A word or punctuation mark before a cue."""
 
     text: str
@@ -65,21 +65,21 @@ class Token:
         return fold(POSSESSIVE.sub("", self.text))
 
 
-def tokens_before(quote: SourceQuote, offset: int) -> list[Token]:
+def tokens_before(quote: SourceQuote, offset: int) -> list[PrecedingToken]:
     """The words and signs before an offset on its line, without closed brackets.
 
     In an open bracket, what opens it or follows a comma is said of the name before it: 'Ann (Anne; died 1850)'.
     """
     start, _ = quote.line_of(offset)
     line = BRACKETS.sub(lambda found: " " * len(found[0]), quote.words[start:offset])
-    tokens = _without_honours([Token(match[0], start + match.start()) for match in TOKEN.finditer(line)])
+    tokens = _without_honours([PrecedingToken(match[0], start + match.start()) for match in TOKEN.finditer(line)])
     opened = max((at for at, token in enumerate(tokens) if token.text == "("), default=-1)
     if opened > 0 and not tokens[-1].text[0].isalnum():
         return tokens[: opened + 1]
     return tokens
 
 
-def _without_honours(tokens: list[Token]) -> list[Token]:
+def _without_honours(tokens: list[PrecedingToken]) -> list[PrecedingToken]:
     """Drop the letters after a name: 'Ann Bell, KG, OM (born'."""
     end = len(tokens)
     while end and not tokens[end - 1].text[0].isalnum():
@@ -109,7 +109,7 @@ def is_verb(quote: SourceQuote, word: str) -> bool:
     return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
 
 
-def can_name_subject(quote: SourceQuote, run: list[Token], *, is_first: bool = False) -> bool:
+def can_name_subject(quote: SourceQuote, run: list[PrecedingToken], *, is_first: bool = False) -> bool:
     """Whether a name can be the subject's: one is part of the other, or they share a first name.
 
     The name that opens a quote may have a number that the subject's name lacks.
@@ -132,7 +132,9 @@ def _agrees(quote: SourceQuote, names: set[str], own: frozenset[str], *, is_firs
     return plain <= mine or mine <= plain or any(word[:3] in quote.first_names for word in plain)
 
 
-def trailing_name(quote: SourceQuote, tokens: list[Token]) -> tuple[list[Token], list[Token]]:
+def trailing_name(
+    quote: SourceQuote, tokens: list[PrecedingToken]
+) -> tuple[list[PrecedingToken], list[PrecedingToken]]:
     """Split the tokens into the name they end with and what is before it."""
     inside = (quote.table.words["particles"] - {"in", "and", "the"}) | {"senior", "junior", *".\"“”'’‘"}
     at = len(tokens)
@@ -143,7 +145,7 @@ def trailing_name(quote: SourceQuote, tokens: list[Token]) -> tuple[list[Token],
     return tokens[at:], tokens[:at]
 
 
-def leading_name(quote: SourceQuote, tokens: list[Token]) -> list[Token]:
+def leading_name(quote: SourceQuote, tokens: list[PrecedingToken]) -> list[PrecedingToken]:
     """The name the tokens begin with, up to the first sign or lower-case word."""
     particles = quote.table.words["particles"] - {"and"}
     end = 0
@@ -166,7 +168,7 @@ def holder_violation(quote: SourceQuote, offset: int, *, is_verb: bool) -> Code 
     return _token_violation(quote, tokens, is_verb=is_verb)
 
 
-def _token_violation(quote: SourceQuote, tokens: list[Token], *, is_verb: bool) -> Code | None:
+def _token_violation(quote: SourceQuote, tokens: list[PrecedingToken], *, is_verb: bool) -> Code | None:
     signs = ""
     while tokens and not tokens[-1].text[0].isalnum():
         signs += tokens.pop().text
@@ -191,7 +193,7 @@ def _token_violation(quote: SourceQuote, tokens: list[Token], *, is_verb: bool) 
     return _distant_holder_violation(quote, tokens) if is_verb else None
 
 
-def _name_violation(quote: SourceQuote, tokens: list[Token], signs: str, *, is_verb: bool) -> Code | None:
+def _name_violation(quote: SourceQuote, tokens: list[PrecedingToken], signs: str, *, is_verb: bool) -> Code | None:
     run, before = trailing_name(quote, tokens)
     if not run or all(ENGLISH.time_words.fullmatch(token.text) for token in run):
         return _distant_holder_violation(quote, before) if is_verb else None
@@ -217,7 +219,7 @@ def _may_rule(quote: SourceQuote) -> bool:
     return bool(names & (quote.table.words["numerals"] | quote.table.words["titles"] | {"of", "the"}))
 
 
-def _is_place(quote: SourceQuote, before: list[Token]) -> bool:
+def _is_place(quote: SourceQuote, before: list[PrecedingToken]) -> bool:
     """Whether the words before a name make it a place or thing: 'in Kew, Surrey', 'the War'."""
     while before and before[-1].text == ",":
         run, before = trailing_name(quote, before[:-1])
@@ -233,7 +235,7 @@ def _is_place(quote: SourceQuote, before: list[Token]) -> bool:
     return before[-1].small in quote.table.words["places"] | ENGLISH.words["copulas"] | {"as", "by", *articles}
 
 
-def _distant_holder_violation(quote: SourceQuote, tokens: list[Token]) -> Code | None:
+def _distant_holder_violation(quote: SourceQuote, tokens: list[PrecedingToken]) -> Code | None:
     """Judge a verb with no name just before it by the names, pronouns and relatives further back."""
     if names_subject(quote, tokens):
         own_at = max(at for at, token in enumerate(tokens) if _names_subject(quote, token))
@@ -244,18 +246,18 @@ def _distant_holder_violation(quote: SourceQuote, tokens: list[Token]) -> Code |
     return "HF_043" if has_kin or (names and any(token.text == "," for token in tokens)) else None
 
 
-def _is_relative(quote: SourceQuote, before: list[Token]) -> bool:
+def _is_relative(quote: SourceQuote, before: list[PrecedingToken]) -> bool:
     """Whether the words before a name call its bearer a relative: 'his son Edward', 'another son, Edward'."""
     words = [token for token in before[-2:] if token.text != ","]
     return bool(words) and words[-1].small in quote.table.kin.kinds
 
 
-def names_subject(quote: SourceQuote, tokens: list[Token]) -> bool:
+def names_subject(quote: SourceQuote, tokens: list[PrecedingToken]) -> bool:
     """Whether the tokens have the subject's name or a pronoun of the right sex."""
     return any(_names_subject(quote, token) for token in tokens)
 
 
-def _names_subject(quote: SourceQuote, token: Token) -> bool:
+def _names_subject(quote: SourceQuote, token: PrecedingToken) -> bool:
     if token.small in ("he", "she"):
         return not is_other_sex(quote, token.small)
     numerals = quote.table.words["numerals"]

@@ -10,7 +10,7 @@ from typing import Literal
 
 from kiwiresearch.kin.firewall.attribution import (
     TOKEN,
-    Token,
+    PrecedingToken,
     can_name_subject,
     cues_on_line,
     governs,
@@ -283,7 +283,7 @@ def column_part(quote: SourceQuote, start: int) -> str:
 
 
 def _is_name_of(quote: SourceQuote, cell: str, start: int) -> bool:
-    run = [Token(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
+    run = [PrecedingToken(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
     return bool(run) and can_name_subject(quote, run, is_first=True)
 
 
@@ -300,7 +300,7 @@ def _follows_name(quote: SourceQuote, opened: int, after: str) -> bool:
         or can_name_subject(quote, leading_name(quote, parts), is_first=True)
     ):
         return True
-    tokens = [Token(match[0], match.start()) for match in TOKEN.finditer(after)]
+    tokens = [PrecedingToken(match[0], match.start()) for match in TOKEN.finditer(after)]
     named = [at for at, part in enumerate(tokens) if part.small in quote.table.words["naming"]]
     return bool(named) and any(set(part.bare.split()) & quote.own_names for part in tokens[named[0] :])
 

@@ -8,7 +8,7 @@ from kiwiresearch.kin.firewall.attribution import (
     BRACKETS,
     STRICT_SENTENCE_END,
     TOKEN,
-    Token,
+    PrecedingToken,
     cues_on_line,
     governs,
     holder_violation,
@@ -304,7 +304,7 @@ def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
     return holder_violation(quote, cue.start, is_verb=False)
 
 
-def _is_object(quote: SourceQuote, tokens: list[Token]) -> bool:
+def _is_object(quote: SourceQuote, tokens: list[PrecedingToken]) -> bool:
     """Whether the noun after these tokens is an object: 'he killed the son of Y', not 'he was called the son of Y'."""
     last = tokens[-1]
     is_verb = last.text[0].islower() and last.small.endswith("ed") and last.small not in quote.table.words["no_verbs"]

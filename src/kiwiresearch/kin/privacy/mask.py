@@ -16,7 +16,7 @@ DETAILS = re.compile(r"\s*\([^()\n]{0,200}\d[^()\n]{0,200}\)")
 """What a book adds after a name: '(born 3 May 1990 in Leeds)'."""
 
 
-class Replacement(NamedTuple):
+class MaskedSpan(NamedTuple):
     """A span to cut, and the mark that replaces it."""
 
     start: int
@@ -54,20 +54,20 @@ class Mask:
             text = f"{text[: cut.start]}{cut.mark}{text[cut.end :]}"
         return text
 
-    def _replacements(self, text: str, mark: str) -> list[Replacement]:
-        cuts = [Replacement(contact.start, contact.end, f"[{contact.kind}]") for contact in contacts_in(text)]
+    def _replacements(self, text: str, mark: str) -> list[MaskedSpan]:
+        cuts = [MaskedSpan(contact.start, contact.end, f"[{contact.kind}]") for contact in contacts_in(text)]
         for trace in self._withheld.traces.find(text):
             if self._mode == "private" and trace.kind == "name":
                 continue
             details = DETAILS.match(text, trace.end) if trace.kind == "name" else None
             end = details.end() if details else trace.end
-            cuts.append(Replacement(trace.start, end, mark.format(self._withheld.pseudonym_numbers[trace.person])))
+            cuts.append(MaskedSpan(trace.start, end, mark.format(self._withheld.pseudonym_numbers[trace.person])))
         return _without_overlaps(cuts)
 
 
-def _without_overlaps(cuts: list[Replacement]) -> list[Replacement]:
+def _without_overlaps(cuts: list[MaskedSpan]) -> list[MaskedSpan]:
     """The cuts with overlapping ones merged into the one that starts first."""
-    found: list[Replacement] = []
+    found: list[MaskedSpan] = []
     for cut in sorted(cuts, key=lambda replacement: (replacement.start, -replacement.end)):
         if found and cut.start < found[-1].end:
             found[-1] = found[-1]._replace(end=max(found[-1].end, cut.end))

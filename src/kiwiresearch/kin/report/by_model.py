@@ -139,7 +139,7 @@ PER_SENTENCE = 120
 """Tokens for a sentence with its keys."""
 
 
-class Sentence(BaseModel):
+class ProposedSentence(BaseModel):
     """A sentence as a model proposes it."""
 
     model_config = ConfigDict(extra="ignore")
@@ -148,11 +148,11 @@ class Sentence(BaseModel):
     keys: list[str]
 
 
-class Proposed(BaseModel):
+class ProposedSummary(BaseModel):
     """What a model answers; a sentence of another form does not spoil the others."""
 
     sentences: Annotated[
-        list[Annotated[Sentence | None, WrapValidator(item_or_none)]],
+        list[Annotated[ProposedSentence | None, WrapValidator(item_or_none)]],
         Field(json_schema_extra={"maxItems": MAX_SENTENCES}),
     ]
 
@@ -195,7 +195,7 @@ def write_summary(case: ReportInput, model: Model) -> WordedSummary:
     messages = summary_prompt().fill(family=family, facts=facts, most=MAX_SENTENCES)
     options = write_up_options(TEMPERATURE, max_tokens=MAX_SENTENCES * PER_SENTENCE)
     try:
-        proposed = structured_reply(model, messages, Proposed, options).sentences
+        proposed = structured_reply(model, messages, ProposedSummary, options).sentences
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
         return WordedSummary(
@@ -219,7 +219,7 @@ def _merge_sentences(
     case: ReportInput,
     rules: Sequence[SummarySentence],
     given: dict[str, SummarySentence],
-    proposed: Sequence[Sentence | None],
+    proposed: Sequence[ProposedSentence | None],
 ) -> WordedSummary:
     dropped: list[RejectedSummarySentence] = []
     instead: dict[SummarySentence, SummarySentence] = {}

@@ -123,7 +123,7 @@ class Reliability(PluginPart):
         return self.form or ("original" if self.evidence_type == "primary" else "authored")
 
 
-class Rule(PluginPart):
+class FieldRule(PluginPart):
     """Where a page has a value."""
 
     selector: Selector
@@ -150,7 +150,7 @@ class Rule(PluginPart):
 class ExtractionRules(PluginPart):
     """Rules by field of a person."""
 
-    person: dict[FieldName, Rule] = Field(default_factory=dict)
+    person: dict[FieldName, FieldRule] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _types(self) -> Self:

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
-from kiwiresearch.kin.sources.plugin import Plugin, Rule, span_of
+from kiwiresearch.kin.sources.plugin import FieldRule, Plugin, span_of
 from kiwiresearch.kin.sources.site_page import SelectedElement, SitePage
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.text.dates import DateMention, dates_in
@@ -70,7 +70,7 @@ class _Found:
     attribute: str = ""
 
 
-def _values(page: SitePage, rule: Rule) -> Iterator[_Found]:
+def _values(page: SitePage, rule: FieldRule) -> Iterator[_Found]:
     for chosen in page.choose(rule.selector):
         found = _attribute(chosen, rule) if rule.attribute else _words(page, chosen, rule)
         if found is None:
@@ -80,7 +80,7 @@ def _values(page: SitePage, rule: Rule) -> Iterator[_Found]:
             yield found
 
 
-def _words(page: SitePage, chosen: SelectedElement, rule: Rule) -> _Found | None:
+def _words(page: SitePage, chosen: SelectedElement, rule: FieldRule) -> _Found | None:
     """The words of an element, if they are one span after exclusions."""
     runs = page.runs(chosen, own=rule.own_text, exclude=rule.exclude)
     if len(runs) != 1:
@@ -94,7 +94,7 @@ def _words(page: SitePage, chosen: SelectedElement, rule: Rule) -> _Found | None
     return _Found(start, end, chosen.link())
 
 
-def _attribute(chosen: SelectedElement, rule: Rule) -> _Found | None:
+def _attribute(chosen: SelectedElement, rule: FieldRule) -> _Found | None:
     value = " ".join(chosen.attribute(rule.attribute or "").split())
     if rule.regex:
         inside = span_of(rule.regex, value)
@@ -102,7 +102,7 @@ def _attribute(chosen: SelectedElement, rule: Rule) -> _Found | None:
     return _Found(0, 0, attribute=value) if value else None
 
 
-def _is_value(words: str, rule: Rule) -> bool:
+def _is_value(words: str, rule: FieldRule) -> bool:
     said = words.strip(" .-–—?").casefold()
     return bool(said) and said not in {null.strip(" .-–—?").casefold() for null in rule.null_values}
 
@@ -114,7 +114,7 @@ def _append_attribute(text: str, name: str, value: str) -> tuple[str, int]:
 
 
 def _fact(
-    field: FieldName, rule: Rule, text: str, span: tuple[int, int], plugin: Plugin, target: str
+    field: FieldName, rule: FieldRule, text: str, span: tuple[int, int], plugin: Plugin, target: str
 ) -> ExtractedFact | None:
     words = text[span[0] : span[1]]
     dated = _date(words, rule) if rule.type == "date" else None
@@ -133,7 +133,7 @@ def _fact(
     )
 
 
-def _date(words: str, rule: Rule) -> DateMention | None:
+def _date(words: str, rule: FieldRule) -> DateMention | None:
     """The first date in a value; what follows it is an age, or another date."""
     found = dates_in(words)
     if not found:

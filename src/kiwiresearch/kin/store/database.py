@@ -37,7 +37,7 @@ from kiwiresearch.kin.store.tables import (
     trigger_name,
 )
 from kiwiresearch.kin.tree import Tree, row_id
-from kiwiresearch.store import FIRST_PREVIOUS_HASH, Address, Database, Schema, table_names
+from kiwiresearch.store import FIRST_PREVIOUS_HASH, Address, Database, DatabaseSchema, table_names
 from kiwiresearch.system import make_private_folder
 
 WRITER = "writer"
@@ -84,7 +84,7 @@ def _move_overrides(connection: Connection) -> None:
         connection.execute(delete(CASE_STATE).where(CASE_STATE.c.key == key))
 
 
-SCHEMA = Schema(METADATA, CASE_FORMAT, 3, MappingProxyType({2: _drop_unused, 3: _add_edits}), create_triggers)
+SCHEMA = DatabaseSchema(METADATA, CASE_FORMAT, 3, MappingProxyType({2: _drop_unused, 3: _add_edits}), create_triggers)
 
 Change = list[Any]
 """A change of an edit: `["put", table, row]`, `["drop", table, row]` or `["set", table, id, column, old, new]`."""

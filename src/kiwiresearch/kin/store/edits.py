@@ -18,6 +18,7 @@ from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.people_and_sources import follow_merges
 from kiwiresearch.kin.store.row_changes import (
     DERIVED,
+    OTHER_END,
     StoredRow,
     apply_change,
     change_from_json,
@@ -210,7 +211,8 @@ def _edit_in_state(db: CaseDatabase, edit: str, state: EditState, otherwise: str
 
 
 def _edits_after(row: Row[Any], state: EditState) -> Any:
-    return select(EDIT).where(EDIT.c.seq > row.seq, EDIT.c.state == state).order_by(EDIT.c.seq)
+    """The edits that took effect later. An old edit that was redone is later than those made before that."""
+    return select(EDIT).where(EDIT.c.version > row.version, EDIT.c.state == state).order_by(EDIT.c.version)
 
 
 def _dependent(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
@@ -227,11 +229,15 @@ def _dependent(wanted: Row[Any], later: Sequence[Row[Any]]) -> list[Row[Any]]:
 
 
 def _keys(row: Row[Any]) -> set[tuple[str, ...]]:
-    """What an edit changed: columns of rows, and rows that it added or removed."""
+    """What an edit changed: columns of rows, and rows that it added or removed.
+
+    The two ends of a relationship are one key: whether an end can be set back depends on the other.
+    """
     found: set[tuple[str, ...]] = set()
     for change in row.changes:
         if change[0] == "set" and change[3] not in DERIVED:
-            found.add((change[1], change[2], change[3]))
+            column = "ends" if change[3] in OTHER_END else change[3]
+            found.add((change[1], change[2], column))
         elif change[0] != "set":
             found.add((change[1], *key_of(METADATA.tables[change[1]], change[2])))
     return found

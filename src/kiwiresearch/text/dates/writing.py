@@ -85,7 +85,7 @@ class NamedSpan(NamedTuple):
     """The year, if the name is just its number."""
 
 
-class Age(NamedTuple):
+class YearsAgo(NamedTuple):
     """A number of years ago: 'milliards d’années' is the unit of '3,5 milliards d’années'."""
 
     figure: str
@@ -319,7 +319,7 @@ class _DateWriter:
             text = forms["ages"][pair].format(most.figure if most.unit == least.unit else most, least)
         return self._led(lead, Phrase(text, "led")) if lead else text
 
-    def _ages(self, numbers: Sequence[int]) -> list[Age]:
+    def _ages(self, numbers: Sequence[int]) -> list[YearsAgo]:
         """Numbers of years; 'million' is used for all or none, since after the second it would count for both."""
         scales = self._forms["scales"]
         chosen = [
@@ -330,12 +330,12 @@ class _DateWriter:
             chosen = [scales[-1] for _ in numbers]
         return [self._scaled(number, scale) for number, scale in zip(numbers, chosen, strict=True)]
 
-    def _scaled(self, number: int, scale: AgeScale) -> Age:
+    def _scaled(self, number: int, scale: AgeScale) -> YearsAgo:
         size = scale["size"]
         value = number / size if number % size else number // size
         one, several = scale["units"]
         figure = scale["figure"].format(self._locale.count(value))
-        return Age(figure, one if self._locale.is_one(value) else several)
+        return YearsAgo(figure, one if self._locale.is_one(value) else several)
 
 
 def _needs_words(first: int, last: int) -> bool:

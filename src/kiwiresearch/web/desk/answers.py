@@ -73,7 +73,7 @@ class SourceView:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPiece:
     """A stretch of a line, or the mark of a source in it."""
 
     text: str
@@ -86,7 +86,7 @@ class Piece:
 class LineView:
     """A sentence or a paragraph."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnswerPiece, ...]
     language: str = ""
     """The language of the book, if these are words of a book."""
 
@@ -291,21 +291,25 @@ def _lines(part: BodyPart, sources: Mapping[int, SourceView]) -> Iterator[LineVi
             yield LineView(tuple(_linked_marks(paragraph, sources)))
         return
     cited = [sources[source.number] for source in part.sources]
-    marks = (Piece(f" {source.mark}", source=source) for source in cited)
-    words = (Piece(_tidy(part.before)), Piece(_tidy(part.short), is_short=True), Piece(_tidy(part.after)))
+    marks = (AnswerPiece(f" {source.mark}", source=source) for source in cited)
+    words = (
+        AnswerPiece(_tidy(part.before)),
+        AnswerPiece(_tidy(part.short), is_short=True),
+        AnswerPiece(_tidy(part.after)),
+    )
     yield LineView((*(piece for piece in words if piece.text), *marks), cited[0].language if cited else "eng")
 
 
-def _linked_marks(text: str, sources: Mapping[int, SourceView]) -> Iterator[Piece]:
+def _linked_marks(text: str, sources: Mapping[int, SourceView]) -> Iterator[AnswerPiece]:
     """The text of a model, in which the marks of our sources become links."""
     end = 0
     for found in MARK.finditer(text):
         source = sources.get(int(found[1]))
         if source is not None:
-            yield Piece(text[end : found.start()])
-            yield Piece(found[0], source=source)
+            yield AnswerPiece(text[end : found.start()])
+            yield AnswerPiece(found[0], source=source)
             end = found.end()
-    yield Piece(text[end:])
+    yield AnswerPiece(text[end:])
 
 
 def _disagreement(part: DisagreementPart, sources: Mapping[int, SourceView]) -> DisagreementView:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief import Brief, Difference, Dispute, PartKey, Statement
+from kiwiresearch.brief import Brief, Dispute, PartKey, Statement, ValueDifference
 from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.evidence import Quote
@@ -149,7 +149,7 @@ class ClaimDetails:
     """Other claims that support the same statements."""
     disputes: tuple[Dispute, ...]
     """Disputes in which it is one side."""
-    difference: Difference | None
+    difference: ValueDifference | None
     """How its number differs from that of another claim."""
 
 

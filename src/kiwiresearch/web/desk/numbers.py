@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief import Brief, Difference, Figure, without_article
+from kiwiresearch.brief import Brief, Figure, ValueDifference, without_article
 from kiwiresearch.claims import Claim, Measure
 from kiwiresearch.claims.conflicts import ComparedSentence, compare_sentences
 from kiwiresearch.codec import JsonDict
@@ -49,11 +49,11 @@ class FigureRow:
     value: str
     when: DateRange | str
     claims: tuple[Claim, ...]
-    difference: Difference | None = None
+    difference: ValueDifference | None = None
     """How the number of another page differs from it."""
 
 
-class DisagreementSide(NamedTuple):
+class DisagreeingClaim(NamedTuple):
     """What one side says, and the span of the value that differs; 0 to 0 if that is not known."""
 
     claim: Claim
@@ -68,7 +68,7 @@ class NumberDisagreement:
     about: str
     kind: str
     why: str
-    sides: tuple[DisagreementSide, DisagreementSide]
+    sides: tuple[DisagreeingClaim, DisagreeingClaim]
 
 
 def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
@@ -107,7 +107,7 @@ def _of_claims(run: RunView) -> Iterator[FigureRow]:
                 yield _row(claim, measure, differing.get(claim.id))
 
 
-def _row(claim: Claim, measure: Measure, difference: Difference | None) -> FigureRow:
+def _row(claim: Claim, measure: Measure, difference: ValueDifference | None) -> FigureRow:
     quantity = measure.quantity
     value = " ".join(filter(None, (quantity.qualifier, claim.text[quantity.start : quantity.end])))
     return FigureRow(measure.of, measure.what, value, measure.when or "", (claim,), difference)
@@ -132,7 +132,7 @@ def disagreements(run: RunView) -> list[NumberDisagreement]:
     return list(found.values())
 
 
-def _other_side(run: RunView, claim: Claim, difference: Difference) -> Claim | None:
+def _other_side(run: RunView, claim: Claim, difference: ValueDifference) -> Claim | None:
     """The claim that differs from this one in the way that the brief has found."""
     saying = _comparable(run, claim)
     for other in _of_same_subject(run.claims, claim):
@@ -152,14 +152,14 @@ def _of_same_subject(claims: Iterable[Claim], claim: Claim) -> list[Claim]:
     return same[:MAX_COMPARED]
 
 
-def _disagreement(run: RunView, one: Claim, other: Claim, difference: Difference) -> NumberDisagreement:
+def _disagreement(run: RunView, one: Claim, other: Claim, difference: ValueDifference) -> NumberDisagreement:
     how = compare_sentences(_comparable(run, one), _comparable(run, other))
     spans = (how.a, how.b) if how else ((0, 0), (0, 0))
     return NumberDisagreement(
         one.subject,
         difference.kind,
         difference.why,
-        (DisagreementSide(one, *spans[0]), DisagreementSide(other, *spans[1])),
+        (DisagreeingClaim(one, *spans[0]), DisagreeingClaim(other, *spans[1])),
     )
 
 

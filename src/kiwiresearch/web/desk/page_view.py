@@ -17,7 +17,7 @@ from kiwiresearch.kin.extract import judge_page, subject_of
 from kiwiresearch.page import (
     ANCHOR_PREFIX,
     CLAIM_ID,
-    Article,
+    ArticleMarkup,
     ArticleOptions,
     Extent,
     PageDoc,
@@ -182,7 +182,7 @@ class PageView:
     book: Book
     page: PageDoc
     asked: PageQuery
-    article: Article
+    article: ArticleMarkup
     unmarked: tuple[str, ...]
     """Words that were to be marked and could not be."""
     original: str

@@ -68,7 +68,7 @@ GAP_ORDER = tuple(GAP_HEADINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class QuoteView:
+class CitedQuoteView:
     """A quote that proves a claim, and its address; empty if the book is not here."""
 
     text: str
@@ -87,7 +87,7 @@ class ClaimEvidence:
     claim: Claim
     url: str
     language: str
-    quotes: tuple[QuoteView, ...]
+    quotes: tuple[CitedQuoteView, ...]
 
     @property
     def hedges(self) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ class BriefView:
     def _evidence(self, claim: Claim, placed: QuoteInContext) -> ClaimEvidence:
         frame = self._frame
         first, *others = (
-            QuoteView(quote.text, frame.page_url(quote.ref, quote.start, quote.end)) for quote in claim.quotes
+            CitedQuoteView(quote.text, frame.page_url(quote.ref, quote.start, quote.end)) for quote in claim.quotes
         )
         beside = frame_address(self._context, claim.quotes[0].ref, PageQuery(marks=(claim_span(claim),)))
         return ClaimEvidence(

@@ -39,7 +39,7 @@ MIN_SHARE = 0.5
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-class Span(NamedTuple):
+class AxisRange(NamedTuple):
     """From where to where something reaches in one direction."""
 
     start: float
@@ -49,8 +49,8 @@ class Span(NamedTuple):
 class Area(NamedTuple):
     """A part of the picture."""
 
-    across: Span
-    down: Span
+    across: AxisRange
+    down: AxisRange
 
     def turned(self) -> Area:
         return Area(self.down, self.across)
@@ -72,7 +72,7 @@ def divide(layout: Layout, paper: Paper = "a4", orientation: Orientation = "land
     width, height = (side * UNITS_PER_MM for side in _room_mm(paper, orientation))
     fitting = min(width / layout.width, height / layout.height, 1.0)
     if fitting >= MIN_SCALE or any(box.wedge for box in layout.boxes):  # an arc cannot be cut beside its text
-        return Sheets((Area(Span(0.0, layout.width), Span(0.0, layout.height)),), fitting)
+        return Sheets((Area(AxisRange(0.0, layout.width), AxisRange(0.0, layout.height)),), fitting)
     pieces = Pieces.of(layout)
     solid, lines = pieces.solid, pieces.lines
     room = width / USUAL_SCALE, height / USUAL_SCALE
@@ -133,21 +133,21 @@ class Pieces:
 
 
 def _box_area(box: Box) -> Area:
-    return Area(Span(box.x, box.x + BOX_WIDTH), Span(box.y, box.y + BOX_HEIGHT))
+    return Area(AxisRange(box.x, box.x + BOX_WIDTH), AxisRange(box.y, box.y + BOX_HEIGHT))
 
 
 def _label_area(label: Label) -> Area:
     width = MORE_WIDTH if label.role == "more" else 3 * MORE_WIDTH
-    return Area(Span(label.x, label.x + width), Span(label.y - MORE_HEIGHT / 2, label.y + MORE_HEIGHT / 2))
+    return Area(AxisRange(label.x, label.x + width), AxisRange(label.y - MORE_HEIGHT / 2, label.y + MORE_HEIGHT / 2))
 
 
 def _tie_areas(tie: Tie) -> tuple[Area, ...]:
     return tuple(Area(_stroke(one[0], other[0]), _stroke(one[1], other[1])) for one, other in pairwise(tie.points))
 
 
-def _stroke(one: float, other: float) -> Span:
+def _stroke(one: float, other: float) -> AxisRange:
     """What a line covers in one direction: at least its own width."""
-    return Span(min(one, other) - 0.5, max(one, other) + 0.5)
+    return AxisRange(min(one, other) - 0.5, max(one, other) + 0.5)
 
 
 def _tiles(solid: Sequence[Area], lines: Sequence[Area], room: tuple[float, float]) -> list[Area]:
@@ -163,30 +163,30 @@ def _tiles(solid: Sequence[Area], lines: Sequence[Area], room: tuple[float, floa
     return found
 
 
-def _cut(solid: Sequence[Span], lines: Sequence[Span], room: float) -> Iterator[Span]:
+def _cut(solid: Sequence[AxisRange], lines: Sequence[AxisRange], room: float) -> Iterator[AxisRange]:
     """Spans of at most this length that cover everything, with ends that are not within anything solid."""
     everything = [*solid, *lines]
     at, end = min(span.start for span in everything), max(span.end for span in everything)
     while end - at > room:
         there = _free(solid, at + room)
         if there - at < room * MIN_SHARE:
-            yield Span(at, at + room)
+            yield AxisRange(at, at + room)
             at = min(span.start for span in solid if span.start < at + room < span.end)
             continue
-        yield Span(at, there)
+        yield AxisRange(at, there)
         rest = [span.start for span in everything if span.end > there]
         at = max(there, min(rest, default=there))
-    yield Span(at, end)
+    yield AxisRange(at, end)
 
 
-def _free(solid: Sequence[Span], at: float) -> float:
+def _free(solid: Sequence[AxisRange], at: float) -> float:
     """The nearest place before this one that is not within anything."""
     while crossed := [span.start for span in solid if span.start < at < span.end]:
         at = min(crossed)
     return at
 
 
-def _meet(one: Span, other: Span) -> bool:
+def _meet(one: AxisRange, other: AxisRange) -> bool:
     return one.start < other.end and other.start < one.end
 
 
