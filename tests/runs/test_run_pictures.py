@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 from tests.png_files import a_png
 from tests.runs.illustrated_runs import ALT, CAPTION, CART, MAP, a_run_over, an_illustrated_book, an_illustrated_run
-from tests.verify.verified_runs import a_finished_run, changed, failure_texts, forged, proved
+from tests.verify.verified_runs import a_finished_run, changed, compared, failure_texts, forged, proved
 
 from kiwiresearch.brief.brief import (
     Brief,
@@ -154,7 +154,7 @@ def test_the_description_of_a_picture_is_verified(run: Path, change: dict[str, A
     fields = {name: value for name, value in change.items() if name != "page"}
     other = replace(cart, **fields, ref=EntryRef(cart.ref.book, change.get("page", cart.ref.path)))
     with forged(run, "brief.json", with_pictures(run, box, other)):
-        assert any(what in line for line in failure_texts(proved(run)))
+        assert any(what in line for line in failure_texts(compared(run)))
 
 
 def test_a_picture_is_shown_once(run: Path) -> None:
@@ -183,7 +183,7 @@ def pictures(**images: bytes) -> bytes:
 def test_the_file_of_pictures_has_just_those_of_the_brief(run: Path, content: bytes) -> None:
     """A picture that is missing, added or exchanged, and an invalid file, fail even with all hashes adapted."""
     with forged(run, "pictures.json", content):
-        assert any(line.startswith("pictures.json") for line in failure_texts(proved(run)))
+        assert any(line.startswith("pictures.json") for line in failure_texts(compared(run)))
 
 
 def test_a_file_of_pictures_that_is_gone_or_new_fails(run: Path, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_the_report_is_rendered_with_the_pictures_of_the_run(run: Path) -> None:
     """A report without them, or with others, is not what the run gives."""
     other = report_page(brief_in(run)).encode()
     with forged(run, "report.html", other):
-        assert any(line.startswith("report.html") for line in failure_texts(proved(run)))
+        assert any(line.startswith("report.html") for line in failure_texts(compared(run)))
 
 
 def test_the_html_export_has_pictures(run: Path) -> None:

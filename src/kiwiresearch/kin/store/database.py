@@ -276,7 +276,8 @@ class CaseDatabase:
 
     def version(self) -> Hashable:
         """Equal as long as nobody has changed the case since; on a server it differs in each transaction."""
-        return self._database.version(self.connection) or (self._transactions, self._statements)
+        of_file = self._database.version(self.connection)
+        return (self._transactions, self._statements) if of_file is None else of_file
 
     def run(
         self, statement: Executable, rows: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None

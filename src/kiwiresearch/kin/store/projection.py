@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Row, Table, Update, bindparam, delete, insert, or_, select, update
+from sqlalchemy import BindParameter, Row, Table, Update, bindparam, delete, insert, or_, select, update
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.store.database import CaseDatabase
@@ -19,7 +19,7 @@ from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_fiel
 from kiwiresearch.kin.tree import DISCARDED, Decision, Status, row_id
 
 # Statements are built once, since building one takes longer than running it.
-IDS = bindparam("ids", expanding=True)
+IDS: BindParameter[Sequence[str]] = bindparam("ids", expanding=True)
 PEOPLE = select(PERSON).where(PERSON.c.id.in_(IDS)).order_by(PERSON.c.id)
 MERGED_INTO = select(PERSON).where(PERSON.c.merged_into_id.in_(IDS))
 OF_PEOPLE = {table: select(table).where(table.c.person_id.in_(IDS)) for table in (PERSON_NAME, PERSON_EXTERNAL)}
