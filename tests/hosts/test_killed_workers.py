@@ -43,12 +43,12 @@ from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
-JOBS = 40
-KILL_S = 4.0
+JOBS = 36
+KILL_S = 1.0
 """A worker is killed as often as this."""
-JOBS_A_KILL = 7
+JOBS_A_KILL = 8
 """So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
-LOOK_S = 0.5
+LOOK_S = 0.25
 TIMEOUT_S = 180.0
 """How long all workers together may show no progress: leases lapse, and machines are busy."""
 TOPICS = [ResearchRequest(f"{town} Town", max_pages=pages) for town in TOWNS for pages in (2, 3)]

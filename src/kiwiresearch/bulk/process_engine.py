@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from kiwiresearch.bulk.batch import Batches, BulkWork, EntryReader, FinishedBatch, pack_batch
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
-from kiwiresearch.system import available_cores
+from kiwiresearch.system import available_cores, collect_garbage_less_often
 
 
 class BatchTask(NamedTuple):
@@ -38,6 +38,7 @@ class WorkerMessage(NamedTuple):
 
 def run_worker(pipe: Connection, file: str, book: BookId, tables: tuple[str, ...]) -> None:
     """Do batches until the pipe is closed."""
+    collect_garbage_less_often()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of the group; the parent decides
     try:
         pipe.send(WorkerMessage("ready"))

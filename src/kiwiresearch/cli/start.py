@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import itertools
 import os
@@ -43,10 +44,13 @@ COMMANDS = frozenset(
 
 PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED_EXIT_CODE = 130
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""As in `kiwiresearch.system`, which `--help` does without."""
 
 
 def main() -> None:
     """Run the program and end the process."""
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     _protect_output()
     code = run(sys.argv[1:])
     try:

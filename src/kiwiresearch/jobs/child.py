@@ -24,6 +24,7 @@ from kiwiresearch.jobs.process import STOP, JobSpec, spec_from_line
 from kiwiresearch.jobs.work import run_job
 from kiwiresearch.messages import message_fields
 from kiwiresearch.runs import JobLost, WorkStopped
+from kiwiresearch.system import collect_garbage_less_often
 
 ORPHAN_S = 10.0
 """How long a step may take once the worker is gone; shorter than its lease."""
@@ -49,6 +50,7 @@ class EventWriter:
 
 def main() -> None:
     """Do jobs as they arrive, and report how each ended."""
+    collect_garbage_less_often()
     writer = EventWriter()
     # A signal to the process group is meant for the worker, which then stops its children.
     signal.signal(signal.SIGTERM, lambda *_: None)

@@ -35,12 +35,18 @@ class HedgeCue:
     """A hedging phrase, tried where its first word occurs."""
 
     kind: HedgeKind
-    pattern: re.Pattern[str]
+    expression: str
+    """A regular expression, compiled when its first word is found: a language has hundreds, and a text few."""
     lowercase_only: bool
 
     def hedge_at(self, start: int, text: str, lowered: str) -> Hedge | None:
-        found = None if self.lowercase_only and text[start].isupper() else self.pattern.match(lowered, start)
+        if self.lowercase_only and text[start].isupper():
+            return None
+        found = _compiled(self.expression).match(lowered, start)
         return Hedge(start, found.end(), text[start : found.end()].lower(), self.kind) if found else None
+
+
+_compiled = cache(re.compile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,7 @@ def _hedge_table(language: str) -> HedgeTable | None:
     for kind in get_args(HedgeKind):
         for entry in data.get(kind, ()):
             for phrase in entry["cues"]:
-                cue = HedgeCue(kind, re.compile(phrases.cue_pattern(phrase, entry)), entry.get("lowercase_only", False))
+                cue = HedgeCue(kind, phrases.cue_pattern(phrase, entry), entry.get("lowercase_only", False))
                 head, _, rest = phrase.partition(" ")
                 for word in phrases.choices(head):
                     cues.setdefault(word, []).append(cue)
