@@ -22,6 +22,7 @@ from tests.postgres import postgres_server
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.jobs.process import PROCESS_POOL
+from kiwiresearch.system import write_atomically
 from kiwiresearch.zim import book_writer, integrity
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, build_sample, write_book
 from kiwiresearch.zim.integrity import FileCheck
@@ -184,16 +185,14 @@ def book_maker(folder: Path) -> BookMaker:
         } | metadata
         named = titles or {}
         target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(
-            _book_bytes(
-                tuple((p, named.get(p, p.replace("_", " ")), html) for p, html in pages.items()),
-                tuple((redirects or {}).items()),
-                tuple(known.items()),
-                main_path,
-                index,
-            )
+        content = _book_bytes(
+            tuple((p, named.get(p, p.replace("_", " ")), html) for p, html in pages.items()),
+            tuple((redirects or {}).items()),
+            tuple(known.items()),
+            main_path,
+            index,
         )
+        write_atomically(target, content)  # a book of that name may be open
         return target
 
     return make
