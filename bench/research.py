@@ -23,7 +23,8 @@ from bench.timing import best_of
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace

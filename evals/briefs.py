@@ -29,7 +29,8 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.evidence import Quote, is_on_page
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.text import roots_of
 from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.workspace.finder import Finder

@@ -58,6 +58,8 @@ MAKERS = frozenset(
     | {"Message", "Problem", "Refused"}
 )
 """Calls whose arguments are sentences for people."""
+MAKER = re.compile(rf"\b(?:{'|'.join(sorted(MAKERS))})\s*\(")
+"""Finds such a call; a source without one need not be parsed."""
 
 
 class Sentence(NamedTuple):
@@ -89,7 +91,8 @@ def source_sentences() -> Iterator[Sentence]:
     """Messages, errors and their remedies in the sources; prompts for models are not for people."""
     for path in sorted(ROOT.rglob("*.py")):
         file = path.relative_to(ROOT).as_posix()
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for call in ast.walk(ast.parse(source)) if MAKER.search(source) else ():
             if not isinstance(call, ast.Call):
                 continue
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.danger import Danger, DangerKind, danger_of, verbatim_notice
+from kiwiresearch.ask.danger import Danger, DangerKind, danger_of, danger_table, verbatim_notice
+from kiwiresearch.text.words import plain_lower
 
 LABELLED = tomllib.loads((Path(__file__).parent / "danger_questions.toml").read_text(encoding="utf-8"))
 DANGEROUS = [(question, kind) for kind, questions in LABELLED["dangerous"].items() for question in questions]
@@ -31,6 +32,18 @@ def test_a_question_for_a_dangerous_number_is_recognized(question: str, kind: st
 def test_a_harmless_question_is_not_an_alarm(question: str) -> None:
     """The history of a drug, voltage as a notion, or a number of the dead is answered like any other question."""
     assert danger_of(question) is None
+
+
+def test_a_pattern_is_passed_over_only_where_it_finds_nothing() -> None:
+    """A pattern that needs a word of a group is not tried on texts without one, and would find nothing there."""
+    table = danger_table("eng")
+    cues = [rule.cue for rule in (*table.rules, *table.numbers)]
+    assert any(cue.needed_groups for cue in cues)
+    for question in (*LABELLED["harmless"]["questions"], *(question for question, _ in DANGEROUS)):
+        text = plain_lower(question)
+        for cue in cues:
+            found, without_shortcut = cue.search(text), cue.pattern.search(text)
+            assert (found and found.span()) == (without_shortcut and without_shortcut.span())
 
 
 def test_the_table_is_large_and_has_every_kind() -> None:

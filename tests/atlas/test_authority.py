@@ -15,7 +15,8 @@ from kiwiresearch.crawl.score import CrawlScoring
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import BookId
-from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask, crawl_settings
 from kiwiresearch.workspace.atlas import load_link_ranks
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

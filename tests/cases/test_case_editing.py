@@ -53,6 +53,8 @@ def begun(tmp_path_factory: pytest.TempPathFactory, book: OpenBook) -> Path:
     folder = tmp_path_factory.mktemp("begun")
     with a_case(folder) as store:
         researcher(store, book).start()
+    with opened(folder, book) as case:
+        case.reevaluate()
     return folder
 
 
@@ -66,7 +68,6 @@ def case(tmp_path: Path, begun: Path, book: OpenBook) -> Iterator[Case]:
     folder = tmp_path / "case"
     shutil.copytree(begun, folder)
     with opened(folder, book) as found:
-        found.reevaluate()
         yield found
 
 

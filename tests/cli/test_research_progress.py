@@ -18,7 +18,8 @@ from tests.cli.processes import SCRIPT, on_terminal
 from kiwiresearch.cli.progress import LineDisplay, LiveDisplay
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import VisitStep
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace

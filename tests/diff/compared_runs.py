@@ -7,7 +7,8 @@ from pathlib import Path
 from tests.verify.verified_runs import METADATA, PAGES
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -22,6 +22,7 @@ from tests.hosts.valley_book import PERSON, TOWNS, build_valley
 from kiwiresearch.cases.json_records import TreeRecord
 from kiwiresearch.cases.record_builder import graph_record
 from kiwiresearch.cases.registry import open_registry
+from kiwiresearch.cli.start import run as command
 from kiwiresearch.jobs.job import (
     BulkRequest,
     FamilyRequest,
@@ -42,10 +43,10 @@ from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
-JOBS = 60
+JOBS = 40
 KILL_S = 4.0
 """A worker is killed as often as this."""
-JOBS_A_KILL = 10
+JOBS_A_KILL = 7
 """So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
 LOOK_S = 0.5
 TIMEOUT_S = 180.0
@@ -167,11 +168,7 @@ def next_victim(jobs: JobQueue, workers: list[subprocess.Popen[bytes]]) -> int |
 def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, place: Path) -> None:
     """Compare the outputs of each job with those of the same job done alone."""
     alone = {order: made_alone(order, desk, place / "alone" / str(number)) for number, order in enumerate(TOPICS)}
-    answers = subprocess.run(
-        [sys.executable, "-m", "kiwiresearch", "ask", "--batch", "-"],
-        input="\n".join(QUESTIONS.rows), text=True, capture_output=True, check=True,
-        env=os.environ | {"KIWIRESEARCH_HOME": str(desk.folders.config)},
-    ).stdout  # fmt: skip
+    answers = answers_alone(desk, place / "questions.jsonl")
     tables = tables_here(shelf_file(desk), TABLES.what, place / "whole", version=__version__)
     for job in done:
         match job.request:
@@ -192,6 +189,15 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
             case FamilyRequest(case=case):
                 with jobs.cases.reading(case) as seen:
                     assert graph_record(seen.tree("owner")) == family_alone(place / "family", shelf_file(desk))
+
+
+def answers_alone(desk: Workspace, file: Path) -> str:
+    """What the command answers to the questions."""
+    file.write_text("\n".join(QUESTIONS.rows))
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as out:
+        patch.setenv("KIWIRESEARCH_HOME", str(desk.folders.config))
+        assert command(["ask", "--batch", str(file)]) == 0
+    return out.getvalue()
 
 
 def made_alone(request: ResearchRequest, desk: Workspace, out: Path) -> dict[str, bytes]:

@@ -29,18 +29,18 @@ ASKED = [
 ]
 CLIENT = f"""
 import json, sys, urllib.error, urllib.request
-told = []
-for url in sys.argv[1:]:
-    request = urllib.request.Request(url, headers={{"Authorization": "Bearer {TOKEN}"}})
+for url in sys.stdin:
+    request = urllib.request.Request(url.strip(), headers={{"Authorization": "Bearer {TOKEN}"}})
     try:
         with urllib.request.urlopen(request, timeout=60) as reply:
-            told.append([reply.status, reply.read().decode()])
+            told = [reply.status, reply.read().decode()]
     except urllib.error.HTTPError as problem:
-        told.append([problem.code, problem.read().decode()])
+        told = [problem.code, problem.read().decode()]
     except OSError as problem:
-        told.append([0, str(problem)])
-print(json.dumps(told))
+        told = [0, str(problem)]
+    print(json.dumps(told), flush=True)
 """
+"""Gets the addresses on its standard input, one after the other; each reply is a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,36 @@ class Apart:
 
     name: str
     address: str
+    client: subprocess.Popen[str]
+    """The client in this network; it waits for addresses."""
 
     @property
     def url(self) -> str:
         return f"http://{self.address}:{PORT}"
 
     def inside(self, *command: str) -> tuple[str, ...]:
-        return ("ip", "netns", "exec", self.name, *command)
+        return inside(self.name, *command)
 
     def wire(self, state: str) -> None:
         """Put this end of the wire in, or pull it out."""
         _do("ip", "-n", self.name, "link", "set", "wire", state)
 
     def shown_pages(self, asked: Sequence[str]) -> list[tuple[int, str]]:
-        """What its host shows to clients in this network, without its address and the keys to its pages."""
-        command = self.inside(sys.executable, "-c", CLIENT, *(self.url + at for at in asked))
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return [(status, KEY.sub("", text.replace(self.url, "HOST"))) for status, text in json.loads(done.stdout)]
+        """What its host shows to the client in this network, without its address and the keys to its pages."""
+        replies = [self._reply(self.url + at) for at in asked]
+        return [(status, KEY.sub("", text.replace(self.url, "HOST"))) for status, text in replies]
+
+    def _reply(self, url: str) -> tuple[int, str]:
+        assert self.client.stdin
+        assert self.client.stdout
+        print(url, file=self.client.stdin, flush=True)
+        status, text = json.loads(self.client.stdout.readline())
+        return status, text
+
+
+def inside(network: str, *command: str) -> tuple[str, ...]:
+    """The command that runs another in a network."""
+    return ("ip", "netns", "exec", network, *command)
 
 
 def _do(*command: str) -> bool:
@@ -79,12 +92,15 @@ def networks() -> Iterator[tuple[Apart, Apart]]:
         if os.environ.get("CI") == "true":
             pytest.fail("The program 'ip' is missing: tools/install-programs should have installed it")
         pytest.skip("'ip' is not installed (on Debian: apt install iproute2)")
-    first, second = (Apart(f"kiwi-{os.getpid()}-{n}", f"10.77.0.{n}") for n in (1, 2))
+    names = [f"kiwi-{os.getpid()}-{n}" for n in (1, 2)]
     with contextlib.ExitStack() as ends:
-        for one in (first, second):
-            if not _do("ip", "netns", "add", one.name):
+        for name in names:
+            if not _do("ip", "netns", "add", name):
                 pytest.skip("this system lets us make no networks; hosts on loopback are tested beside this")
-            ends.callback(_do, "ip", "netns", "del", one.name)
+            ends.callback(_do, "ip", "netns", "del", name)
+        first, second = (
+            Apart(name, f"10.77.0.{n}", ends.enter_context(a_client(name))) for n, name in enumerate(names, start=1)
+        )
         wire = ("link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns", second.name)
         if not _do("ip", "-n", first.name, *wire):
             pytest.skip("this system lets us lay no wire between networks; hosts on loopback are tested beside this")
@@ -93,6 +109,14 @@ def networks() -> Iterator[tuple[Apart, Apart]]:
             assert _do("ip", "-n", one.name, "link", "set", "lo", "up")
             one.wire("up")
         yield first, second
+
+
+@contextlib.contextmanager
+def a_client(network: str) -> Iterator[subprocess.Popen[str]]:
+    """A client in a network."""
+    command = inside(network, sys.executable, "-c", CLIENT)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+        yield client  # it exits when its input is closed
 
 
 @contextlib.contextmanager

@@ -11,7 +11,8 @@ import pytest
 from tests.hosts.running_hosts import Host, a_desk, a_host
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask, crawl_settings
 from kiwiresearch.verify.run import shelf_for, verify_run
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder, search_record

@@ -22,7 +22,8 @@ from kiwiresearch.cli.start import run as command
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.errors import BookHidden, HostAway, NotOffered
 from kiwiresearch.jobs import worker
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress, crawl_settings
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask, crawl_settings
 from kiwiresearch.system import FileLock
 from kiwiresearch.verify.run import shelf_for, verify_run
 from kiwiresearch.workspace import hosts, other_hosts, workspace

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from kiwiresearch.kin.gedcom.reader import ReadGedcom
 from kiwiresearch.kin.report.report_input import MergeEntry, ReportInput, SearchEntry, ShownConflict, ShownValue, Stop
 from kiwiresearch.kin.tree import (
     Evidence,
@@ -18,6 +21,9 @@ from kiwiresearch.kin.tree import (
 )
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
+
+RealFamily = Callable[[str], ReadGedcom]
+"""Reads a real family file by its name."""
 
 
 def when(text: str) -> DateRange:

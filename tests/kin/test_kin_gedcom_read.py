@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kin.families import RealFamily
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.gedcom import lines, reader
@@ -373,9 +374,9 @@ def test_a_circle_of_parents_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_real_files_are_read_whole(shared_data: Path) -> None:
+def test_real_files_are_read_whole(real_family: RealFamily) -> None:
     """A real file gives all its people and citations, and nothing of it is left out."""
-    found = read_gedcom(shared_data / "kin" / "gedcom" / "pres2020.ged")
+    found = real_family("pres2020")
     sources = found.tree.sources
     cited = {one.id for fact in found.tree.facts for one in fact.evidence if "#" in sources[one.source].url}
     assert len(found.tree.persons) == 2322

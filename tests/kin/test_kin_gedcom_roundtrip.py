@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kin.families import RealFamily
 from tests.kin.gedcom_structure import problems
 
 from kiwiresearch.kin.gedcom.dates import Version
@@ -208,9 +209,9 @@ def test_any_tree_comes_back_from_gedcom(version: Version, tmp_path_factory: pyt
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", ["bronte", "bach", "shakespeare"])
-def test_real_files_come_back(name: str, version: Version, shared_data: Path, tmp_path: Path) -> None:
+def test_real_files_come_back(name: str, version: Version, real_family: RealFamily, tmp_path: Path) -> None:
     """A real file that is read, written and read again has the same content, with the same quotes."""
-    first = read_gedcom(shared_data / "kin" / "gedcom" / f"{name}.ged").tree
+    first = real_family(name).tree
     path = tmp_path / "again.ged"
     text = tree_gedcom(redact(first, "owner", 2026), version, head={})
     path.write_text(text, encoding="utf-8", newline="")
@@ -218,9 +219,9 @@ def test_real_files_come_back(name: str, version: Version, shared_data: Path, tm
     assert shape(read_gedcom(path).tree, "gedcom") == shape(first, "gedcom")
 
 
-def test_the_same_tree_gives_the_same_bytes(shared_data: Path) -> None:
+def test_the_same_tree_gives_the_same_bytes(real_family: RealFamily) -> None:
     """The file does not depend on the order of people, ties and facts in the tree."""
-    tree = read_gedcom(shared_data / "kin" / "gedcom" / "bronte.ged").tree
+    tree = real_family("bronte").tree
     persons = {number: tree.persons[number] for number in sorted(tree.persons, reverse=True)}
     sources = {number: tree.sources[number] for number in sorted(tree.sources, reverse=True)}
     turned = Tree(persons, tree.relationships[::-1], tree.facts[::-1], sources)
@@ -232,10 +233,10 @@ def test_the_same_tree_gives_the_same_bytes(shared_data: Path) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", ["bach", "bronte", "shakespeare"])
 def test_a_file_that_is_read_and_written_again_stays_as_it_is(
-    name: str, version: Version, shared_data: Path, tmp_path: Path
+    name: str, version: Version, real_family: RealFamily, tmp_path: Path
 ) -> None:
     """Read, written, read and written again gives the same bytes, and nothing of it is left out."""
-    first = read_gedcom(shared_data / "kin" / "gedcom" / f"{name}.ged").tree
+    first = real_family(name).tree
     text = tree_gedcom(redact(first, "owner", 2026), version, head={})
     path = tmp_path / f"{name}-again.ged"
     path.write_text(text, encoding="utf-8", newline="")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kin.families import RealFamily
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin import lineage
-from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.kinship import Kinship, KinshipFinder, blood_relation_words
 from kiwiresearch.kin.lineage import ancestors, common_ancestors, predecessors_from
 from kiwiresearch.kin.tree import Person, PersonId, Qualifier, RelationKind, Relationship, Sex, Tree
@@ -253,9 +251,9 @@ ROYAL = [
 """What history knows of Victoria, Nicholas II, Elizabeth II and Philip, Diana, and the children of Henry VIII."""
 
 
-def test_kinship_works_in_a_tree_of_three_thousand(shared_data: Path) -> None:
+def test_kinship_works_in_a_tree_of_three_thousand(real_family: RealFamily) -> None:
     """Kinship in a real tree of kings and queens is what history says."""
-    tree = read_gedcom(shared_data / "kin" / "gedcom" / "royal92.ged").tree
+    tree = real_family("royal92").tree
     named = {person.external["gedcom"].partition("#")[2]: person.id for person in tree.persons.values()}
     family = KinshipFinder(tree)
     found = [(one, other, family.kinship(named[one], named[other]).words) for one, other, _ in ROYAL]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kin.families import Making, vale_family
+from tests.kin.families import Making, RealFamily, vale_family
 
 from kiwiresearch.document.svg import FAMILY_FONT, is_rtl
-from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.report.shapes.ancestors import pedigree_layout
 from kiwiresearch.kin.report.shapes.couples import Couples
@@ -225,9 +223,9 @@ def test_a_wide_family() -> None:
 
 
 @pytest.mark.parametrize("name", ["bach", "bronte", "shakespeare"])
-def test_real_families_can_be_drawn(shared_data: Path, name: str) -> None:
+def test_real_families_can_be_drawn(real_family: RealFamily, name: str) -> None:
     """For every person of a real family both pictures have everybody they should, and nothing overlaps."""
-    tree = read_gedcom(shared_data / "kin" / "gedcom" / f"{name}.ged").tree
+    tree = real_family(name).tree
     assert tree.persons
     for one in tree.persons:
         above, below = pedigree_layout(Couples(tree), one, most=ALL), descendants_layout(Couples(tree), one, most=ALL)
@@ -415,9 +413,9 @@ def test_sheets_have_everything_and_none_is_blank(family: tuple[Tree, str], pape
         assert all('class="tie' in sheet or 'class="person' in sheet for sheet in drawn)
 
 
-def test_a_large_tree_is_drawn_at_once(shared_data: Path) -> None:
+def test_a_large_tree_is_drawn_at_once(real_family: RealFamily) -> None:
     """All generations of a queen among 3,000 people have a picture that counts those who did not fit."""
-    tree = read_gedcom(shared_data / "kin" / "gedcom" / "royal92.ged").tree
+    tree = real_family("royal92").tree
     queen = next(person.id for person in tree.persons.values() if person.name == "Victoria Hanover")
     couples = Couples(tree)
     for shape in LAYOUTS:

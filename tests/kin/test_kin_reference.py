@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 import yaml
-from typer.testing import CliRunner
 
-from kiwiresearch.cli.app import app
 from kiwiresearch.codec import plain
 from kiwiresearch.kin.firewall.violations import CODES, Violation
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
@@ -65,15 +64,14 @@ def test_every_key_of_a_plugin_is_explained() -> None:
     Plugin.model_validate(yaml.safe_load(example[1]))
 
 
-def test_every_command_and_option_is_in_the_reference() -> None:
+def test_every_command_and_option_is_in_the_reference(kiwi: Callable[..., tuple[int, str, str]]) -> None:
     """docs/reference/kin-commands.md names each command of family research and each of its options."""
     page = (DOCS / "reference" / "kin-commands.md").read_text(encoding="utf-8")
-    runner = CliRunner()
-    listed = runner.invoke(app, ["kin", "--help"]).stdout.partition("Commands:")[2]
+    listed = kiwi("kin", "--help")[1].partition("Commands:")[2]
     commands = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
     assert len(commands) > 15
     for command in commands:
-        options = re.findall(r"(?<!\S)--[a-z-]+", runner.invoke(app, ["kin", command, "--help"]).stdout)
+        options = re.findall(r"(?<!\S)--[a-z-]+", kiwi("kin", command, "--help")[1])
         assert f"| `{command}" in page
         assert {option for option in options if f"`{option}" not in page} == set()
 

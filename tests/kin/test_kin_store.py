@@ -229,6 +229,27 @@ def test_both_engines_store_the_same_bytes(case_url: str, tmp_path: Path) -> Non
     assert dumps[0] == dumps[1]
 
 
+def test_a_tree_is_read_again_after_every_change(case: CaseStore, case_url: str) -> None:
+    """A tree is as the case is now: after a change inside a step, a failed step, and a change by another process."""
+
+    def fail_with_ben() -> None:
+        with case.step("test"):
+            case.add_person("ben", "Ben Smith")
+            assert sorted(case.tree().persons) == ["ann", "ben"]
+            raise BadUsage("stop")
+
+    case.add_person("ann", "Ann Smith")
+    assert sorted(case.tree().persons) == ["ann"]
+    with pytest.raises(BadUsage, match="stop"):
+        fail_with_ben()
+    assert sorted(case.tree().persons) == ["ann"]
+    with CaseStore.open(case_url, now) as other:
+        other.add_person("cat", "Cat Smith")
+    assert sorted(case.tree().persons) == ["ann", "cat"]
+    case.add_name_form("cat", "Kitty")
+    assert case.tree().persons["cat"].names == case.tree(with_discarded=True).persons["cat"].names == ("Kitty",)
+
+
 def test_a_step_is_kept_whole_or_not_at_all(case: CaseStore) -> None:
     """An error inside a step takes back all of it, also what inner steps wrote, and nothing is audited."""
     before, head = dump(case), case.head

@@ -17,7 +17,8 @@ from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.text.display import escaped_anywhere
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

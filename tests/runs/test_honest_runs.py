@@ -8,7 +8,8 @@ import pytest
 from tests.verify.verified_runs import failure_texts
 
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

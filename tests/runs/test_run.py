@@ -16,7 +16,8 @@ import pytest
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import EndStep, StartStep, VisitStep
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

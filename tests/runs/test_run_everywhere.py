@@ -17,7 +17,8 @@ import pytest
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.manifest import read_manifest
-from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace

@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.runs.writer import choose_run_folder
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

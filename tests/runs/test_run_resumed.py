@@ -21,7 +21,8 @@ import pytest
 from kiwiresearch.cli.start import run
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import FolderTaken, RunNotFound
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
@@ -182,9 +183,11 @@ def test_the_brief_of_a_stopped_run_says_what_was_not_read(
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("KIWIRESEARCH_HOME", str(prepared_home / "home"))
             assert run(command(sample_zim, out, "--finish")) == 0
-            assert run(["verify", str(out), "-b", str(sample_zim)]) == 0
-            assert run(["export", str(out), "--to", "docx", "--out", str(tmp_path / "brief.docx")]) == 0
     assert files(outs[0]) == files(outs[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KIWIRESEARCH_HOME", str(prepared_home / "home"))
+        assert run(["verify", str(outs[0]), "-b", str(sample_zim)]) == 0
+        assert run(["export", str(outs[0]), "--to", "docx", "--out", str(tmp_path / "brief.docx")]) == 0
     report = (outs[0] / "report.md").read_text(encoding="utf-8")
     note = re.search(r"stopped after 3 of at most 60 pages.*not read: (\d+)\. The next would have been: (.+)\.", report)
     assert note is not None

@@ -24,7 +24,8 @@ from tests.verify.verified_runs import (
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.verify.ledger import RunProof
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.version import __version__

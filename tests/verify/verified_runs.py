@@ -17,7 +17,8 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json, short_hash
 from kiwiresearch.runs.manifest import sealed
-from kiwiresearch.runs.research import Research, ResearchTask
+from kiwiresearch.runs.research import Research
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.verify.ledger import OUTPUT_FIELDS, Ledger, Verification, open_books, verify_files, verify_manifest
 from kiwiresearch.verify.run import verify_parts, verify_run
 from kiwiresearch.workspace.finder import Finder

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, Literal, get_args
 
 from kiwiresearch.page import Block
-from kiwiresearch.text import CuePhrases, plain_lower
+from kiwiresearch.text import Cue, CuePhrases, plain_lower
 
 DATA_FOLDER = files("kiwiresearch.ask") / "data" / "danger"
 MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS = 2_000, 20_000
@@ -70,9 +70,9 @@ class DangerRule:
     """A cue, patterns that must also occur in the text, and patterns that must not."""
 
     kind: DangerKind
-    cue: re.Pattern[str]
-    required: tuple[re.Pattern[str], ...]
-    excluded: tuple[re.Pattern[str], ...]
+    cue: Cue
+    required: tuple[Cue, ...]
+    excluded: tuple[Cue, ...]
 
     def found_in(self, text: str) -> re.Match[str] | None:
         """The cue in a lower-case text, if the other patterns allow it."""
@@ -87,10 +87,10 @@ class DangerTable:
     """The rules and patterns of one language."""
 
     rules: tuple[DangerRule, ...]
-    asks: re.Pattern[str]
-    asks_excluded: re.Pattern[str]
+    asks: Cue
+    asks_excluded: Cue
     numbers: tuple[DangerRule, ...]
-    context: Mapping[str, re.Pattern[str]]
+    context: Mapping[str, Cue]
     notices: Mapping[str, str]
 
 
@@ -107,21 +107,21 @@ def _table(language: str) -> DangerTable:
     hinges = data["hinges"]
     return DangerTable(
         rules=tuple(_rules(((kind, entry) for kind in get_args(DangerKind) for entry in data[kind]), phrases)),
-        asks=phrases.pattern(hinges["asks"]),
-        asks_excluded=phrases.pattern(hinges["without"]),
+        asks=phrases.cue(hinges["asks"]),
+        asks_excluded=phrases.cue(hinges["without"]),
         numbers=tuple(_rules(((entry["kind"], entry) for entry in hinges["number"]), phrases)),
-        context={name: phrases.pattern(words) for name, words in data["context"].items()},
+        context={name: phrases.cue(words) for name, words in data["context"].items()},
         notices=data["notices"],
     )
 
 
 def _rules(entries: Iterable[tuple[DangerKind, Mapping[str, Any]]], phrases: CuePhrases) -> Iterable[DangerRule]:
-    narrative = phrases.pattern([NARRATIVE])  # compiled once: it is long, and most rules have it
+    narrative = phrases.cue([NARRATIVE])  # compiled once: it is long, and most rules have it
     for kind, entry in entries:
-        required = tuple(map(phrases.pattern, entry.get("with", ())))
+        required = tuple(map(phrases.cue, entry.get("with", ())))
         without = [phrase for phrase in entry.get("without", ()) if phrase != NARRATIVE]
         shared = (narrative,) if NARRATIVE in entry.get("without", ()) else ()
-        yield DangerRule(kind, phrases.pattern(entry["cues"]), required, (*shared, phrases.pattern(without)))
+        yield DangerRule(kind, phrases.cue(entry["cues"]), required, (*shared, phrases.cue(without)))
 
 
 FIGURE = re.compile(r"\d")

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha1
 from typing import Literal
 
 from kiwiresearch.text.dates import DateRange
@@ -88,7 +89,11 @@ ID_NAMESPACE = uuid.UUID("6f6b1c5e-3f0b-5a43-9a51-0c8f0d5d2c11")
 
 def row_id(kind: str, *parts: str) -> str:
     """The UUID of a row of this kind, derived from what identifies it."""
-    return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join((kind, *parts))))
+    name = "\x1f".join((kind, *parts)).encode()
+    # This is `uuid.uuid5`, which takes twice as long: a large family has 100,000 rows.
+    digits = sha1(ID_NAMESPACE.bytes + name, usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 PersonId = str

@@ -58,11 +58,9 @@ if TYPE_CHECKING:
     from kiwiresearch.runs.research import (
         ProgressListener,
         Research,
-        ResearchTask,
         RunEnding,
         RunOutcome,
         RunProgress,
-        crawl_settings,
     )
     from kiwiresearch.runs.run_files import (
         MALFORMED_RECORD_ERRORS,
@@ -83,6 +81,7 @@ if TYPE_CHECKING:
         remove_run,
         remove_run_files,
     )
+    from kiwiresearch.runs.task import ResearchTask, crawl_settings
     from kiwiresearch.runs.unfinished_run import PARTS, STEPS, FolderLock, discard_empty_run
     from kiwiresearch.runs.writer import choose_run_folder, holds_run
 else:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.brief import Brief, QuoteContext, context_of
 from kiwiresearch.claims import (
     Claim,
     ClaimId,
-    ClaimReader,
     SentenceFilter,
     claim_from_record,
     claim_record,
     claims_of,
-    merged_claims,
 )
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.errors import QuoteNotFound, RunDamaged
@@ -26,6 +24,9 @@ from kiwiresearch.runs.unfinished_run import append_lines
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.search import OpenBook
 from kiwiresearch.zim import EntryRef, hidden_page_error
+
+if TYPE_CHECKING:
+    from kiwiresearch.claims import ClaimReader
 
 
 class ClaimCollector:
@@ -58,6 +59,8 @@ class ClaimCollector:
         absent = (link for link in gone if hidden_page_error(book.archive, link.target) is None)
         row: JsonDict = {"missing": sorted({link.target_title for link in absent})}
         if self._reader is not None and self._pages < self._model_pages:
+            from kiwiresearch.claims import merged_claims  # loads pydantic, which runs without a model do not need
+
             found = self._reader.extract(page, book.book.name)
             claims = merged_claims(claims, found.claims, page.language)
             row["by_model"] = {

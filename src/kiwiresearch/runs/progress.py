@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.crawl import EndStep, LearnStep, SkipStep, StartStep, VisitStep
@@ -14,10 +14,12 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message, message_fields, message_in
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
 from kiwiresearch.runs.manifest import WORK_FOLDER
-from kiwiresearch.runs.research import RunProgress
 from kiwiresearch.runs.unfinished_run import STEPS
 from kiwiresearch.search import Score, ScoreTerm
 from kiwiresearch.zim import EntryRef
+
+if TYPE_CHECKING:
+    from kiwiresearch.runs.research import RunProgress
 
 MAX_FOLLOWED = 24
 """How many journals are followed at once; the least recently read one is dropped."""

@@ -6,10 +6,10 @@ The order of all steps is in one file on purpose: it decides what a killed run r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kiwiresearch.brief import (
     Brief,
@@ -21,14 +21,11 @@ from kiwiresearch.brief import (
     illustrate,
     pictures_json,
     report_page,
-    rewrite,
     sentence_filter_for,
 )
-from kiwiresearch.claims import ClaimReader
 from kiwiresearch.codec import JsonDict, plain
 from kiwiresearch.crawl import (
     CrawlPlan,
-    CrawlSettings,
     CrawlState,
     CrawlStep,
     StartStep,
@@ -41,7 +38,7 @@ from kiwiresearch.crawl import (
     step_record,
 )
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.ids import BookId, canonical_json, short_hash
+from kiwiresearch.ids import canonical_json, short_hash
 from kiwiresearch.messages import Message, message_fields
 from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
@@ -58,33 +55,17 @@ from kiwiresearch.runs.manifest import (
     TIMINGS,
     sealed,
 )
+from kiwiresearch.runs.task import ResearchTask
 from kiwiresearch.runs.unfinished_run import append_lines, remove_leftovers
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
 from kiwiresearch.search import OpenBook, Score
 from kiwiresearch.text import printable
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace import Finder, Settings, checked_aspect, checked_focus, checked_topic, page_address
-from kiwiresearch.zim import Book, EntryRef, MissingBooks
+from kiwiresearch.workspace import Finder, checked_aspect, checked_focus, checked_topic, page_address
+from kiwiresearch.zim import Book, EntryRef
 
-
-@dataclass(frozen=True, slots=True)
-class ResearchTask:
-    """The topic to research, and how."""
-
-    topic: str
-    focus: str = ""
-    settings: CrawlSettings = field(default_factory=CrawlSettings)
-    kiwix_url: str = ""
-    critic: bool = False
-    """Whether a critic model reviews the text, which is then revised."""
-    missing: tuple[MissingBooks, ...] = ()
-    """Books that cannot be searched because their hosts are unavailable."""
-    aspect: str = ""
-    """The aspect that is wanted; empty if only the topic's own words say it."""
-    without_title_index: frozenset[BookId] = frozenset()
-    """Books whose title index is not used, though they have one."""
-    opens_at: Mapping[BookId, str] = field(default_factory=dict)
-    """Where links to the pages of a book lead; `kiwix_url` decides for the others."""
+if TYPE_CHECKING:
+    from kiwiresearch.claims import ClaimReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +97,6 @@ class RunOutcome:
     @property
     def report(self) -> Path:
         return self.folder / REPORT
-
-
-def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
-    """The crawl settings of a user."""
-    return CrawlSettings(
-        max_pages=settings.max_pages,
-        max_depth=settings.max_depth,
-        max_links_per_page=settings.max_links_per_page,
-        strategy=settings.crawl_strategy,
-        max_seeds=settings.max_seeds,
-        first_sections=settings.first_sections,
-        branch_share=settings.branch_share,
-        fast=fast,
-        filters=settings.link_filters,
-        weights=settings.scoring_weights,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +193,7 @@ class Research:
         with RunWriter.open(folder, self.fingerprint, topic) as writer:
             if writer.state == "finished":
                 return RunOutcome(folder, topic, _count_lines(folder / CORPUS), "was finished")
-            model = self._finder.brief_model
-            reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
-            collector = ClaimCollector(writer, reader, self._finder.model_pages)
+            collector = ClaimCollector(writer, self._claim_reader(), self._finder.model_pages)
             state, resumed, seconds = self._crawl(writer, collector, on_progress, read_no_more=read_no_more)
             if state.started is not None and not state.started.seeds:
                 raise self._finder.nothing_found_error(topic)
@@ -242,6 +205,15 @@ class Research:
             record["fingerprint"] = self.fingerprint
             writer.finish(self._outputs(state, collector, composed), record, {TIMINGS: _timings(seconds, resumed)})
         return RunOutcome(folder, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
+
+    def _claim_reader(self) -> ClaimReader | None:
+        """Reads the claims of pages with the model, if there is one and it is to read any."""
+        model = self._finder.brief_model
+        if model is None or not self._finder.model_pages:
+            return None
+        from kiwiresearch.claims import ClaimReader  # loads pydantic, which runs without a model do not need
+
+        return ClaimReader(model)
 
     def _resume_without_title_index(self, folder: Path) -> None:
         """Resume without title indexes if the run started before they were built: its inputs must stay the same."""
@@ -312,6 +284,8 @@ class Research:
         model = self._finder.brief_model
         if model is None:
             return ComposedBrief(brief)
+        from kiwiresearch.brief import rewrite  # loads pydantic, as above
+
         critic = self._finder.critic_model if self.task.critic else None
         written = rewrite(brief, model, critic=self.task.critic, critic_model=critic)
         noted = replace(written.brief, notes=(*written.brief.notes, *map(Message, collector.notes)))

@@ -11,7 +11,6 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.llm import Model
 from kiwiresearch.search.book_search import BookHits, BookSearch
 from kiwiresearch.search.interpretation import MAX_SENSES, Sense, corrected_query, sense_paths, senses_among
-from kiwiresearch.search.model_phrases import PhraseCache
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query, sorted_hits
 from kiwiresearch.text import fold, language_words
@@ -19,6 +18,7 @@ from kiwiresearch.zim import NONE_HIDDEN, Book, HiddenPages, MissingBooks, count
 
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
+    from kiwiresearch.search.model_phrases import PhraseCache
 
 WORTH_MERGING = 0.5
 """A book is left out if its best page has less than this share of the points of the overall best."""

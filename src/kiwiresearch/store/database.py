@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -141,6 +141,15 @@ class Database:
         if self.is_file:
             return self._clock()
         return float(connection.execute(CLOCK).scalar_one())
+
+    def version(self, connection: Connection) -> Hashable | None:
+        """Equal as long as nobody has changed the file, in this transaction or another; None for a server."""
+        if not self.is_file:
+            return None
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        by_others = raw.execute("PRAGMA data_version").fetchone()[0]
+        return raw, by_others, raw.total_changes
 
     def insert(self, table: Table) -> Insert:
         """An insert that can handle a conflict of keys."""

@@ -212,6 +212,8 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
     )
 
     def loads(text: str) -> Any:
+        if text == "null":  # most columns of JSON have no value
+            return None
         try:
             return json.loads(text)
         except ValueError as problem:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Column, Connection, MetaData, Table, insert, inspect, select, update
+from sqlalchemy import Column, Connection, Dialect, MetaData, Table, insert, inspect, select, update
+from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.store.database import Database
@@ -32,9 +33,12 @@ class DatabaseSchema:
 
     def create(self, connection: Connection) -> None:
         """Create the tables, in the caller's transaction."""
-        self.metadata.create_all(connection, checkfirst=False)
+        new = self.metadata.sorted_tables
         if self.properties.metadata is not self.metadata:
-            self.properties.create(connection)
+            new = [*new, self.properties]
+        for table in new:
+            for statement in _creating_statements(table, connection.dialect):
+                connection.exec_driver_sql(statement)
         connection.execute(insert(self.properties).values(name="version", value=str(self.version)))
         if self.add_triggers is not None:
             self.add_triggers(connection)
@@ -66,6 +70,19 @@ class DatabaseSchema:
             self.migrations[number](connection)
         is_version = self.properties.c.name == "version"
         connection.execute(update(self.properties).where(is_version).values(value=str(self.version)))
+
+
+_WRITTEN: dict[tuple[Table, str], tuple[str, ...]] = {}
+"""What creates a table on a kind of engine: writing that takes longer than running it."""
+
+
+def _creating_statements(table: Table, dialect: Dialect) -> tuple[str, ...]:
+    known = _WRITTEN.get((table, dialect.name))
+    if known is None:
+        indexes = sorted(table.indexes, key=lambda index: str(index.name))
+        new: list[DDLElement] = [CreateTable(table), *map(CreateIndex, indexes)]
+        known = _WRITTEN[table, dialect.name] = tuple(str(element.compile(dialect=dialect)) for element in new)
+    return known
 
 
 def table_names(connection: Connection) -> set[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kiwiresearch.text.cue_phrases import CuePhrases
+    from kiwiresearch.text.cue_phrases import Cue, CuePhrases
     from kiwiresearch.text.display import (
         capitalized,
         count_of,

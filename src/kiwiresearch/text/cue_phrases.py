@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 
 FIGURE = r"(?<![\w.])\d[\d.,]*+(?:\s?[-–]\s?\d[\d.,]*+)?"
@@ -38,11 +39,22 @@ class CuePhrases:
     """Compiles phrases, which may refer to the groups of their data file."""
 
     groups: Mapping[str, Sequence[str]]
+    _compiled_groups: dict[str, re.Pattern[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def pattern(self, phrases: Iterable[str]) -> re.Pattern[str]:
         """A pattern that finds any of the phrases in a text in plain lower case."""
         several = _several(phrases)
         return re.compile(self._any(several)) if several else NEVER
+
+    def cue(self, phrases: Iterable[str]) -> Cue:
+        """The same, compiled only once a text may have one of the phrases."""
+        return Cue(self, phrases)
+
+    def group(self, token: str) -> re.Pattern[str]:
+        """A pattern that finds any phrase of a group, or of several: `@acid|@bleach`."""
+        if token not in self._compiled_groups:
+            self._compiled_groups[token] = re.compile(self._either(token.split("|")))
+        return self._compiled_groups[token]
 
     def _any(self, phrases: Sequence[str]) -> str:
         single = [word for phrase in phrases if SINGLE.fullmatch(phrase) for word in phrase.split("|")]
@@ -82,6 +94,34 @@ class CuePhrases:
             return ANYTHING[part]
         word = re.escape(part).replace(r"\*", r"\w*+").replace("_", r"\W++")
         return rf"(?<![^\W\d]){word}(?!\w)"
+
+
+class Cue:
+    """Finds any of some phrases, and is compiled only for a text that has a word of the groups that they need.
+
+    Groups are long, so a pattern with several takes a while to compile, and most texts have no word of them.
+    """
+
+    def __init__(self, cues: CuePhrases, phrases: Iterable[str]) -> None:
+        self._cues = cues
+        self._phrases = _several(phrases)
+        needed = [_needed_group(phrase) for phrase in self._phrases]
+        self.needed_groups = tuple(dict.fromkeys(needed)) if all(needed) else ()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return self._cues.pattern(self._phrases)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first of the phrases in a text in plain lower case."""
+        may_match = not self.needed_groups or any(self._cues.group(name).search(text) for name in self.needed_groups)
+        return self.pattern.search(text) if may_match else None
+
+
+def _needed_group(phrase: str) -> str:
+    """A word of the phrase, such as `@drug` or `@acid|@bleach`, that only groups can match; empty if there is none."""
+    tokens = [token for token in phrase.removeprefix("^").removesuffix("$").split() if not token.endswith("?")]
+    return next((token for token in tokens if all(word.startswith("@") for word in token.split("|"))), "")
 
 
 def _several(phrases: Iterable[str]) -> list[str]:

@@ -127,8 +127,8 @@ def _signs(node: Node) -> tuple[str, ...]:
 
 
 def _likeness(one: Node, other: Node) -> int:
-    """How much two lines have in common; 0 if they do not say the same."""
-    if _kind_of(one) != _kind_of(other) or (one.kind == "pointer") != (other.kind == "pointer"):
+    """How much two lines of the same kind have in common; 0 if they do not say the same."""
+    if (one.kind == "pointer") != (other.kind == "pointer"):
         return 0
     if _plain(one) != _plain(other) and not (one.tag in WITHOUT_VALUE and other.tag in WITHOUT_VALUE):
         return 0
@@ -155,7 +155,9 @@ def _quoted(citation: Node) -> tuple[str, str]:
 
 def _take_twin(line: Node, others: list[Node]) -> Node | None:
     """Remove from other lines the one that says the same as a line, and return it."""
-    likeness, at = max(((_likeness(line, other), -at) for at, other in enumerate(others)), default=(0, 0))
+    kind = _kind_of(line)
+    alike = ((_likeness(line, other), -at) for at, other in enumerate(others) if _kind_of(other) == kind)
+    likeness, at = max(alike, default=(0, 0))
     return others.pop(-at) if likeness else None
 
 

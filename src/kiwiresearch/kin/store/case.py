@@ -48,6 +48,8 @@ from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
+STATE = select(CASE_STATE.c.value).where(CASE_STATE.c.key == bindparam("key"))
+DECIDED = select(DECISION.c.entity_id, DECISION.c.value).where(DECISION.c.aspect == bindparam("aspect"))
 IMPORTS = "imports"
 """The key of the state that says what was imported, and who was in the case before."""
 
@@ -195,8 +197,8 @@ class CaseState(StorePart):
 
     def state(self, key: str) -> Any:
         """The value stored under that key; None if there is none."""
-        with self._db.reading():
-            found = self._db.run(select(CASE_STATE.c.value).where(CASE_STATE.c.key == key)).scalar()
+        with self._db.reading(run_deferred_first=False):
+            found = self._db.run(STATE, {"key": key}).scalar()
         return found[0] if found else None
 
     def set_state(self, key: str, value: Any) -> None:
@@ -222,7 +224,7 @@ class CaseState(StorePart):
 
     def _decided(self, aspect: Aspect) -> dict[str, str]:
         with self._db.reading():
-            rows = self._db.rows(select(DECISION.c.entity_id, DECISION.c.value).where(DECISION.c.aspect == aspect))
+            rows = self._db.rows(DECIDED, {"aspect": aspect})
         return {row.entity_id: row.value for row in rows}
 
     @property

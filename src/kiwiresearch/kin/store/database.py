@@ -9,7 +9,7 @@ import contextlib
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -36,7 +36,7 @@ from kiwiresearch.kin.store.tables import (
     create_triggers,
     trigger_name,
 )
-from kiwiresearch.kin.tree import row_id
+from kiwiresearch.kin.tree import Tree, row_id
 from kiwiresearch.store import FIRST_PREVIOUS_HASH, Address, Database, DatabaseSchema, table_names
 from kiwiresearch.system import make_private_folder
 
@@ -110,8 +110,12 @@ class CaseDatabase:
         self.known_people: set[str] = set()
         self.origin_groups: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.trees: dict[bool, tuple[Hashable, Tree]] = {}
+        """The trees without and with discarded facts, each with the version of the case that it was read from."""
         self.deferred: list[Callable[[CaseDatabase], None]] = []
         self._inserts: dict[Table, Executable] = {}
+        self._transactions = 0
+        self._statements = 0
         self._depth = 0
         self._broken = False
         self._locks = ExitStack()
@@ -270,13 +274,21 @@ class CaseDatabase:
         for work in self.deferred:
             work(self)
 
-    def run(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> CursorResult[Any]:
+    def version(self) -> Hashable:
+        """Equal as long as nobody has changed the case since; on a server it differs in each transaction."""
+        return self._database.version(self.connection) or (self._transactions, self._statements)
+
+    def run(
+        self, statement: Executable, rows: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None
+    ) -> CursorResult[Any]:
+        if not statement.is_select:
+            self._statements += 1
         with self.errors():
             return self.connection.execute(statement, rows)
 
-    def rows(self, statement: Executable) -> list[Row[Any]]:
+    def rows(self, statement: Executable, values: Mapping[str, Any] | None = None) -> list[Row[Any]]:
         with self.errors():
-            return list(self.connection.execute(statement))
+            return list(self.connection.execute(statement, values))
 
     def batches(self, statement: Executable) -> Iterator[Sequence[Row[Any]]]:
         with self.errors():
@@ -290,7 +302,7 @@ class CaseDatabase:
         if table.name in REMOVABLE:
             row = {**row, "edit_id": self.edit_id}
         with self.errors():
-            is_new = self.connection.execute(self._inserts[table], dict(row)).rowcount > 0
+            is_new = self.run(self._inserts[table], dict(row)).rowcount > 0
         if is_new:
             self.note_changes([["put", table.name, dict(row)]])
         return is_new
@@ -336,12 +348,16 @@ class CaseDatabase:
         """A transaction; engine errors at its start become errors of the case, errors of its body pass unchanged."""
         self.merged_into = None  # another process may have merged or removed people in the meantime
         self.known_people.clear()
+        self._transactions += 1
         with ExitStack() as stack:
             with self.errors():
                 begun = self._database.write_transaction(WRITER) if is_write else self._database.read_transaction()
                 self._connection = stack.enter_context(begun)
             try:
                 yield self._connection
+            except BaseException:
+                self.trees.clear()  # what was written is undone, but the version does not go back
+                raise
             finally:
                 self._connection = None
 

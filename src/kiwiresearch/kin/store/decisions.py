@@ -14,6 +14,7 @@ Aspect = Literal["status", "preferred", "living", "living_reason"]
 Verdict = Literal["accepted", "rejected"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 PREFERRED = "yes"
+VERDICTS_GIVEN = select(DECISION.c.entity_id, DECISION.c.value).where(DECISION.c.aspect == "status")
 
 
 def _decided_assertions() -> FromClause:
@@ -53,8 +54,7 @@ DECIDED_ASSERTION = _decided_assertions()
 
 def verdicts(db: CaseDatabase) -> dict[str, Decision]:
     """What was decided about the status of facts, relationships and people, by their id."""
-    rows = db.rows(select(DECISION.c.entity_id, DECISION.c.value).where(DECISION.c.aspect == "status"))
-    return {row.entity_id: row.value for row in rows}
+    return {row.entity_id: row.value for row in db.rows(VERDICTS_GIVEN)}
 
 
 def decide(db: CaseDatabase, entity: str, aspect: Aspect, value: str) -> None:

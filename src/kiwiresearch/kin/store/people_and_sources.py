@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound, RunDamaged
 from kiwiresearch.kin.source_facts import Snippet
@@ -17,6 +17,16 @@ from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.tables import PERSON, PERSON_EXTERNAL, PERSON_NAME, SOURCE_RECORD
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Sex, Source, SourceId, row_id
 
+# Statements are built once, since building one takes longer than running it.
+PERSON_OF_EXTERNAL = (
+    select(PERSON_EXTERNAL.c.person_id)
+    .where(PERSON_EXTERNAL.c.key == bindparam("key"), PERSON_EXTERNAL.c.value == bindparam("value"))
+    .order_by(PERSON_EXTERNAL.c.person_id)
+    .limit(1)
+)
+PERSON_ID = select(PERSON.c.id).where(PERSON.c.id == bindparam("person"))
+MERGED_PEOPLE = select(PERSON.c.id, PERSON.c.merged_into_id).where(PERSON.c.merged_into_id.is_not(None))
+LIVING = select(PERSON.c.is_living).where(PERSON.c.id == bindparam("person"))
 IS_LIVING: Mapping[LivingStatus, bool | None] = {"living": True, "deceased": False, "unknown": None}
 
 
@@ -28,7 +38,7 @@ def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
     """The person this one was finally merged into; raises for an unknown person."""
     if person not in db.known_people:
         with db.reading(run_deferred_first=False):
-            if db.run(select(PERSON.c.id).where(PERSON.c.id == person)).first() is None:
+            if db.run(PERSON_ID, {"person": person}).first() is None:
                 raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
             db.known_people.add(person)
             return follow_merges(db, person)
@@ -39,15 +49,14 @@ def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
     """Like `canonical_id`, for people who are known to be in the case."""
     if db.merged_into is None:
         with db.reading(run_deferred_first=False):
-            rows = db.run(select(PERSON.c.id, PERSON.c.merged_into_id).where(PERSON.c.merged_into_id.is_not(None)))
-            db.merged_into = {row.id: row.merged_into_id for row in rows}
+            db.merged_into = {row.id: row.merged_into_id for row in db.run(MERGED_PEOPLE)}
     while person in db.merged_into:
         person = db.merged_into[person]
     return person
 
 
 def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
-    return living_from_flag(db.run(select(PERSON.c.is_living).where(PERSON.c.id == person)).scalar())
+    return living_from_flag(db.run(LIVING, {"person": person}).scalar())
 
 
 def may_live(db: CaseDatabase, *people: PersonId) -> bool:
@@ -117,7 +126,7 @@ class PeopleAndSources(StorePart):
 
     def canonical_or_same(self, person: PersonId) -> PersonId:
         """Like `canonical`, also for somebody who is not in the case any more."""
-        with self._db.reading():
+        with self._db.reading(run_deferred_first=False):
             return follow_merges(self._db, person)
 
     def source_text(self, source: SourceId) -> str:
@@ -224,10 +233,8 @@ class PeopleAndSources(StorePart):
 
     def person_by_external_id(self, key: str, value: str) -> PersonId | None:
         """The person with that external id, such as that of a 'record'; merges are followed."""
-        rows = PERSON_EXTERNAL
-        with self._db.reading():
-            chosen = select(rows.c.person_id).where(rows.c.key == key, rows.c.value == value).order_by(rows.c.person_id)
-            found = self._db.run(chosen.limit(1)).scalar()
+        with self._db.reading(run_deferred_first=False):
+            found = self._db.run(PERSON_OF_EXTERNAL, {"key": key, "value": value}).scalar()
             return None if found is None else canonical_id(self._db, found)
 
     def add_name_form(self, person: PersonId, name: str, kind: str = "variant") -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Row, Table, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Row, Table, Update, bindparam, delete, insert, or_, select, update
 
 from kiwiresearch.codec import JsonDict
 from kiwiresearch.kin.store.database import CaseDatabase
@@ -16,6 +17,19 @@ from kiwiresearch.kin.store.people_and_sources import follow_merges
 from kiwiresearch.kin.store.tables import EVENT, PERSON, PERSON_EXTERNAL, PERSON_NAME, RELATIONSHIP
 from kiwiresearch.kin.store.values import STATUS_RANKS, StoredDate, best_by_field, date_bounds, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Decision, Status, row_id
+
+# Statements are built once, since building one takes longer than running it.
+IDS = bindparam("ids", expanding=True)
+PEOPLE = select(PERSON).where(PERSON.c.id.in_(IDS)).order_by(PERSON.c.id)
+MERGED_INTO = select(PERSON).where(PERSON.c.merged_into_id.in_(IDS))
+OF_PEOPLE = {table: select(table).where(table.c.person_id.in_(IDS)) for table in (PERSON_NAME, PERSON_EXTERNAL)}
+ASSERTIONS = select(DECIDED_ASSERTION).where(DECIDED_ASSERTION.c.entity_id.in_(IDS))
+TIES = (
+    select(RELATIONSHIP)
+    .where(or_(RELATIONSHIP.c.person1_id.in_(IDS), RELATIONSHIP.c.person2_id.in_(IDS)))
+    .order_by(RELATIONSHIP.c.id)
+)
+DROP_EVENTS = delete(EVENT).where(EVENT.c.owner_id.in_(IDS))
 
 PERSON_EVENTS = ("birth", "baptism", "death", "burial")
 
@@ -80,13 +94,13 @@ class MergedPeople:
     def of(cls, db: CaseDatabase, people: Sequence[str]) -> Self:
         found: dict[str, list[Row[Any]]] = {person: [] for person in people}
         root_of = {person: person for person in people}
-        layer = db.rows(select(PERSON).where(PERSON.c.id.in_(people)))
+        layer = db.rows(PEOPLE, {"ids": people})
         while layer:
             for row in layer:
                 root_of.setdefault(row.id, root_of.get(row.merged_into_id, row.id))
                 found[root_of[row.id]].append(row)
             inside = [row.id for row in layer]
-            merged = db.rows(select(PERSON).where(PERSON.c.merged_into_id.in_(inside)))
+            merged = db.rows(MERGED_INTO, {"ids": inside})
             layer = [row for row in merged if row.id not in root_of]
         ordered = {
             person: sorted(rows, key=lambda row, first=person: (row.id != first, row.id))  # type: ignore[misc]
@@ -121,8 +135,8 @@ class MergedPeople:
 
 def _by_person(db: CaseDatabase, table: Table, people: Mapping[str, str]) -> dict[str, list[Row[Any]]]:
     found: defaultdict[str, list[Row[Any]]] = defaultdict(list)
-    chosen = select(table).where(table.c.person_id.in_(list(people)))
-    for row in sorted(db.rows(chosen), key=lambda row: [getattr(row, name) for name in sorted(row._fields)]):
+    rows = db.rows(OF_PEOPLE[table], {"ids": list(people)})
+    for row in sorted(rows, key=lambda row: [getattr(row, name) for name in sorted(row._fields)]):
         found[row.person_id].append(row)
     return found
 
@@ -155,7 +169,7 @@ def _chunks(some: Sequence[Element]) -> Iterator[Sequence[Element]]:
 
 def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row[Any]]]:
     found: dict[str, list[Row[Any]]] = {entity: [] for entity in entities}
-    for row in db.rows(select(DECIDED_ASSERTION).where(DECIDED_ASSERTION.c.entity_id.in_(list(found)))):
+    for row in db.rows(ASSERTIONS, {"ids": list(found)}):
         found[row.entity_id].append(row)
     return found
 
@@ -210,12 +224,17 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
 
 def _update(db: CaseDatabase, table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     if changes:
-        columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "row_key"}
-        db.run(update(table).where(table.c.id == bindparam("row_key")).values(columns), changes)
+        db.run(_update_of(table, tuple(changes[0])), changes)
+
+
+@cache
+def _update_of(table: Table, names: tuple[str, ...]) -> Update:
+    columns: dict[str, Any] = {name: bindparam(name) for name in names if name != "row_key"}
+    return update(table).where(table.c.id == bindparam("row_key")).values(columns)
 
 
 def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
-    rows = db.rows(select(PERSON).where(PERSON.c.id.in_(people)).order_by(PERSON.c.id))
+    rows = db.rows(PEOPLE, {"ids": people})
     said = _assertions_of(db, people)
     ties = _shadowed(db, people)
     merged_people = MergedPeople.of(db, [row.id for row in rows if row.merged_into_id is None])
@@ -230,7 +249,7 @@ def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
         happened += events_of_relationship(tie)
     _update(db, PERSON, changes)
     for owners in _chunks([*people, *(tie.id for tie in ties)]):
-        db.run(delete(EVENT).where(EVENT.c.owner_id.in_(owners)))
+        db.run(DROP_EVENTS, {"ids": owners})
     if happened:
         db.run(insert(EVENT), happened)
 
@@ -241,10 +260,7 @@ def _ends(tie: Row[Any]) -> tuple[str, str]:
 
 def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
     """The ties of these people; of several between the same two, all but the best get `shadowed_by`."""
-    ties = RELATIONSHIP
-    touching = or_(ties.c.person1_id.in_(people), ties.c.person2_id.in_(people))
-    chosen = select(ties).where(touching).order_by(ties.c.id)
-    rows = db.rows(chosen)
+    rows = db.rows(TIES, {"ids": people})
     alike: defaultdict[tuple[str, str, str], list[Row[Any]]] = defaultdict(list)
     for row in rows:
         first, second = follow_merges(db, row.person1_id), follow_merges(db, row.person2_id)
@@ -257,8 +273,8 @@ def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row[Any]]:
             shadow = row.id if first == second else "" if row is lead else lead.id
             if row.shadowed_by != shadow:
                 changes.append({"row_key": row.id, "shadowed_by": shadow})
-    _update(db, ties, changes)
-    return db.rows(chosen) if changes else rows
+    _update(db, RELATIONSHIP, changes)
+    return db.rows(TIES, {"ids": people}) if changes else rows
 
 
 def _person_values(

@@ -373,7 +373,7 @@ def create_trigger(connection: Connection, table: str, change: str) -> None:
     abort = f"BEGIN SELECT RAISE(ABORT, 'rows of {table} are kept as they were written'); END"
     made_by_research = "WHEN (OLD.edit_id = '') " if change == "DELETE" and table in REMOVABLE else ""
     start = f"CREATE TRIGGER {trigger_name(table, change)} BEFORE {change} ON {table} FOR EACH ROW {made_by_research}"
-    connection.execute(text(f"{start}{abort if connection.dialect.name == 'sqlite' else REFUSE}"))
+    connection.exec_driver_sql(f"{start}{abort if connection.dialect.name == 'sqlite' else REFUSE}")
 
 
 def trigger_name(table: str, change: str) -> str:

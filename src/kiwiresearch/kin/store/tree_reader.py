@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Row, Table, func, select
+from sqlalchemy import ColumnElement, Row, Table, bindparam, func, select
 
 from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.decisions import DECIDED_ASSERTION, verdicts
@@ -30,22 +30,38 @@ EVIDENCE_COLUMNS = {
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
-def _rows(db: CaseDatabase, table: FromClause, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
-    return db.rows(select(table).where(*conditions).order_by(table.c.id))
+def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
+    """The columns of a table, labelled with the names of a dataclass's fields."""
+    return [table.c[names.get(field.name, field.name)].label(field.name) for field in fields(kind)]
+
+
+# Statements are built once, since building one takes longer than running it.
+PEOPLE = select(PERSON).where(PERSON.c.merged_into_id.is_(None)).order_by(PERSON.c.id)
+TIES = select(RELATIONSHIP).order_by(RELATIONSHIP.c.id)
+ASSERTIONS = select(DECIDED_ASSERTION).order_by(DECIDED_ASSERTION.c.id)
+EVIDENCE = select(EVIDENCE_CLAIM.c.assertion_id, *_columns(EVIDENCE_CLAIM, Evidence, EVIDENCE_COLUMNS))
+SOURCES = select(*_columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})).order_by(
+    SOURCE_RECORD.c.id
+)
+ONE_PERSON = select(PERSON).where(PERSON.c.id == bindparam("person"))
+DEATHS_OF = (
+    select(DECIDED_ASSERTION.c.id)
+    .where(
+        DECIDED_ASSERTION.c.entity_id == bindparam("person"),
+        DECIDED_ASSERTION.c.field_name.in_(DEATHS),
+        DECIDED_ASSERTION.c.status.not_in(sorted(DISCARDED)),
+    )
+    .limit(1)
+)
 
 
 def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
     """The evidence of each assertion."""
     found: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for row in db.rows(select(EVIDENCE_CLAIM.c.assertion_id, *_columns(EVIDENCE_CLAIM, Evidence, EVIDENCE_COLUMNS))):
+    for row in db.rows(EVIDENCE):
         values = row._asdict() | {"rationale": row.rationale.get("text", "")}
         found[values.pop("assertion_id")].append(Evidence(**values))
     return found
-
-
-def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
-    """The columns of a table, labelled with the names of a dataclass's fields."""
-    return [table.c[names.get(field.name, field.name)].label(field.name) for field in fields(kind)]
 
 
 def _facts(rows: Sequence[Row[Any]], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
@@ -134,21 +150,25 @@ class TreeReader(StorePart):
 
         Rejected, superseded and hypothetical ones are left out unless `with_discarded` is set.
         In each field one fact is preferred: the chosen one, or else the best supported.
+        A tree is read once for each state of the case.
         """
         with self._db.reading():
-            decided = verdicts(self._db)
-            found = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
-            people = [row for row in found if row.id not in decided]  # a person who was decided on was removed
-            removed = {row.id for row in found} - {row.id for row in people}
-            ties = [row for row in _rows(self._db, RELATIONSHIP) if not removed & {row.person1_id, row.person2_id}]
-            assertions = [
-                row for row in _rows(self._db, DECIDED_ASSERTION) if with_discarded or row.status not in DISCARDED
-            ]
-            evidence = _evidence(self._db)
-            columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
-            sources = {
-                row.id: Source(**row._asdict()) for row in self._db.rows(select(*columns).order_by(SOURCE_RECORD.c.id))
-            }
+            version = self._db.version()
+            read, known = self._db.trees.get(with_discarded, (None, None))
+            if known is None or read != version:
+                known = self._read_tree(with_discarded=with_discarded)
+                self._db.trees[with_discarded] = version, known
+            return known
+
+    def _read_tree(self, *, with_discarded: bool) -> Tree:
+        decided = verdicts(self._db)
+        found = self._db.rows(PEOPLE)
+        people = [row for row in found if row.id not in decided]  # a person who was decided on was removed
+        removed = {row.id for row in found} - {row.id for row in people}
+        ties = [row for row in self._db.rows(TIES) if not removed & {row.person1_id, row.person2_id}]
+        assertions = [row for row in self._db.rows(ASSERTIONS) if with_discarded or row.status not in DISCARDED]
+        evidence = _evidence(self._db)
+        sources = {row.id: Source(**row._asdict()) for row in self._db.rows(SOURCES)}
         by_entity: defaultdict[str, list[Row[Any]]] = defaultdict(list)
         for row in assertions:
             by_entity[row.entity_id].append(row)
@@ -185,9 +205,5 @@ class TreeReader(StorePart):
     def person(self, person: PersonId) -> Person:
         with self._db.reading():
             root = canonical_id(self._db, person)
-            row = self._db.rows(select(PERSON).where(PERSON.c.id == root))[0]
-            rows = DECIDED_ASSERTION
-            deaths = select(rows.c.id).where(
-                rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCARDED))
-            )
-            return _person(row, is_dead=self._db.run(deaths.limit(1)).first() is not None)
+            [row] = self._db.rows(ONE_PERSON, {"person": root})
+            return _person(row, is_dead=bool(self._db.rows(DEATHS_OF, {"person": root})))
