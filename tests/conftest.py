@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from tests.postgres import postgres_server
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.jobs.process import PROCESS_POOL
+from kiwiresearch.system import write_atomically
 from kiwiresearch.zim import book_writer, integrity
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, build_sample, write_book
 from kiwiresearch.zim.integrity import FileCheck
@@ -172,7 +174,6 @@ def book_maker(folder: Path) -> BookMaker:
         titles: Mapping[str, str] | None = None,
         **metadata: str,
     ) -> Path:
-        target = folder / name
         known = {
             "Name": "test_en",
             "Title": "Test book",
@@ -183,17 +184,40 @@ def book_maker(folder: Path) -> BookMaker:
             "Date": "2026-01-01",
         } | metadata
         named = titles or {}
-        write_book(
-            target,
-            [NewPage(p, named.get(p, p.replace("_", " ")), html.encode()) for p, html in pages.items()],
-            [NewRedirect(p, p.replace("_", " "), to) for p, to in (redirects or {}).items()],
-            metadata=known,
-            main_path=main_path,
-            index=index,
+        target = folder / name
+        content = _book_bytes(
+            tuple((p, named.get(p, p.replace("_", " ")), html) for p, html in pages.items()),
+            tuple((redirects or {}).items()),
+            tuple(known.items()),
+            main_path,
+            index,
         )
+        write_atomically(target, content)  # a book of that name may be open
         return target
 
     return make
+
+
+@functools.lru_cache(maxsize=64)
+def _book_bytes(
+    pages: tuple[tuple[str, str, str], ...],
+    redirects: tuple[tuple[str, str], ...],
+    metadata: tuple[tuple[str, str], ...],
+    main_path: str,
+    index: bool,
+) -> bytes:
+    """A book, built once for all tests of the same pages: its bytes are the same whenever it is built."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "book.zim")
+        write_book(
+            target,
+            [NewPage(path, title, html.encode()) for path, title, html in pages],
+            [NewRedirect(path, path.replace("_", " "), to) for path, to in redirects],
+            metadata=dict(metadata),
+            main_path=main_path,
+            index=index,
+        )
+        return target.read_bytes()
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from types import ModuleType
 import httpx2
 import pytest
 
+from kiwiresearch.workspace.workspace import open_workspace
+
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "API.md"
 
@@ -31,6 +33,7 @@ def test_the_examples_are_what_the_server_answers(tool: ModuleType, tmp_path: Pa
     """Each command of docs/API.md, run against a server on the sample book, gives what the page shows (R265)."""
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
+    open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "home")}).sample()  # which the server would build itself
     [(path, text)] = tool.made(tmp_path).items()
     old = path.read_text(encoding="utf-8")
     changes = "\n".join(list(difflib.unified_diff(old.splitlines(), text.splitlines(), lineterm="", n=1))[:40])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -15,6 +13,7 @@ from urllib.parse import quote as percent
 import httpx2
 import pytest
 from pydantic import TypeAdapter
+from tests.conftest import RunCommand
 from tests.web.servers import http_client, running_server, server_context
 
 from kiwiresearch.claims.claim import ClaimRecord
@@ -28,15 +27,17 @@ PROBLEM = "application/problem+json"
 TEXT = "Hattusa was burned about 1180 BC. It may have been abandoned before."
 
 
-@pytest.fixture(scope="module")
-def command(room: ServerContext) -> Callable[..., Any]:
+@pytest.fixture
+def command(room: ServerContext, kiwi: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The command line of the same user, and what it prints as JSON."""
+    for name in ("KIWIRESEARCH_HOME", "HOME"):
+        monkeypatch.setenv(name, str(room.workspace.folders.config))
 
-    def run(*words: str, given: str | None = None) -> Any:
-        line = [sys.executable, "-m", "kiwiresearch", *words, "--json"]
-        home = {"KIWIRESEARCH_HOME": str(room.workspace.folders.config), "HOME": str(room.workspace.folders.config)}
-        done = subprocess.run(line, capture_output=True, text=True, check=True, env=os.environ | home, input=given)
-        return json.loads(done.stdout)
+    def run(*words: str, given: str = "") -> Any:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        code, printed, _ = kiwi(*words, "--json")
+        assert code == 0
+        return json.loads(printed)
 
     return run
 

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-EXAMPLES = 6
+EXAMPLES = 4
 FEW = 2
 """For the many routes of one case, which read their addresses in the same way."""
 STARTS_WORK = {"POST /api/research", "POST /api/jobs"}

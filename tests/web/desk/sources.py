@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ SHEETS = sorted((DESK / "static").rglob("*.css"))
 
 ASKS = frozenset({"t", "words"})
 """What the catalogue is called where it is asked."""
+CALL = re.compile(rf"\b(?:{'|'.join(sorted(ASKS))})\(")
 
 KEY = re.compile(r"[a-z]+(?:\.[\w-]+)+\.?")
 VOID = frozenset({"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"})
@@ -39,9 +41,11 @@ class Asked:
     """The values given with it; None where that cannot be read from the source."""
 
 
-def asked() -> list[Asked]:
+@functools.cache
+def asked() -> tuple[Asked, ...]:
     """Every sentence that the sources ask for by its whole key."""
-    return [one for path in TEMPLATES for one in _of_template(path)] + [one for path in MODULES for one in _of(path)]
+    found = [one for path in TEMPLATES for one in _of_template(path)]
+    return (*found, *(one for path in MODULES for one in _of(path)))
 
 
 def _of_template(path: Path) -> Iterator[Asked]:
@@ -63,7 +67,10 @@ def _choices(expected: nodes.Expr) -> Iterator[str]:
 
 
 def _of(path: Path) -> Iterator[Asked]:
-    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    source = path.read_text(encoding="utf-8")
+    if not CALL.search(source):
+        return
+    for call in ast.walk(ast.parse(source)):
         if not (isinstance(call, ast.Call) and call.args and _name(call.func) in ASKS):
             continue
         first = call.args[0]
@@ -79,6 +86,7 @@ def _name(called: ast.expr) -> str:
     return called.attr if isinstance(called, ast.Attribute) else ""
 
 
+@functools.cache
 def mentioned() -> frozenset[str]:
     """Every text in quotes that could be a key, or the beginning of several."""
     sources = [path.read_text(encoding="utf-8") for path in (*TEMPLATES, *MODULES, *SCRIPTS)]
