@@ -25,6 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.network import is_loopback
+from kiwiresearch.system import limit_memory_arenas
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import DEFAULT_HEADERS, GRACE_S, Shutdown, check_family_owner, check_owners
@@ -203,6 +204,7 @@ def serve(
     settings = workspace.settings.serve
     check_serve_settings(settings)
     check_owners(workspace)
+    limit_memory_arenas()
     with listen(settings.host, settings.port) as door:
         url = public_url(settings, door.getsockname()[1])
         context = ServerContext(workspace, shelf, is_partial_shelf=is_partial_shelf, public_url=url)

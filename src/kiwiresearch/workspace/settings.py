@@ -129,7 +129,7 @@ class ServeSettings:
 class Settings:
     """All settings, from `settings.toml` or from KIWIRESEARCH_… variables of the environment."""
 
-    cluster_cache_mb: int = 64
+    cluster_cache_mb: int = 16
     """The size of libzim's cache of decompressed clusters; memory in use is up to five times this."""
 
     serve_timeout_s: float = SERVE_TIMEOUT_S
