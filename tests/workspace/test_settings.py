@@ -13,7 +13,7 @@ from kiwiresearch.errors import BadSettings
 from kiwiresearch.workspace.setting_values import RANGES
 from kiwiresearch.workspace.settings import Folders, Settings, folders, load
 
-DEFAULTS = Settings(cluster_cache_mb=64, serve_timeout_s=20.0, allow_damaged=False)
+DEFAULTS = Settings(cluster_cache_mb=16, serve_timeout_s=20.0, allow_damaged=False)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_nothing_need_be_set(where: Folders) -> None:
     [
         ("", {}),
         ("# only a comment\n", {}),
-        ("cluster_cache_mb = 16\n", {"cluster_cache_mb": 16}),
+        ("cluster_cache_mb = 24\n", {"cluster_cache_mb": 24}),
         ("serve_timeout_s = 2.5\n", {"serve_timeout_s": 2.5}),
         ("serve_timeout_s = 5\n", {"serve_timeout_s": 5.0}),
         ("allow_damaged = true\n", {"allow_damaged": True}),
@@ -67,7 +67,7 @@ def test_settings_come_from_the_environment(where: Folders, name: str, text: str
 
 def test_the_environment_wins_over_the_file(where: Folders) -> None:
     """A variable is for this one command, so it is stronger than the file."""
-    where.settings_file.write_text("cluster_cache_mb = 16\nallow_damaged = true\n", encoding="utf-8")
+    where.settings_file.write_text("cluster_cache_mb = 24\nallow_damaged = true\n", encoding="utf-8")
     environment = {"KIWIRESEARCH_CLUSTER_CACHE_MB": "32", "KIWIRESEARCH_ALLOW_DAMAGED": "0"}
     assert load(where, environment) == replace(DEFAULTS, cluster_cache_mb=32)
 
