@@ -161,14 +161,14 @@ def test_nothing_of_libzim_reaches_our_output(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
-def test_cluster_cache_has_a_stated_ceiling() -> None:
-    """What libzim may keep of its clusters is larger than its default, and can be set."""
+def test_the_cluster_cache_has_the_size_that_is_set() -> None:
+    """The size of the cache of clusters is set when libzim is loaded, and can be changed."""
     try:
         set_cluster_cache(5 * 2**20)
         assert libzim.reader.get_cluster_cache_max_size() == 5 * 2**20
     finally:
         set_cluster_cache(CLUSTER_CACHE_BYTES)
-    assert libzim.reader.get_cluster_cache_max_size() == 64 * 2**20
+    assert libzim.reader.get_cluster_cache_max_size() == CLUSTER_CACHE_BYTES
 
 
 @pytest.mark.parametrize(
