@@ -165,7 +165,7 @@ def judge(one: Labelled) -> Verdict:
         return "in vain" if is_replaced or row.why in NO_CLAIM else "left alone"
     if is_replaced:
         return "named" if row.names(put_in(sentence, named, reading.subjects)) else "misnamed"
-    return "named" if _tells(named.put_into(sentence.text, reading.subjects.page_subject), row) else "misnamed"
+    return "named" if _tells(named.substitute_in(sentence.text, reading.subjects.page_subject), row) else "misnamed"
 
 
 def _can_be_claimed(page: PageDoc, reading: Reading, number: int) -> bool:
@@ -180,7 +180,7 @@ def _can_be_claimed(page: PageDoc, reading: Reading, number: int) -> bool:
 
 def put_in(sentence: PageSentence, named: NamedSubject, subjects: Subjects) -> str:
     """The words that replace others of the sentence."""
-    text = named.put_into(sentence.text, subjects.page_subject)
+    text = named.substitute_in(sentence.text, subjects.page_subject)
     return text[named.start : len(text) - (len(sentence.text) - named.end)]
 
 

@@ -15,7 +15,7 @@ from kiwiresearch.zim import EntryRef
 
 
 class HasText(Protocol):
-    """A page, or what is left of it in a run."""
+    """Anything with the text of a page: the page itself, or its copy in a run."""
 
     @property
     def text(self) -> str: ...

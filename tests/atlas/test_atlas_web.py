@@ -178,7 +178,7 @@ def test_slow_work_is_done_beside_the_request(
     elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader who does not wait finds it done later; a program gets the time when to ask again."""
-    monkeypatch.setattr(context, "WAIT_S", 0.0)
+    monkeypatch.setattr(context, "TABLE_WAIT_S", 0.0)
     with (
         server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **NO_RATE_LIMIT) as room,
         running_server(room, make_app) as address,
@@ -194,7 +194,7 @@ def test_slow_work_is_done_beside_the_request(
         reply = client.get(f"/api/atlas/{book}/contradictions")
         assert (reply.status_code, reply.headers["Retry-After"]) == (503, str(context.RETRY_AFTER_S))
         elsewhere.release()
-        monkeypatch.setattr(context, "WAIT_S", 60.0)
+        monkeypatch.setattr(context, "TABLE_WAIT_S", 60.0)
         assert browser.get(f"/atlas/{book}/contradictions").status_code == 200
         assert client.get(f"/api/atlas/{book}/contradictions").json()["total"] == 5
 
@@ -215,7 +215,7 @@ def test_few_questions_are_answered_at_a_time(
     elm: Path, elm_shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All requests of a server together use the memory of a few questions; a request that waits too long must retry."""
-    monkeypatch.setattr(context, "QUEUE_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(context, "QUERY_QUEUE_TIMEOUT_S", 0.0)
     with (
         server_context(tmp_path, str(elm), KIWIRESEARCH_ATLAS=str(elm_shards), **NO_RATE_LIMIT) as room,
         running_server(room, make_app) as address,
@@ -231,7 +231,7 @@ def test_few_questions_are_answered_at_a_time(
             (browser, f"/atlas/{book}/kin?person=Tom_Rowe", 202),
         )
         with contextlib.ExitStack() as asked:
-            for _ in range(context.MAX_CONCURRENT):
+            for _ in range(context.MAX_CONCURRENT_QUERIES):
                 asked.callback(start_building(room.atlases))
             assert [one.get(way).status_code for one, way, _ in ways] == [entry for _, _, entry in ways]
         assert [one.get(way).status_code for one, way, _ in ways] == [200] * len(ways)

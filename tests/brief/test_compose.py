@@ -11,7 +11,7 @@ from tests.brief.briefs import bronze_age
 from tests.brief.claim_gathering import GatheredClaims, gather_claims
 
 from kiwiresearch.brief.brief import Brief, Statement, TimelineMoment, brief_record
-from kiwiresearch.brief.composition import with_needed_claims
+from kiwiresearch.brief.composition import without_unused_claims
 from kiwiresearch.brief.outline import SUMMARY_WORDS
 from kiwiresearch.brief.report import brief_document
 from kiwiresearch.brief.report_html import report_page
@@ -178,7 +178,7 @@ def test_a_brief_carries_the_claims_it_needs(frost: GatheredClaims, brief: Brief
     needed |= {one for gap in brief.gaps for one in gap.claims}
     assert set(brief.claims) == needed
     assert len(needed) < len(frost.claims)
-    assert with_needed_claims(brief) == brief
+    assert without_unused_claims(brief) == brief
 
 
 def test_sureness_follows_from_support(brief: Brief) -> None:

@@ -407,9 +407,9 @@ def test_an_empty_part_says_so(heading: str, sentence: str) -> None:
 
 def test_what_is_passed_on_has_no_empty_parts_and_a_line_about_itself() -> None:
     """An export leaves out parts without content, scores and settings; its last part is one line."""
-    text = markdown(brief_document(nothing(), is_passed_on=True))
+    text = markdown(brief_document(nothing(), is_shared=True))
     assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == ["Executive Summary", "About this document"]
-    text = markdown(brief_document(bronze_age(), is_passed_on=True))
+    text = markdown(brief_document(bronze_age(), is_shared=True))
     assert "Run Metadata" not in text
     assert re.search(r"depth \d", text.partition("## Bibliography")[2].partition("## How")[0]) is None
     last = text.rpartition("## About this document")[2].strip()
@@ -423,7 +423,7 @@ def test_an_export_names_the_only_article_it_is_based_on() -> None:
     only = brief.cited_pages[0]
     kept = {name: claim for name, claim in brief.claims.items() if claim.ref == only.ref}
     alone = replace(nothing(), claims=kept, sources=brief.sources)
-    [first, *_] = markdown(brief_document(alone, is_passed_on=True)).partition("\n")[2].strip().splitlines()
+    [first, *_] = markdown(brief_document(alone, is_shared=True)).partition("\n")[2].strip().splitlines()
     assert first.startswith(f"Based on one article: “{only.title}”")
 
 

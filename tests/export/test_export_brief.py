@@ -44,7 +44,7 @@ def test_markdown_is_the_report_and_nothing_else(tmp_path: Path) -> None:
     (file,) = export(a_read_run(tmp_path), "markdown")
     assert (file.name, file.read_text(encoding="utf-8")) == (
         "brief.md",
-        markdown(brief_document(bronze_age(), is_passed_on=True)),
+        markdown(brief_document(bronze_age(), is_shared=True)),
     )
 
 
@@ -52,7 +52,7 @@ def test_the_page_is_the_report_and_nothing_else(tmp_path: Path) -> None:
     """The same for HTML, which loads nothing."""
     (file,) = export(a_read_run(tmp_path), "html")
     text = file.read_text(encoding="utf-8")
-    assert (file.name, text) == ("brief.html", report_page(bronze_age(), is_passed_on=True))
+    assert (file.name, text) == ("brief.html", report_page(bronze_age(), is_shared=True))
     assert "default-src 'none'" in text
     assert "<script" not in text
 
@@ -93,7 +93,7 @@ def test_a_note_that_was_taken_away_is_not_exported(tmp_path: Path) -> None:
     for note in read_notes(run).notes:
         set_gone(run, note.id, now="2026-03-01T00:00:00+00:00", gone=True)
     assert export(run, "markdown")[0].read_text(encoding="utf-8") == markdown(
-        brief_document(bronze_age(), is_passed_on=True)
+        brief_document(bronze_age(), is_shared=True)
     )
 
 

@@ -180,9 +180,9 @@ def test_wrong_links_are_limited_like_wrong_passwords(
     """A hundred from an address in ten minutes, whether they are opened or used; right ones are not counted."""
     links, register, wait = check
     secret = register.new_link("lily").secret
-    for _ in range(3 * door.FROM_ONE_ADDRESS):
+    for _ in range(3 * door.MAX_ATTEMPTS_PER_ADDRESS):
         assert links.find_sign_in_link(secret, "10.0.0.1", at=utc_now(), consume=False) is not None
-    for number in range(door.FROM_ONE_ADDRESS):
+    for number in range(door.MAX_ATTEMPTS_PER_ADDRESS):
         assert (
             links.find_sign_in_link("bako-midu-tero-nasi-fuvo-gedi", "10.0.0.1", at=utc_now(), consume=number % 2 == 0)
             is None
@@ -198,7 +198,7 @@ def test_wrong_links_are_limited_like_wrong_passwords(
 
 
 def test_the_page_says_when_to_try_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "FROM_ONE_ADDRESS", 2)
+    monkeypatch.setattr(door, "MAX_ATTEMPTS_PER_ADDRESS", 2)
     with user_server(tmp_path, **NO_RATE_LIMIT) as people, browser_client(people.address) as browser:
         link = link_to(people, "rita")
         wrong = "/link/bako-midu-tero-nasi-fuvo-gedi"

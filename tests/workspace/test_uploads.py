@@ -35,7 +35,7 @@ def test_an_upload_may_fill_the_disk_up_to_the_reserve(library: Library, monkeyp
     written = 0
     monkeypatch.setattr(library_module, "CHECK_EVERY_BYTES", 3 * CHUNK)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=RESERVE_BYTES + size - written))
-    with library.upload(announced=0) as upload:
+    with library.upload(declared_bytes=0) as upload:
         for number in range(10):
             upload.write(ZIM_MAGIC.ljust(CHUNK) if number == 0 else bytes(CHUNK))
             written += CHUNK
@@ -66,7 +66,7 @@ def test_a_slow_check_of_an_upload_does_not_block_the_library(
         return look_up(opener, text)
 
     monkeypatch.setattr(Opener, "look_up", slow_look_up)
-    with library.upload(announced=0) as upload:
+    with library.upload(declared_bytes=0) as upload:
         upload.write(sample_zim.read_bytes())
         added = upload.finish("uploaded.zim")
     assert library.books() == (added,)
@@ -83,7 +83,7 @@ def test_an_upload_replaces_every_copy_that_cannot_be_opened(
         library.add(str(copy))
         copy.unlink()
     assert len(library.books()) == 2
-    with library.upload(announced=0) as upload:
+    with library.upload(declared_bytes=0) as upload:
         upload.write(sample_zim.read_bytes())
         added = upload.finish("again.zim")
     assert library.books() == (added,)

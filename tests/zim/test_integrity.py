@@ -165,7 +165,7 @@ def test_verdict_is_renewed_when_the_file_changes(sound: Path, flipped: Path, fi
 @pytest.fixture
 def nothing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file counts as large."""
-    monkeypatch.setattr(integrity, "AT_ONCE_BYTES", 0)
+    monkeypatch.setattr(integrity, "MAX_IMMEDIATE_CHECK_BYTES", 0)
 
 
 @pytest.mark.usefixtures("nothing_at_once")
@@ -246,4 +246,4 @@ def test_an_interrupted_check_does_not_condemn_a_file(
 def test_a_slow_disk_does_not_condemn_a_file(sample_zim: Path) -> None:
     """A check that takes too long says so, and is not a lasting result."""
     file_check = integrity.probe(sample_zim, check=False, timeout_s=0.001)
-    assert (file_check.state, file_check.is_lasting) == ("unopenable", False)
+    assert (file_check.state, file_check.is_conclusive) == ("unopenable", False)

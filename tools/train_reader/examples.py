@@ -25,7 +25,7 @@ QUESTIONS = Path(__file__).parent / "labels" / "questions.jsonl"
 """Written for this model by reading: places in passages, and no word of them."""
 JUDGED_TEXTS = Path(__file__).parent / "labels" / "judged.jsonl"
 """Questions with what search found for them, judged sentence by sentence: sums of sentences, and no word of them."""
-MAX_ANSWER = 160
+MAX_ANSWER_TOKENS = 160
 LIKE_ENOUGH = 0.75
 MIN_READ, MAX_READ = 150, 1_200
 """Of a passage, in characters."""
@@ -88,7 +88,7 @@ def content(text: str) -> set[str]:
 def located(question: str, answer: str, passage: Passage) -> Example | None:
     """The answer in the sentence that shares most words with the question; None if no sentence has it."""
     answer = answer.strip().strip("\"'").rstrip(".")
-    if not answer or len(answer) > MAX_ANSWER or answer.casefold() in question.casefold():
+    if not answer or len(answer) > MAX_ANSWER_TOKENS or answer.casefold() in question.casefold():
         return None
     asked = content(question)
     best: tuple[float, int, int] | None = None

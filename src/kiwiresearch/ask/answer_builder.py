@@ -14,7 +14,7 @@ from kiwiresearch.ask.headline import asks_for_several, dates_the_event, may_hav
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
 from kiwiresearch.ask.refusal import reason_if_after_book, reason_to_refuse
-from kiwiresearch.ask.retrieval import is_of_no_book
+from kiwiresearch.ask.retrieval import is_foreign_to_books
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims import claims_of
@@ -213,7 +213,7 @@ class AnswerBuilder:
         if (
             not self.is_answered
             and not self.evidence.is_named
-            and is_of_no_book(self.asked.language, self.context.books)
+            and is_foreign_to_books(self.asked.language, self.context.books)
         ):
             return ""
         return best if self.evidence.is_named else self.resolved.subject or best

@@ -12,7 +12,7 @@ from kiwiresearch.ask.conversation import ResolvedQuestion, resolve
 from kiwiresearch.ask.danger import Danger, danger_of
 from kiwiresearch.ask.question import Question, read_question
 from kiwiresearch.ask.refusal import OTHER_LANGUAGE, is_clear_in_other_language, refuse_too_weak
-from kiwiresearch.ask.retrieval import is_of_no_book
+from kiwiresearch.ask.retrieval import is_foreign_to_books
 from kiwiresearch.ask.score import RetrievedEvidence
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.ask.spelling import correct_spelling
@@ -43,7 +43,7 @@ def gather_evidence(
 ) -> GatheredEvidence:
     """The evidence that a question's words find in the books, or on one page."""
     language = context.language_of(question)
-    resolved = _as_understood(resolve(question, options.turns, language), context.books, language)
+    resolved = _spell_checked(resolve(question, options.turns, language), context.books, language)
     asked = read_question(resolved.text, language)
     retriever = context.retriever(asked)
     if page is None:
@@ -106,9 +106,9 @@ class GatheredEvidence:
         return RuleAnswer(answer, danger, builder.offered() if answer.grounded else ())
 
 
-def _as_understood(resolved: ResolvedQuestion, books: Sequence[OpenBook], language: str) -> ResolvedQuestion:
+def _spell_checked(resolved: ResolvedQuestion, books: Sequence[OpenBook], language: str) -> ResolvedQuestion:
     """The question without typing errors, if the common words of its language are known and a book is in it."""
-    if is_of_no_book(language, books):
+    if is_foreign_to_books(language, books):
         return replace(resolved, why=f"{resolved.why} {OTHER_LANGUAGE}".strip())
     text = correct_spelling(resolved.text, books) if language == READER_LANGUAGE else resolved.text
     if text == resolved.text:

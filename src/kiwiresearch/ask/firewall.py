@@ -75,7 +75,7 @@ def figures_in(text: str, language: str) -> frozenset[Fraction]:
     return frozenset(number.value for number in numbers_in(without_dots_in_initials(text), language))
 
 
-def keys_in(text: str) -> frozenset[str]:
+def folded_words_in(text: str) -> frozenset[str]:
     return frozenset(name_key(word) for word in WORD.findall(without_dots_in_initials(text)))
 
 
@@ -186,38 +186,40 @@ class SentenceJudge:
         if len(text) > MAX_CHARS:
             return "too long"
         statement = f"{asked} {text}".strip()
-        shown = [words for item in passages for words in (item.text, item.title, item.section)]
-        wrong = unsupported_facts(statement, shown, self.language)
+        source_texts = [words for item in passages for words in (item.text, item.title, item.section)]
+        wrong = unsupported_facts(statement, source_texts, self.language)
         if wrong:
             return FAULT_OF_FACT[wrong[0].kind]
         if asked and len(self._stems(text)) < FEW_WORDS and not self._answers(text, asked, sources):
             return "another subject"
         support = self._support(statement, sources)
-        return self._fault(statement, support, shown) or self._mixing_fault(statement, support, asked) or support
+        return self._fault(statement, support, source_texts) or self._mixing_fault(statement, support, asked) or support
 
     def _answers(self, text: str, asked: str, sources: Sequence[PassageSentence]) -> bool:
         """Whether a few words are in a sentence that has as much of the question as any other."""
         question, mine = self._stems(asked), self._stems(text) - self._stems(asked)
         titles = {sentence.passage: content_stems(sentence.passage.title, self.language) for sentence in sources}
-        asked_of = [len(question & (sentence.stems | titles[sentence.passage])) for sentence in sources]
+        overlaps = [len(question & (sentence.stems | titles[sentence.passage])) for sentence in sources]
         figures = figures_in(text, self.language)
         return any(
-            overlap == max(asked_of) and mine <= passage_sentence.stems and figures <= passage_sentence.numbers
-            for passage_sentence, overlap in zip(sources, asked_of, strict=True)
+            overlap == max(overlaps) and mine <= passage_sentence.stems and figures <= passage_sentence.numbers
+            for passage_sentence, overlap in zip(sources, overlaps, strict=True)
         )
 
-    def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> RejectionReason | None:
+    def _fault(
+        self, text: str, support: Sequence[PassageSentence], source_texts: Sequence[str]
+    ) -> RejectionReason | None:
         """The problem with the words of a text whose facts are all in the passages."""
-        if adds_view_holders(text, shown, self.language):
+        if adds_view_holders(text, source_texts, self.language):
             return "holder not in its sources"
         if not support or self._share(text, support) < self.min_share:
             return "other words"
-        if self._changes_denial(text, support):
+        if self._changes_negation(text, support):
             return "denial changed"
         hedged = bool(hedges_in(text, self.language))
         if not hedged and hedges_in(support[0].text, self.language):
             return "hedge dropped"
-        if hedged and not any(hedges_in(words, self.language) for words in shown):
+        if hedged and not any(hedges_in(words, self.language) for words in source_texts):
             return "hedge added"
         return None
 
@@ -243,17 +245,20 @@ class SentenceJudge:
 
     def is_about(self, question: str, passages: Iterable[Passage]) -> bool:
         """Whether passages are about what was asked: they have all its names and most of its words."""
-        shown = [words for passage in passages for words in (passage.title, passage.section, passage.text)]
-        if any(unsupported.kind == "name" for unsupported in unsupported_facts(question, shown, self.language)):
+        source_texts = [words for passage in passages for words in (passage.title, passage.section, passage.text)]
+        if any(unsupported.kind == "name" for unsupported in unsupported_facts(question, source_texts, self.language)):
             return False
         asked = content_stems(question, self.language)
-        return not asked or len(asked & content_stems(" ".join(shown), self.language)) / len(asked) >= self.min_share
+        return (
+            not asked
+            or len(asked & content_stems(" ".join(source_texts), self.language)) / len(asked) >= self.min_share
+        )
 
     def is_heading_of(self, text: str, passages: Iterable[Passage]) -> bool:
         """Whether a heading has only words of titles and sections, since no sentence can support it."""
-        shown = [words for passage in passages for words in (passage.title, passage.section)]
-        wrong = unsupported_facts(text, shown, self.language)
-        return not wrong and content_stems(text, self.language) <= content_stems(" ".join(shown), self.language)
+        source_texts = [words for passage in passages for words in (passage.title, passage.section)]
+        wrong = unsupported_facts(text, source_texts, self.language)
+        return not wrong and content_stems(text, self.language) <= content_stems(" ".join(source_texts), self.language)
 
     def _support(self, text: str, sources: Sequence[PassageSentence]) -> tuple[PassageSentence, ...]:
         """The sentences that have most of the text, each with something that the ones before it lack."""
@@ -276,7 +281,7 @@ class SentenceJudge:
         stem = stemmer(self.language)
         return content_stems(text, self.language) - {stem(word) for word in REPORTING}
 
-    def _changes_denial(self, text: str, support: Sequence[PassageSentence]) -> bool:
+    def _changes_negation(self, text: str, support: Sequence[PassageSentence]) -> bool:
         denied = [has_negation(self._relevant_clauses(text, source), self.language) for source in support]
         if not has_negation(text, self.language):
             return denied[0]
@@ -284,10 +289,12 @@ class SentenceJudge:
         copied = [
             sentence for sentence in support if len(sentence.stems & mine) >= MIN_COPIED_SHARE * len(sentence.stems)
         ]
-        as_often = not copied or self._denials(text) == sum(self._denials(sentence.text) for sentence in copied)
+        as_often = not copied or self._negation_count(text) == sum(
+            self._negation_count(sentence.text) for sentence in copied
+        )
         return not any(denied) or not as_often
 
-    def _denials(self, text: str) -> int:
+    def _negation_count(self, text: str) -> int:
         return sum(has_negation(word, self.language) for word in WORD.findall(text))
 
     def _relevant_clauses(self, text: str, source: PassageSentence) -> str:
@@ -316,13 +323,13 @@ class SentenceJudge:
         owned = POSSESSIVE_OPENING.match(source.text)
         if owned and not self._stems(text) & content_stems(owned[1], self.language):
             return False
-        shown = (source.passage.title, source.passage.text)
-        title = keys_in(source.passage.title)
-        mine = self._names(asked) if asked else self._subject(text, shown)
-        theirs = _pronoun_name(self.reader, source, self.language) or self._subject(source.text, shown)
+        source_texts = (source.passage.title, source.passage.text)
+        title = folded_words_in(source.passage.title)
+        mine = self._names(asked) if asked else self._subject(text, source_texts)
+        theirs = _pronoun_name(self.reader, source, self.language) or self._subject(source.text, source_texts)
         if mine and mine <= theirs:
             return True
-        return mine <= keys_in(source.text) | (title if theirs <= title | mine else frozenset())
+        return mine <= folded_words_in(source.text) | (title if theirs <= title | mine else frozenset())
 
     def _is_of_row(self, text: str, row: PassageSentence) -> bool:
         """Whether a text names what a row is about, which is its first cell, and nothing of another row."""
@@ -332,9 +339,9 @@ class SentenceJudge:
             return True
         label = content_stems(row.text.split("\t")[0], self.language)
         names_it = not label or not label.isdisjoint(self._stems(text))
-        return names_it and self._names(text) <= keys_in(f"{row.text} {header} {row.passage.title}")
+        return names_it and self._names(text) <= folded_words_in(f"{row.text} {header} {row.passage.title}")
 
-    def _subject(self, text: str, shown: Iterable[str]) -> frozenset[str]:
+    def _subject(self, text: str, source_texts: Iterable[str]) -> frozenset[str]:
         """The words of the name that a text starts with; a single word is a name if it is written as one elsewhere."""
         plain = without_dots_in_initials(text)
         first = next(iter(names_in(plain, self.language)), ())
@@ -342,7 +349,9 @@ class SentenceJudge:
         if not first or any(word.lower() not in articles for word in plain[: first[0].start].split()):
             return frozenset()
         is_name = (
-            len(first) > 1 or first[0].text.isupper() or any(is_written_as_name(first[0].key, words) for words in shown)
+            len(first) > 1
+            or first[0].text.isupper()
+            or any(is_written_as_name(first[0].key, words) for words in source_texts)
         )
         return frozenset(word.key for word in first) if is_name else frozenset()
 
@@ -360,7 +369,7 @@ def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str)
     until = own[: own.index(source) + 1][-SENTENCES_BEFORE - 1 :]
     text = TextToRead(source.passage.title, "", tuple(sentence.text for sentence in until))
     found = likely_referent(reader, context_in(text, *pronoun.span(), source.passage.text, language))
-    return keys_in(found.name) if found.confidence >= MIN_CONFIDENCE else frozenset()
+    return folded_words_in(found.name) if found.confidence >= MIN_CONFIDENCE else frozenset()
 
 
 def _supported(support: Sequence[PassageSentence]) -> SupportedSentence:
@@ -372,7 +381,7 @@ def pronoun_is_clear(
 ) -> bool:
     """Whether it is clear what a pronoun at the start refers to: the text shown just before is of the same page.
 
-    `before` is empty if only the question came before, and None if what came before is not shown.
+    `before` is empty if only the question came before, and None if what came before is not source_texts.
     """
     if not begins_with_pronoun(text, language):
         return True

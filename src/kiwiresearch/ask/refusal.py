@@ -116,7 +116,7 @@ def judge_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> Retri
 
 
 def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
-    """Why the evidence is not shown as an answer; empty if it is. This is the final decision of the rules."""
+    """Why the evidence is not shown as an answer; empty if it is. What the books can know is checked afterwards."""
     if evidence.route == "none":
         return evidence.why
     is_safe = danger is None or evidence.strength.answer_confidence >= MIN_SAFE_CONFIDENCE

@@ -86,7 +86,7 @@ def _reader_features_of(
         }, None
     unit, shift = seen.unit, len(_prefix(scored_unit.segmented, scored_unit.unit))
     words = (unit.start - shift, unit.end - shift)
-    said = {"relevance": unit.relevance, "answer's words": unit.span, "passage answers": seen.text.answers}
+    said = {"relevance": unit.relevance, "answer's words": unit.answer_margin, "passage answers": seen.text.answers}
     return said, words if words[1] > words[0] >= 0 else None
 
 

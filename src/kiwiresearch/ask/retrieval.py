@@ -79,7 +79,7 @@ class Retriever:
     @property
     def is_in_other_language(self) -> bool:
         """Whether no book is in the question's language: then only its names and similar words can be found."""
-        return is_of_no_book(self.question.language, self.books)
+        return is_foreign_to_books(self.question.language, self.books)
 
     def retrieve(self, *, as_typed: bool = True) -> RetrievedEvidence:
         """The first evidence that is strong enough, else the best there was, refused.
@@ -93,7 +93,7 @@ class Retriever:
         if both is not None:
             return both
         first = self._step("title", read=READ_FOR_TITLES, pages=self.settings.top_pages)
-        corrected = self._as_understood(first.corrected) if as_typed and not self.is_in_other_language else None
+        corrected = self._corrected_by_search(first.corrected) if as_typed and not self.is_in_other_language else None
         if corrected is not None:
             return self._for_question(corrected).retrieve(as_typed=False)
         if first.units and first.is_named and self._ends_search(first.strength):
@@ -121,7 +121,7 @@ class Retriever:
         """The same books and settings for another question."""
         return replace(self, question=question, scored_pages={}, word_weights={}, searches={})
 
-    def _as_understood(self, corrected: str) -> Question | None:
+    def _corrected_by_search(self, corrected: str) -> Question | None:
         """The question with the search's corrections, unless they change a name: no book may have that."""
         text = self.question.query.text
         changed = set(words_in(text)) - set(words_in(corrected)) if corrected else set()
@@ -238,7 +238,7 @@ class Retriever:
         return similarity_to_question
 
 
-def is_of_no_book(language: str, books: Sequence[OpenBook]) -> bool:
+def is_foreign_to_books(language: str, books: Sequence[OpenBook]) -> bool:
     """Whether there are books, and none is in this language."""
     return bool(books) and all(book.language != language for book in books)
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from kiwiresearch.brief.disputes import MIN_DISPUTE_STRENGTH, is_clear_conflict
     from kiwiresearch.brief.illustrations import illustrate
     from kiwiresearch.brief.importance import compared_sentence, without_article, without_weight
-    from kiwiresearch.brief.parts import worded_dates
+    from kiwiresearch.brief.parts import date_wordings
     from kiwiresearch.brief.relevance import salience_by_place, sentence_filter_for
     from kiwiresearch.brief.report import GAP_HEADINGS, brief_document
     from kiwiresearch.brief.report_html import picture_style, report_page

@@ -216,7 +216,7 @@ def compose(origin: BriefInput, claims: Sequence[Claim], missing: Mapping[str, i
         claims=by_id,
         notes=(*_notes(origin), *_limit_notes(len(comparable), len(compared))),
     )
-    return with_needed_claims(with_second_sources(brief, claims, weights))
+    return without_unused_claims(with_second_sources(brief, claims, weights))
 
 
 def _limit_notes(comparable: int, compared: int) -> Iterator[Message]:
@@ -241,7 +241,7 @@ def statements_of(group: StatementGroup | TimelineMoment | Dispute) -> tuple[Sta
             return tuple(view.statement for view in group.views)
 
 
-def with_needed_claims(brief: Brief) -> Brief:
+def without_unused_claims(brief: Brief) -> Brief:
     """The brief without claims that support nothing in it."""
     needed: dict[ClaimId, None] = {}
     for statement in brief.statements():

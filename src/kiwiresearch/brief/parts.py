@@ -20,7 +20,7 @@ from kiwiresearch.text import DOUBT_KINDS, jaccard, language_words
 from kiwiresearch.text.dates import DateMention
 from kiwiresearch.zim import EntryRef
 
-MAX_CONCEPTS = 6
+MAX_DEFINITIONS = 6
 MAX_MOMENTS = 20
 MAX_MECHANISMS = 5
 MAX_IN_GROUP = 3
@@ -60,7 +60,7 @@ def definitions(
     What the pages about the topic name only in passing is not a term of its field: a page on plate tectonics names the
     war in which its instruments were developed.
     """
-    uses = _uses(used)
+    uses = _link_counts(used)
     first: dict[str, MergedClaim] = {}
     for claim in sorted(merged_claims, key=lambda claim: (claim.best.quotes[0].start, claim.best.id)):
         if _defines_its_page(claim) and weights.is_opening(claim.best):
@@ -85,11 +85,11 @@ def definitions(
     rows.sort(key=lambda row: (-row[0], -weights.page_weight(row[1].best.ref), row[1].best.id))
     return tuple(
         StatementGroup(merged_claim.best.subject, (statement_of(merged_claim),))
-        for _, merged_claim in rows[:MAX_CONCEPTS]
+        for _, merged_claim in rows[:MAX_DEFINITIONS]
     )
 
 
-def _uses(used: UsedClaims) -> Counter[str]:
+def _link_counts(used: UsedClaims) -> Counter[str]:
     """How often the sentences used so far link to each page, by its title."""
     return Counter(folded_name(name) for claim in used.claims for name in claim.names)
 
@@ -125,7 +125,7 @@ def timeline(
         and weights.names_topic(claim.best)
         and not language_words(weights.language(claim.best.ref)).is_minor(claim.best.section)
         and (date := _main_date(claim.best)) is not None
-        and (claim.best.ref in weights.topic_pages or not _is_state(claim.best.text[: date.start]))
+        and (claim.best.ref in weights.topic_pages or not _describes_a_state(claim.best.text[: date.start]))
     ]
     chosen: list[MergedClaim] = []
     for merged_claim in dated:
@@ -137,19 +137,19 @@ def timeline(
 
 
 # What something is, and no event: 'The Crisis is a name for the years between'; but not 'is a bridge built in'.
-STATE = re.compile(r"\b(?:is|are) (?:an?|the|one|that)\b")
-EVENT = re.compile(
+COPULA = re.compile(r"\b(?:is|are) (?:an?|the|one|that)\b")
+ENDS_IN_PARTICIPLE = re.compile(
     r"\b(?:\w+ed|begun|born|built|fought|found|held|laid|lost|made|put|sent|set|sunk|taken|won|written)"
     r"(?: (?:about|around|as|at|between|by|during|early|from|in|late|on|since|the|to))*\s*$"
 )
 
 
-def _is_state(before_date: str) -> bool:
+def _describes_a_state(before_date: str) -> bool:
     """Whether a sentence says what something is: it dates no event, unless a participle precedes the date.
 
     On the topic's own page what it is in a year may be worth a line; elsewhere it is about something else.
     """
-    return STATE.search(before_date) is not None and EVENT.search(before_date) is None
+    return COPULA.search(before_date) is not None and ENDS_IN_PARTICIPLE.search(before_date) is None
 
 
 def _repeats_any(merged: MergedClaim, others: Sequence[MergedClaim]) -> bool:
@@ -168,11 +168,11 @@ def begins_with_date(merged: MergedClaim) -> bool:
 def _moment(merged: MergedClaim) -> TimelineMoment:
     claim = merged.best
     date = _main_date(claim) or claim.dates[0]
-    words = worded_dates(claim.text, date)[-1]
+    words = date_wordings(claim.text, date)[-1]
     return TimelineMoment(words, date.when.earliest, date.when.latest, statement_of(merged))
 
 
-def worded_dates(text: str, date: DateMention) -> tuple[str, ...]:
+def date_wordings(text: str, date: DateMention) -> tuple[str, ...]:
     """A date as written in its sentence, and again without 'until' if the sentence says 'not until 1820'."""
     words = text[date.start : date.end]
     found = [words[:1].upper() + words[1:]]
@@ -223,7 +223,7 @@ def mechanisms(merged_claims: Sequence[MergedClaim], weights: ClaimWeights) -> t
 
 def actors(merged_claims: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
     """People, peoples and organizations that the brief mentions, most frequent first, with who they were."""
-    uses = _uses(used)
+    uses = _link_counts(used)
     found: dict[str, MergedClaim] = {}
     for claim in merged_claims:
         name = folded_name(claim.best.page_title)
@@ -275,7 +275,7 @@ def gaps(
     return (
         *_lead_only_gaps(origin),
         *_open_questions(merged_claims, used, weights),
-        *_concepts(origin, claims, weights),
+        *_thinly_covered_pages(origin, claims, weights),
         *_hedged(merged_claims, weights),
         *_missing(missing, origin),
     )
@@ -304,7 +304,7 @@ def _open_questions(merged_claims: Sequence[MergedClaim], used: UsedClaims, weig
         yield Gap("open", Message(merged_claim.best.text), (merged_claim.best.id,))
 
 
-def _concepts(origin: BriefInput, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
+def _thinly_covered_pages(origin: BriefInput, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
     """Central pages with hardly any claims about them."""
     visited = origin.state.visited
     linked = Counter(

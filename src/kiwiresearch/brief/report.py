@@ -125,24 +125,22 @@ MAX_COMPACT_STATEMENTS = 2
 NO_ADDRESSES: Mapping[str, str] = MappingProxyType({})
 
 
-def brief_document(
-    brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES, *, is_passed_on: bool = False
-) -> Document:
+def brief_document(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES, *, is_shared: bool = False) -> Document:
     """The brief from its summary to the settings of the run.
 
-    It shows the pictures whose `addresses` are given, by their SHA-256. One that `is_passed_on` to other people has
+    It shows the pictures whose `addresses` are given, by their SHA-256. One that `is_shared` to other people has
     no empty parts besides the summary, and a line about itself instead of the settings.
     """
     language = brief.sources.books[0].language if brief.sources.books else ""
-    blocks = tuple(_ReportWriter(brief, addresses, is_passed_on=is_passed_on).blocks())
+    blocks = tuple(_ReportWriter(brief, addresses, is_shared=is_shared).blocks())
     return Document(f"Research Brief: {brief.topic}", blocks, language or "eng")
 
 
 class _ReportWriter:
-    def __init__(self, brief: Brief, addresses: Mapping[str, str], *, is_passed_on: bool) -> None:
+    def __init__(self, brief: Brief, addresses: Mapping[str, str], *, is_shared: bool) -> None:
         self._brief = brief
         self._addresses = addresses
-        self._is_passed_on = is_passed_on
+        self._is_passed_on = is_shared
         self._citing = BriefCitations(brief)
 
     def blocks(self) -> Iterator[Block]:

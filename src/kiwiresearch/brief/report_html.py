@@ -30,12 +30,12 @@ def picture_style() -> str:
 
 
 def report_page(
-    brief: Brief, images: Images = NO_IMAGES, appendix: Sequence[Block] = (), *, is_passed_on: bool = False
+    brief: Brief, images: Images = NO_IMAGES, appendix: Sequence[Block] = (), *, is_shared: bool = False
 ) -> str:
     """The brief for a browser, with `images` embedded; an appendix starts with its own heading."""
     kinds = {picture.sha256: picture.media_type for picture in brief.pictures}
     addresses = {sha: data_url(images[sha], kind) for sha, kind in kinds.items() if sha in images}
-    document = brief_document(brief, addresses, is_passed_on=is_passed_on)
+    document = brief_document(brief, addresses, is_shared=is_shared)
     document = replace(document, blocks=(*_with_pictures(document.blocks, brief), *appendix))
     head = f"<style>\n{picture_style()}\n</style>\n" if addresses else ""
     return html_page(document, style("style.css"), POLICY, head=head)

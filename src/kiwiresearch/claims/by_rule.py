@@ -301,7 +301,7 @@ class _SentenceClaims:
         named = self._subjects.of(index)
         if named is None or (opening.verb_start < 0 and sentence.kind == "item"):
             return None
-        text = tidy_sentence(named.put_into(sentence.text, self._subjects.page_subject)[opening.start :])
+        text = tidy_sentence(named.substitute_in(sentence.text, self._subjects.page_subject)[opening.start :])
         return StandaloneSentence(text[:1].upper() + text[1:], named, opening.start)
 
     def _sentence_claim(

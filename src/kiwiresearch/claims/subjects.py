@@ -15,15 +15,15 @@ from kiwiresearch.text import WORD as ANY_WORD
 from kiwiresearch.text.dates import ENGLISH_MONTHS
 
 PRONOUN = re.compile(r"\b(?:he|she|his|her|him|it|its|they|their)\b", re.IGNORECASE)
-DEFINITE = re.compile(r"(?:The|the|This|this|These|these|That|that)\s+(?:[a-z-]+\s+)?([a-z]+)")
-OWNER = re.compile(r"(?:The|the|This|this)\s+([a-z]+)['’]s?(?=\s)")
+DETERMINER_NOUN = re.compile(r"(?:The|the|This|this|These|these|That|that)\s+(?:[a-z-]+\s+)?([a-z]+)")
+DEFINITE_POSSESSOR = re.compile(r"(?:The|the|This|this)\s+([a-z]+)['’]s?(?=\s)")
 NAME = re.compile(r"(?:[A-Z][\w'’.-]*)(?:\s+(?:(?:of|the|de|von|van|la|le|du|al|bin|ibn|and)\s+)*[A-Z][\w'’.-]*)*")
 END_OF_NAME = re.compile(r"\s*(?:,(?!\d)|[(;:—–])|\s+(?:who|which|that|whose|where)\b")
-ADVERB = re.compile(
+TRAILING_MODIFIER = re.compile(
     r"\s+(?:also|still|then|never|always|often|usually|generally|only|first|later|soon|both|all|each|"
     r"itself|himself|herself|[a-z]+ly)$"
 )
-OWNED = re.compile(r"(.+?)['’]s?\s")
+POSSESSIVE_PREFIX = re.compile(r"(.+?)['’]s?\s")
 # The name after a closing quotation mark: '", wrote Darwin'.
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
 # 'it's', 'they've'
@@ -34,8 +34,8 @@ MAX_SENTENCES_BACK = 4
 """How many sentences back to look for an antecedent."""
 MAX_SUBJECT_CHARS = 60
 MAX_NAME_WORDS = 5
-FIRST_SENTENCES = 4
-COUNTED_WORDS = 3
+MAX_DEFINITION_SENTENCES = 4
+MAX_COUNTED_PHRASE_WORDS = 3
 REPLACEABLE_PRONOUNS = frozenset({"he", "she", "his", "him"})
 """'Her' is not one: it may stand for a name or for its possessive."""
 
@@ -50,7 +50,7 @@ class NamedSubject(NamedTuple):
     name_span: tuple[int, int] | None = None
     """Where on the page the name was found; None if it is the title, or nothing was replaced."""
 
-    def put_into(self, text: str, page_subject: PageSubject) -> str:
+    def substitute_in(self, text: str, page_subject: PageSubject) -> str:
         """The sentence with the name instead of the words it replaces."""
         if self.end <= self.start:
             return text
@@ -92,16 +92,16 @@ class Subjects:
         if lowered.endswith(("self", "selves")) or CONTRACTED.fullmatch(lowered):
             return None
         if gender and lowered != "both":
-            return self._pronoun(
+            return self._resolve_pronoun(
                 index, gender, word.start(), word.end(), possessive=lowered in self._grammar.possessive
             )
         if lowered in ("the", "this", "these", "that", "those"):
-            return self._definite(index, opening, lowered)
+            return self._resolve_definite(index, opening, lowered)
         if lowered in self._grammar.pointing:
-            return self._pointing(text, opening, lowered)
-        return self._named(text, opening)
+            return self._resolve_demonstrative(text, opening, lowered)
+        return self._subject_named_here(text, opening)
 
-    def _named(self, text: str, opening: SentenceOpening) -> NamedSubject | None:
+    def _subject_named_here(self, text: str, opening: SentenceOpening) -> NamedSubject | None:
         """A subject that the sentence itself names."""
         words = self.phrase(text, opening)
         if words and words.split()[0].lower() in self._grammar.introductions and not COUNTING.match(words):
@@ -117,10 +117,12 @@ class Subjects:
             if is_short and text.startswith(words, opening.subject_start) and not goes_on:
                 return NamedSubject(self.page_subject.name, opening.subject_start, opening.subject_start + len(words))
             return NamedSubject(self.page_subject.name)
-        possessive = OWNED.match(words)
+        possessive = POSSESSIVE_PREFIX.match(words)
         if possessive and self._is_page_subject(possessive[1]):
             return NamedSubject(self.page_subject.name)
-        return self._by_pronoun(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
+        return self._page_subject_from_pronoun(text, opening, words) or NamedSubject(
+            words or self._first_words(text, opening)
+        )
 
     def _is_relative(self, rest: str) -> bool:
         """Whether a surname is that of a relative: 'Hamilton died, and she survived him' on his wife's page.
@@ -140,7 +142,7 @@ class Subjects:
             return name[0]
         return END_OF_NAME.split(text[opening.subject_start :], maxsplit=1)[0][:MAX_SUBJECT_CHARS].rstrip(".")
 
-    def _by_pronoun(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
+    def _page_subject_from_pronoun(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
         """Resolves the first pronoun of 'The sights he saw led him on', unless the subject is someone else."""
         if not self.page_subject.is_person or (words and NAME.fullmatch(words) and not self._is_plural(words)):
             return None
@@ -171,10 +173,10 @@ class Subjects:
             return ""
         words = text[opening.subject_start : opening.verb_start].strip(" ,")
         words = END_OF_NAME.split(words, maxsplit=1)[0]
-        words = ADVERB.sub("", words)
+        words = TRAILING_MODIFIER.sub("", words)
         return words if 0 < len(words) <= MAX_SUBJECT_CHARS else ""
 
-    def _pointing(self, text: str, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
+    def _resolve_demonstrative(self, text: str, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
         if lowered not in self._grammar.pointing_at_nouns:
             return None
         phrase = self.phrase(text, opening)
@@ -185,22 +187,22 @@ class Subjects:
         vague = words[-1] in ("them", "it", "such", "others", "these", "those") or words[1:] in (["two"], ["three"])
         return NamedSubject(phrase) if len(words) > 1 and not vague else None
 
-    def _definite(self, index: int, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
+    def _resolve_definite(self, index: int, opening: SentenceOpening, lowered: str) -> NamedSubject | None:
         """'The city' is the page's subject if the page is about a city; 'the first king of Spain' is itself."""
         text = self._sentences[index].text
         phrase = self.phrase(text, opening)
         if self._is_page_subject(phrase):
             return NamedSubject(self.page_subject.name)
-        owner = OWNER.match(phrase)
+        owner = DEFINITE_POSSESSOR.match(phrase)
         if owner and owner[1] in self.page_subject.kinds:
             return NamedSubject(
                 self.page_subject.name, opening.subject_start, opening.subject_start + owner.end(), possessive=True
             )
-        found = DEFINITE.fullmatch(phrase)
+        found = DETERMINER_NOUN.fullmatch(phrase)
         if lowered == "the":
             # 'The uniflow engine' is only a kind of what the page is about.
             if found is None or len(phrase.split()) > 2:
-                return self._by_pronoun(text, opening, phrase) or self._the(phrase)
+                return self._page_subject_from_pronoun(text, opening, phrase) or self._resolve_other_definite(phrase)
             noun = found[1]
             if noun in self.page_subject.kinds and self.page_subject.gender != "several":
                 return NamedSubject(self.page_subject.name, opening.subject_start, opening.subject_start + len(phrase))
@@ -216,11 +218,11 @@ class Subjects:
                 )
         return None
 
-    def _the(self, phrase: str) -> NamedSubject | None:
+    def _resolve_other_definite(self, phrase: str) -> NamedSubject | None:
         if not phrase:
             return NamedSubject(self.page_subject.name)
         words = phrase.lower().split()
-        if len(words) <= COUNTED_WORDS and words[1:2] and words[1] in self._grammar.counted:
+        if len(words) <= MAX_COUNTED_PHRASE_WORDS and words[1:2] and words[1] in self._grammar.counted:
             return None  # 'the two brothers', 'the latter', 'the first of these'
         return NamedSubject(phrase)
 
@@ -236,7 +238,9 @@ class Subjects:
                     return NamedSubject(found[0], name_span=name_span)
         return None
 
-    def _pronoun(self, index: int, gender: str, start: int, end: int, *, possessive: bool) -> NamedSubject | None:
+    def _resolve_pronoun(
+        self, index: int, gender: str, start: int, end: int, *, possessive: bool
+    ) -> NamedSubject | None:
         text = self._sentences[index].text
         if text[start:end].lower() == "it" and self._grammar.expletive.match(text, end + 1):
             return NamedSubject(self.page_subject.name)
@@ -274,7 +278,7 @@ class Subjects:
     @property
     def definition_index(self) -> int:
         """The index of the sentence that defines the page: the first of the lead with its subject."""
-        for index, sentence in enumerate(self._sentences[:FIRST_SENTENCES]):
+        for index, sentence in enumerate(self._sentences[:MAX_DEFINITION_SENTENCES]):
             if sentence.section:
                 break
             named = self.of(index)
@@ -291,8 +295,8 @@ class Subjects:
         if self._is_page_subject(phrase) or (bare != phrase and self._is_page_subject(bare)):
             return self._page_subject_for(gender)
         if gender in ("male", "female"):
-            return self._person(sentence, opening, phrase, gender)
-        kind = DEFINITE.fullmatch(phrase)
+            return self._as_person(sentence, opening, phrase, gender)
+        kind = DETERMINER_NOUN.fullmatch(phrase)
         if kind and len(phrase.split()) == 2 and kind[1] in self.page_subject.kinds and gender == "thing":
             return self._page_subject_for(gender)
         if self._is_plural(phrase) != (gender == "several") or phrase.split()[0].lower() in self._grammar.pointing:
@@ -304,7 +308,7 @@ class Subjects:
             return None  # a phrase that would need a name itself, or a person instead of a thing
         return _subject_on_page(sentence, opening, phrase)
 
-    def _person(
+    def _as_person(
         self, sentence: PageSentence, opening: SentenceOpening, phrase: str, gender: str
     ) -> NamedSubject | None:
         """A name as the subject of a sentence, if it can be a person's."""

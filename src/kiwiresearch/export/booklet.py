@@ -144,7 +144,7 @@ def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
         name = anchor.replace(":", "-") if anchor.startswith(CLAIM_ANCHOR) else sections[number - 1].get(anchor, "")
         return f"{page_name(number)}{suffix}" + (f"#{name}" if name else "")
 
-    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names, is_passed_on=True)
+    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names, is_shared=True)
     body = html_links(blocks_in_html(document.blocks), address)
     language = short_language_code(document.language) or "en"
     yield BookletPage(

@@ -141,13 +141,13 @@ def _ended(text: str) -> str:
 
 def brief_in_markdown(findings: RunFindings) -> str:
     """The brief as Markdown, each sentence with its sources."""
-    document = brief_document(findings.headed_brief, is_passed_on=True)
+    document = brief_document(findings.headed_brief, is_shared=True)
     return markdown(replace(document, blocks=(*document.blocks, *note_blocks(findings))))
 
 
 def brief_in_html(findings: RunFindings) -> str:
     """The brief as a self-contained page; each sentence unfolds to its quotes."""
-    return report_page(findings.headed_brief, findings.images, note_blocks(findings), is_passed_on=True)
+    return report_page(findings.headed_brief, findings.images, note_blocks(findings), is_shared=True)
 
 
 COLUMNS = (
@@ -219,7 +219,7 @@ OTHER_SOURCES = "other"
 def brief_in_word(findings: RunFindings) -> bytes:
     """The brief with its pictures and the reader's notes."""
     # Pages are named by placeholders first, so that each citation finds its entry in the bibliography.
-    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names, is_passed_on=True)
+    document = brief_document(with_inner_links(findings.headed_brief), findings.picture_names, is_shared=True)
     addresses = {inner_address(n): page.url for n, page in enumerate(findings.brief.sources.pages, start=1)}
     targets: dict[str, str] = {}
     blocks = tuple(_linked(document.blocks, addresses, targets))

@@ -153,7 +153,7 @@ def obsidian(findings: RunFindings) -> Iterator[ExportedFile]:
     yield _file(INDEX, _index(findings, names))
     yield _file(
         BRIEF,
-        _linked(findings, names, "brief", brief_document(with_inner_links(findings.headed_brief), is_passed_on=True)),
+        _linked(findings, names, "brief", brief_document(with_inner_links(findings.headed_brief), is_shared=True)),
     )
     if findings.notes:
         document = Document(HEADING, note_blocks(findings, inside=True)[1:])

@@ -214,7 +214,7 @@ class Worker:
                 leased.add_event(event)
                 self._listeners.notify()
             if process.last.get("event") == "lost":
-                leased.is_lost = True
+                leased.is_lease_lost = True
             if process.last.get("event") == "away":
                 self._postpone(leased, message_in(process.last, "problem"))
             return process.ending(is_cancelled=leased.stop_reason == "cancel")
@@ -236,7 +236,7 @@ class Worker:
         ending "interrupted" means that its process was killed. Both return to the queue, but only a kill counts.
         """
         try:
-            if leased.is_lost or not self._until_stored(leased.store_events):
+            if leased.is_lease_lost or not self._until_stored(leased.store_events):
                 return
             if ending is None or ending.state == "interrupted":
                 self._until_stored(lambda: self._requeue(leased, is_killed=ending is not None))
@@ -328,7 +328,7 @@ class Worker:
 
     def _store_events(self) -> None:
         for leased in self._leased_jobs():
-            if not leased.is_lost:
+            if not leased.is_lease_lost:
                 try:
                     leased.store_events()
                 except LeaseLost:

@@ -125,7 +125,7 @@ class LeasedJob:
         self.job = job
         self.stop_reason: StopReason = ""
         """Why we asked its process to stop, if we did."""
-        self.is_lost = False
+        self.is_lease_lost = False
         """Whether the lease was lost to another worker."""
         self.return_reason = ""
         """Why it is queued again, if not because we stopped it."""
@@ -149,7 +149,7 @@ class LeasedJob:
         """Set the process that works on the job; a stop that was requested before is passed on now."""
         with self._lock:
             self._process = process
-            if self.is_lost:
+            if self.is_lease_lost:
                 process.kill()
             elif self.stop_reason:
                 process.stop(self._grace_s)
@@ -163,7 +163,7 @@ class LeasedJob:
     def mark_lost(self) -> None:
         """Kill the process: another worker has the job, and nothing more may be written here."""
         with self._lock:
-            self.is_lost = True
+            self.is_lease_lost = True
             if self._process is not None:
                 self._process.kill()
 

@@ -118,17 +118,19 @@ TOKEN = re.compile(
 PLAIN_LINK = re.compile(rf'<a href="{PLAIN.pattern}"(?: (?:title|class)="[^"<>]*")*>')
 """Most links of most pages, which need no change."""
 
-BOUND = re.compile(r"href|src|url|background|poster|lowsrc|mark|\\|^<(?:!|style|script|link|meta)", re.IGNORECASE)
+PAGE_DEPENDENT = re.compile(
+    r"href|src|url|background|poster|lowsrc|mark|\\|^<(?:!|style|script|link|meta)", re.IGNORECASE
+)
 """Parts of a tag that make its output depend on the page."""
 
 BASE = re.compile(r'<base\b[^>]*?\shref="([^"]*)"', re.IGNORECASE)
-CUSTOM = re.compile(r"/?[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
+CUSTOM_ELEMENT = re.compile(r"/?[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 """Custom elements of a site: harmless without scripts, and style sheets refer to them."""
 
 SAFE_NAME = re.compile(r"[a-zA-Z_:][-\w:.]*")
-SIZE = re.compile(r"[\d.]{1,12}[wx]")
-CROWDED = re.compile(r"(\s[\d.]{1,12}[wx]),")
-OWN = "kiwi-"
+SRCSET_DESCRIPTOR = re.compile(r"[\d.]{1,12}[wx]")
+UNSPACED_CANDIDATE = re.compile(r"(\s[\d.]{1,12}[wx]),")
+RESERVED_PREFIX = "kiwi-"
 """The prefix of our own ids and classes, which no page may use."""
 
 OUTSIDE_CLASS = "kiwi-outside"
@@ -222,18 +224,18 @@ class _MarkupWriter:
             token = parts[number]
             written = known.get(token)
             if written is None:
-                known[token] = written = self._written(token)
+                known[token] = written = self._clean_tag(token)
             parts[number] = written
         if "<" in "".join(parts[::2]):
             parts[::2] = [text.replace("<", "&lt;") for text in parts[::2]]
         return "".join(parts)
 
-    def _written(self, token: str) -> str:
+    def _clean_tag(self, token: str) -> str:
         if PLAIN_LINK.fullmatch(token) and not self._addresses.is_moved:
             return token
-        if self._scripts or len(token) > MAX_CACHED_TAG_CHARS or BOUND.search(token):
+        if self._scripts or len(token) > MAX_CACHED_TAG_CHARS or PAGE_DEPENDENT.search(token):
             return self._token(token)
-        return _written_anywhere(token)
+        return _clean_page_independent_tag(token)
 
     def _token(self, token: str) -> str:
         if token.startswith(("<!", "<?")):
@@ -261,12 +263,16 @@ class _MarkupWriter:
     def _in_head(self, name: str, attributes: dict[str, str]) -> str:
         if name == "meta":
             is_size = attributes.get("name", "").lower() == "viewport"
-            return f'<meta name="viewport" content="{_safe(attributes.get("content", ""))}">' if is_size else ""
+            return (
+                f'<meta name="viewport" content="{_escape_attribute(attributes.get("content", ""))}">'
+                if is_size
+                else ""
+            )
         rel = attributes.get("rel", "").lower().split()
         url = self._addresses.file(unescape(attributes.get("href", "")))
         if "stylesheet" not in rel or "alternate" in rel or not url or url.startswith("data:"):
             return ""
-        media = f' media="{_safe(attributes["media"])}"' if "media" in attributes else ""
+        media = f' media="{_escape_attribute(attributes["media"])}"' if "media" in attributes else ""
         return f'<link rel="stylesheet" href="{escape(url)}"{media}>'
 
     def _attributes(self, element: str, attributes: dict[str, str]) -> str:
@@ -290,20 +296,24 @@ class _MarkupWriter:
         if name in REMOVED_ATTRIBUTES or not SAFE_NAME.fullmatch(name):
             return None
         if name.startswith("on"):
-            return _safe(value) if self._scripts else None
+            return _escape_attribute(value) if self._scripts else None
         if name in LINK_ATTRIBUTES:
             return self._link(element, unescape(value))
         if name in FILE_ATTRIBUTES:
             return escape(url) if (url := self._addresses.file(unescape(value))) else None
         if name in SRCSET_ATTRIBUTES:
             return escape(kept) if (kept := self._list(unescape(value))) else None
-        if name == "class" and OWN in value.lower():
-            return _safe(" ".join(word for word in value.split() if not word.lower().startswith(OWN)))
+        if name == "class" and RESERVED_PREFIX in value.lower():
+            return _escape_attribute(
+                " ".join(word for word in value.split() if not word.lower().startswith(RESERVED_PREFIX))
+            )
         if name == "style" or "url" in value.lower() or "\\" in value:
             return escape(cleaned_style(unescape(value), self._addresses))
-        if name in ("id", "name") and (value.lower().startswith(OWN) or (self._has_marks and value == MARK_ID)):
+        if name in ("id", "name") and (
+            value.lower().startswith(RESERVED_PREFIX) or (self._has_marks and value == MARK_ID)
+        ):
             return None
-        return _safe(value)
+        return _escape_attribute(value)
 
     def _link(self, element: str, href: str) -> str | None:
         if element in ("a", "area"):
@@ -316,11 +326,11 @@ class _MarkupWriter:
     def _list(self, value: str) -> str:
         """A srcset without the pictures outside the book."""
         kept = []
-        for candidate in re.split(r",\s", CROWDED.sub(r"\1, ", value)):
+        for candidate in re.split(r",\s", UNSPACED_CANDIDATE.sub(r"\1, ", value)):
             url, *sizes = candidate.split() or [""]
             inside = self._addresses.file(url.strip(","))
             if inside and not inside.startswith("data:"):
-                size = f" {sizes[0]}" if sizes and SIZE.fullmatch(sizes[0]) else ""
+                size = f" {sizes[0]}" if sizes and SRCSET_DESCRIPTOR.fullmatch(sizes[0]) else ""
                 kept.append(inside.replace(",", "%2C") + size)
         return ", ".join(kept)
 
@@ -330,7 +340,7 @@ MAX_CACHED_TAG_CHARS = 500
 
 
 @lru_cache(maxsize=10_000)
-def _written_anywhere(token: str) -> str:
+def _clean_page_independent_tag(token: str) -> str:
     """A tag whose output is the same on every page."""
     return _MarkupWriter(NO_ADDRESSES, scripts=False, has_marks=False)._token(token)
 
@@ -341,7 +351,7 @@ def _is_outside(attributes: dict[str, str]) -> bool:
 
 
 def _is_allowed(name: str) -> bool:
-    return name in ALLOWED_ELEMENTS or bool(CUSTOM.fullmatch(name))
+    return name in ALLOWED_ELEMENTS or bool(CUSTOM_ELEMENT.fullmatch(name))
 
 
 def _added(name: str) -> str:
@@ -349,5 +359,5 @@ def _added(name: str) -> str:
     return " open" if name == "details" else ""
 
 
-def _safe(value: str) -> str:
+def _escape_attribute(value: str) -> str:
     return value.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

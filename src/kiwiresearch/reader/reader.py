@@ -26,7 +26,7 @@ from kiwiresearch.text import encodable
 
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MAX_TOKENS = 288
-MAX_QUESTION, MAX_TITLE, MAX_HEADING = 48, 24, 16
+MAX_QUESTION_TOKENS, MAX_TITLE_TOKENS, MAX_HEADING = 48, 24, 16
 TITLE_UNIT = -1
 """The number of the title among the units."""
 MAX_CHARS = 4_000
@@ -96,7 +96,9 @@ class InputEncoder:
     ) -> None:
         self._tokenizer = tokenizer
         words = tokenizer.get_vocab()
-        self._mark = {mark: words[(names or {}).get(mark, mark)] for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)}
+        self._special_id = {
+            mark: words[(names or {}).get(mark, mark)] for mark in (CLS, SEP, SENTENCE, HEADING, PRONOUN)
+        }
         self._max_tokens = max_tokens
 
     def windows(self, question: str, text: TextToRead) -> Iterator[Window]:
@@ -115,9 +117,9 @@ class InputEncoder:
                     break
                 offsets = tuple((start, end) for start, end in coded[number].offsets[:taken])
                 units.append(PlacedUnit(number, len(ids), offsets))
-                ids += [self._mark[SENTENCE], *coded[number].ids[:taken]]
+                ids += [self._special_id[SENTENCE], *coded[number].ids[:taken]]
                 number += 1
-            ids.append(self._mark[SEP])
+            ids.append(self._special_id[SEP])
             yield _window(ids, len(asked), units, title)
             if number >= len(coded):
                 return
@@ -129,7 +131,7 @@ class InputEncoder:
         word = last[at:end]
         asked, place, title = self._head(word.lower(), text)
         head = self._tokenizer.encode(_clean(last[:at]), add_special_tokens=False)
-        tail = [self._mark[PRONOUN], *self._ids(last[at:], self._max_tokens)]
+        tail = [self._special_id[PRONOUN], *self._ids(last[at:], self._max_tokens)]
         coded = [*self._tokenizer.encode_batch([_clean(unit) for unit in before], add_special_tokens=False), head]
         room = self._max_tokens - len(asked) - len(place) - 1
         tail = tail[: max(room // 2 - len(head.ids), 2)]
@@ -142,20 +144,22 @@ class InputEncoder:
             taken = coded[number].ids[: room - len(tail) - 1]
             offsets = tuple((a, b) for a, b in coded[number].offsets[: len(taken)])
             units.append(PlacedUnit(number, len(ids), offsets))
-            ids += [self._mark[SENTENCE], *taken]
-        ids += [*tail, self._mark[SEP]]
+            ids += [self._special_id[SENTENCE], *taken]
+        ids += [*tail, self._special_id[SEP]]
         return _window(ids, len(asked), units, title)
 
     def _head(self, question: str, text: TextToRead) -> tuple[list[int], list[int], PlacedUnit]:
         """The encoded question, the encoded title and heading, and where the title is."""
-        asked = [self._mark[CLS], *self._ids(question, MAX_QUESTION), self._mark[SEP]]
+        asked = [self._special_id[CLS], *self._ids(question, MAX_QUESTION_TOKENS), self._special_id[SEP]]
         coded = self._tokenizer.encode(_clean(text.title), add_special_tokens=False)
-        title = PlacedUnit(TITLE_UNIT, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE]))
-        place = [*coded.ids[:MAX_TITLE], self._mark[HEADING], *self._ids(text.heading, MAX_HEADING)]
+        title = PlacedUnit(
+            TITLE_UNIT, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE_TOKENS])
+        )
+        place = [*coded.ids[:MAX_TITLE_TOKENS], self._special_id[HEADING], *self._ids(text.heading, MAX_HEADING)]
         return asked, place, title
 
     def encode_text(self, text: str, max_tokens: int = 126) -> tuple[int, ...]:
-        return (self._mark[CLS], *self._ids(text, max_tokens), self._mark[SEP])
+        return (self._special_id[CLS], *self._ids(text, max_tokens), self._special_id[SEP])
 
     def _ids(self, text: str, max_tokens: int) -> list[int]:
         return list(self._tokenizer.encode(_clean(text), add_special_tokens=False).ids[:max_tokens])
@@ -178,7 +182,7 @@ NO_TEXT_SCORE = -20.0
 """The score of a text without content: lower than any the model gives."""
 
 MAX_LOGIT = 40.0
-MAX_ANSWER = 24
+MAX_ANSWER_TOKENS = 24
 MAX_STARTS = 8
 """How many of the most likely first tokens are tried."""
 
@@ -194,7 +198,7 @@ class UnitScores:
     start: int
     end: int
     """The words that answer best are `unit[start:end]`; empty if the unit has none."""
-    span: float
+    answer_margin: float
     """How much better these words fit than 'no answer', in logits."""
 
 
@@ -299,7 +303,7 @@ def _unit(placed: PlacedUnit, spans: Floats, sentences: Floats) -> UnitScores:
     inside = spans[placed.mark + 1 : placed.mark + 1 + count]
     first, last, best = 0, 0, -np.inf
     for start in np.argsort(-inside[:, 0], kind="stable")[:MAX_STARTS]:
-        ends = inside[start : start + MAX_ANSWER, 1]
+        ends = inside[start : start + MAX_ANSWER_TOKENS, 1]
         end = int(start) + int(ends.argmax())
         score = float(inside[start, 0] + inside[end, 1])
         if score > best:

@@ -164,7 +164,7 @@ MAX_STORED_LOSSES = 20
 """How many losses that count as failures are stored, and how many others: the latest of each."""
 
 
-def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_lost_starts: int) -> JobRow:
+def settle_lost_job(connection: Connection, row: Row[Any], why: str, at: str, max_lost_starts: int) -> JobRow:
     """Count a lost start of a leased job: it is queued again, cancelled if it was to stop, or failed."""
     losses = losses_with(row, why, at)
     tries = row.tries + 1 if is_count(row.tries) else 1

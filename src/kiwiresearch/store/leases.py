@@ -20,8 +20,8 @@ from kiwiresearch.store.job_row import (
     lock_job,
     losses_with,
     next_number,
-    requeue_lost_job,
     require_held_job,
+    settle_lost_job,
     timestamp,
     update_job,
 )
@@ -126,7 +126,7 @@ class Leases:
         """Return a job whose process was killed; this counts as a try, and the last one fails the job."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_held_job(connection, holder, job_id)
-            return requeue_lost_job(
+            return settle_lost_job(
                 connection, row, PROCESS_KILLED, timestamp(self._db.now(connection)), max_lost_starts
             )
 
@@ -146,7 +146,7 @@ class Leases:
             gone = _gone(connection, SELECT_RUNNING.with_for_update(skip_locked=True), now, is_dead)
             # A damaged row without an id could not be updated.
             rows = [(row, why) for row, why in gone if job_row_from_sql(row).id]
-            return [requeue_lost_job(connection, row, why, timestamp(now), max_lost_starts) for row, why in rows]
+            return [settle_lost_job(connection, row, why, timestamp(now), max_lost_starts) for row, why in rows]
 
 
 def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Row[Any]]:

@@ -16,13 +16,13 @@ from kiwiresearch.brief import (
     ValueDifference,
     can_follow,
     compared_sentence,
+    date_wordings,
     opposed_in,
     running_text,
     says_the_same,
     support_level,
     topic_pages_of,
     without_weight,
-    worded_dates,
 )
 from kiwiresearch.claims import Claim, Measure, unsupported_facts
 from kiwiresearch.claims.conflicts import Disagreement, compare_sentences
@@ -198,7 +198,7 @@ def _moment_faults(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[
         (words, date.when.earliest, date.when.latest)
         for claim in claims
         for date in claim.dates
-        for words in worded_dates(claim.text, date)
+        for words in date_wordings(claim.text, date)
     }
     if shown_values not in known:
         yield f"the date {shown(moment.when)} of the timeline is in none of its claims"

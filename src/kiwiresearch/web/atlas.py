@@ -123,7 +123,7 @@ def router(context: ServerContext) -> APIRouter:
     def rows_reply(
         atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultSlice]
     ) -> AtlasRowsReply:
-        shown = atlases.policy_filter(atlas).filter_page(atlases.cached(atlas, question, answer))
+        shown = atlases.policy_filter(atlas).filter_page(atlases.cached_result(atlas, question, answer))
         return extend(AtlasRowsReply, shown, limit=limit)
 
     @routes.get("")
@@ -135,7 +135,7 @@ def router(context: ServerContext) -> APIRouter:
     def get_overview(book: Book) -> AtlasOverviewReply:
         """How large a book is, and what it says."""
         atlas = atlases.get(book)
-        glance = atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
+        glance = atlases.cached_result(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
         return AtlasOverviewReply(**atlases.policy_filter(atlas).overview(glance))
 
     @routes.get("/{book}/contradictions")

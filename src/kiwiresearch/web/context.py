@@ -36,12 +36,12 @@ from kiwiresearch.workspace import (
 )
 from kiwiresearch.zim import EntryRef, Shelf
 
-WAIT_S = 4.0
+TABLE_WAIT_S = 4.0
 """How long a request waits for a table that is being computed."""
 RETRY_AFTER_S = 10
-MAX_CONCURRENT = 2
+MAX_CONCURRENT_QUERIES = 2
 """How many queries run at once, each with its own DuckDB memory limit; in addition one table is computed at a time."""
-QUEUE_TIMEOUT_S = 30.0
+QUERY_QUEUE_TIMEOUT_S = 30.0
 """How long a query waits for its turn."""
 MAX_CACHED = 200
 """How many recent results are cached; each is one page of rows."""
@@ -51,13 +51,15 @@ T = TypeVar("T")
 class AtlasNotReady(Refused):
     """The requested table is still being computed."""
 
+    def __init__(self, why: str = "This is still being calculated from the whole book.") -> None:
+        super().__init__(503, why, "Try again soon.", {"Retry-After": str(RETRY_AFTER_S)})
+
+
+class AtlasBusy(AtlasNotReady):
+    """Too many other queries are running."""
+
     def __init__(self) -> None:
-        super().__init__(
-            503,
-            "This is still being calculated from the whole book.",
-            "Try again soon.",
-            {"Retry-After": str(RETRY_AFTER_S)},
-        )
+        super().__init__("Too many other queries about whole books are running.")
 
 
 @dataclass(slots=True)
@@ -95,11 +97,11 @@ class Atlases:
         self._shelf = shelf
         self._atlas_folders = AtlasFolders(workspace)
         self._lock = threading.Lock()
-        self._query_slots = threading.BoundedSemaphore(MAX_CONCURRENT)
+        self._query_slots = threading.BoundedSemaphore(MAX_CONCURRENT_QUERIES)
         self._build_lock = threading.Lock()
         self._opened: dict[Path, tuple[FileStamp | None, Atlas]] = {}
         self._builds: dict[tuple[Path, str], _TableBuild] = {}
-        self._answers: RecentCache[tuple[Hashable, ...], Any] = RecentCache(MAX_CACHED)
+        self._results: RecentCache[tuple[Hashable, ...], Any] = RecentCache(MAX_CACHED)
 
     def all(self) -> tuple[list[Atlas], list[UnusableFolder]]:
         """The usable atlases, one per book, and the unusable folders."""
@@ -139,28 +141,27 @@ class Atlases:
         return atlas
 
     def wait_for(self, atlas: Atlas, *recipes: Recipe) -> None:
-        """Make sure that tables are computed; AtlasNotReady if that takes longer than WAIT_S."""
+        """Make sure that tables are computed; AtlasNotReady if that takes longer than TABLE_WAIT_S."""
         for recipe in recipes:
             if atlas.has(recipe):
                 continue
             build = self._start_build(atlas, recipe)
-            if not build.done.wait(WAIT_S):
+            if not build.done.wait(TABLE_WAIT_S):
                 raise AtlasNotReady
             if build.problem is not None:
                 raise build.problem
 
-    def cached(self, atlas: Atlas, question: tuple[Hashable, ...], answer: Callable[[], T]) -> T:
+    def cached_result(self, atlas: Atlas, key: tuple[Hashable, ...], run_query: Callable[[], T]) -> T:
         """The result of a query, from the cache if the same was asked of these shards before."""
-        key = (atlas.cache_folder, *question)
-        found: T = self._answers.get(key, lambda: self.run_limited(answer))
+        found: T = self._results.get((atlas.cache_folder, *key), lambda: self.run_limited(run_query))
         return found
 
-    def run_limited(self, answer: Callable[[], T]) -> T:
-        """The result of a query when its turn comes; AtlasNotReady if that takes longer than QUEUE_TIMEOUT_S."""
-        if not self._query_slots.acquire(timeout=QUEUE_TIMEOUT_S):
-            raise AtlasNotReady
+    def run_limited(self, run_query: Callable[[], T]) -> T:
+        """The result of a query when its turn comes; AtlasBusy if that takes longer than QUERY_QUEUE_TIMEOUT_S."""
+        if not self._query_slots.acquire(timeout=QUERY_QUEUE_TIMEOUT_S):
+            raise AtlasBusy
         try:
-            return answer()
+            return run_query()
         finally:
             self._query_slots.release()
 
@@ -214,7 +215,7 @@ class ServerContext:
         self.public_url = public_url.rstrip("/")
         """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers start with it."""
         self.pending_settings: set[str] = set()
-        """Saved settings that count from the next start."""
+        """Saved settings that take effect at the next start."""
         self._finder = Finder(workspace, shelf, search_every_book=is_partial_shelf)
         self._finder_lock = threading.RLock()
         self._depth = 0
@@ -248,7 +249,7 @@ class ServerContext:
             pass
 
     def use_settings(self, settings: Settings) -> None:
-        """Use changed settings from now on, as far as they are not only read when the server starts."""
+        """Use changed settings except those that are read only when the server starts."""
         with self._finder_lock:
             self.workspace.settings = settings
             self._finder.reload_models()
@@ -301,7 +302,7 @@ MAX_ACCEPTED = 20
 
 
 def catalogue_for(request: Request) -> Catalogue:
-    """The reader's language: the one chosen on our pages, or else the browser's first preference that we support."""
+    """The texts in the language chosen on our pages, or else the first of the browser's languages that we have."""
     chosen = request.cookies.get(COOKIE, "")
     if chosen in LANGUAGES:
         return catalogue_in(chosen)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         host_statuses,
     )
     from kiwiresearch.workspace.inventory import CHECK_WORDS, BookRecord, BookStatus, Diagnosis, book_statuses, diagnose
-    from kiwiresearch.workspace.library import AddedBooks, Library, Upload, UploadedFile, bare_file_name, book_key
+    from kiwiresearch.workspace.library import AddedBooks, Library, UnlistedFile, Upload, bare_file_name, book_key
     from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, model_is_local
     from kiwiresearch.workspace.output_folders import (
         ANSWERS,

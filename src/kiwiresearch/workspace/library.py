@@ -50,7 +50,7 @@ class AddedBooks:
 
 
 @dataclass(frozen=True, slots=True)
-class UploadedFile:
+class UnlistedFile:
     """An uploaded file that is not in the library any more."""
 
     name: str
@@ -119,14 +119,14 @@ class Library:
         source = book.source
         return source.is_local and source.path.parent == self.folder
 
-    def spare_files(self) -> tuple[UploadedFile, ...]:
+    def spare_files(self) -> tuple[UnlistedFile, ...]:
         """Uploaded files that are not in the library."""
         listed = {book.source.location for book in self.books()}
         found = []
         for file in sorted(self.folder.glob(f"*{SUFFIX}")) if self.folder.is_dir() else []:
             if str(file) not in listed and not file.name.startswith("."):
                 with contextlib.suppress(OSError):  # deleted meanwhile
-                    found.append(UploadedFile(file.name, file.stat().st_size))
+                    found.append(UnlistedFile(file.name, file.stat().st_size))
         return tuple(found)
 
     def add_file(self, name: str) -> AddedBooks:
@@ -155,10 +155,10 @@ class Library:
         return min(free, int(limit * GB)) if limit else free
 
     @contextlib.contextmanager
-    def upload(self, announced: int) -> Iterator[Upload]:
-        """Receives one file of about `announced` bytes; whatever happens before `finish`, no file remains."""
+    def upload(self, declared_bytes: int) -> Iterator[Upload]:
+        """Receives one file of about `declared_bytes` bytes; whatever happens before `finish`, no file remains."""
         self._drop_stale_parts()
-        upload = Upload(self, announced)
+        upload = Upload(self, declared_bytes)
         try:
             yield upload
         finally:
@@ -170,7 +170,7 @@ class Library:
             file = _free_name(self.folder, name)
             part.replace(file)
         # Not under the lock: a child process opens each file first, which can take two minutes.
-        book = self._book_of(file, name)
+        book = self._read_book_or_delete(file, name)
         unusable = [item for item in self._copies_of(book) if not self._can_open(item)]
         with self._lock:
             known = next((item for item in self._copies_of(book) if item not in unusable), None)
@@ -189,7 +189,7 @@ class Library:
             title=known.title or known.name,
         )
 
-    def _book_of(self, file: Path, name: str) -> ListedBook:
+    def _read_book_or_delete(self, file: Path, name: str) -> ListedBook:
         try:
             return listed_book(*self._workspace.opener.look_up(str(file))[0])
         except KiwiError as problem:
@@ -223,15 +223,15 @@ class Library:
 class Upload:
     """One file on its way into the folder of uploaded books."""
 
-    def __init__(self, library: Library, announced: int) -> None:
+    def __init__(self, library: Library, declared_bytes: int) -> None:
         self._library = library
-        self._room = library.max_upload_bytes()
+        self._max_bytes = library.max_upload_bytes()
         self._size = 0
-        self._checked_at = 0
+        self._size_at_last_check = 0
         self._head = b""
         self._part = library.folder / f"{PART_PREFIX}{secrets.token_hex(8)}"
         self._stream: BinaryIO | None = None
-        if announced > self._room:
+        if declared_bytes > self._max_bytes:
             raise self._too_large()
 
     @property
@@ -247,10 +247,10 @@ class Upload:
             raise _not_a_zim()
         written = self._size
         self._size += len(data)
-        if self._size - self._checked_at >= CHECK_EVERY_BYTES:
-            self._room = self._library.max_upload_bytes(written)
-            self._checked_at = self._size
-        if self._size > self._room:
+        if self._size - self._size_at_last_check >= CHECK_EVERY_BYTES:
+            self._max_bytes = self._library.max_upload_bytes(written)
+            self._size_at_last_check = self._size
+        if self._size > self._max_bytes:
             raise self._too_large()
         try:
             if self._stream is None:
@@ -283,10 +283,10 @@ class Upload:
 
     def _too_large(self) -> BookNotAdded:
         return BookNotAdded(
-            f"A book can be {self._room / GB:,.1f} GB at most here.",
+            f"A book can be {self._max_bytes / GB:,.1f} GB at most here.",
             reason="too_large",
             remedy="Free up disk space, or choose a smaller edition.",
-            room=self._room,
+            room=self._max_bytes,
         )
 
 

@@ -26,7 +26,7 @@ from kiwiresearch.zim.files import check_magic, is_truncated, parts_of
 
 FileState = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 
-AT_ONCE_BYTES = 128 * 2**20
+MAX_IMMEDIATE_CHECK_BYTES = 128 * 2**20
 """Files up to this size are checked before they are used, which takes half a second at most."""
 
 PROBE_TIMEOUT_S = 120.0
@@ -44,7 +44,7 @@ class FileCheck:
 
     state: FileState
     reason: str = ""
-    is_lasting: bool = True
+    is_conclusive: bool = True
     """Whether it is about the file itself, and not one failed attempt to read it."""
 
     def raise_if_bad(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class FileChecks:
         check_magic(parts)
         file_check = self.known(parts)
         if file_check is None:
-            file_check = probe(parts[0], check=sum(part.stat().st_size for part in parts) <= AT_ONCE_BYTES)
+            file_check = probe(parts[0], check=sum(part.stat().st_size for part in parts) <= MAX_IMMEDIATE_CHECK_BYTES)
             self._remember(parts, file_check)
         return file_check
 
@@ -115,7 +115,7 @@ class FileChecks:
         return FileLock(self._file(parts).with_suffix(".lock"))
 
     def _remember(self, parts: tuple[Path, ...], file_check: FileCheck) -> None:
-        if not file_check.is_lasting:
+        if not file_check.is_conclusive:
             return
         row = {"state": file_check.state, "reason": file_check.reason, "file": str(parts[0])}
         with contextlib.suppress(OSError):  # without a cache the file is just probed every time
@@ -137,18 +137,18 @@ def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S)
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
-        return FileCheck("unopenable", f"reading it took longer than {timeout_s:g} seconds", is_lasting=False)
+        return FileCheck("unopenable", f"reading it took longer than {timeout_s:g} seconds", is_conclusive=False)
     except OSError:
-        return FileCheck("unchecked", is_lasting=False)
+        return FileCheck("unchecked", is_conclusive=False)
     try:
         row = json.loads(done.stdout.decode("utf-8", "replace").strip().splitlines()[-1])
         return FileCheck(row["state"], row["reason"])
     except (ValueError, KeyError, IndexError, TypeError):
         reason = f"the process that read it exited with code {done.returncode}"
-        return FileCheck("unopenable", reason, is_lasting=False)
+        return FileCheck("unopenable", reason, is_conclusive=False)
 
 
-def probe_here(path: Path, *, check: bool) -> FileCheck:
+def _probe_in_this_process(path: Path, *, check: bool) -> FileCheck:
     """Open a file and perhaps check it, in this process: only for the child."""
     from kiwiresearch.zim.libzim import LibzimArchive, reason_of
     from kiwiresearch.zim.listing import DAMAGED_ENTRY_ERRORS
@@ -174,7 +174,7 @@ def main(arguments: list[str]) -> None:
     """The child process: `probe FILE check|open`, or `check FILE FOLDER` in the background."""
     task, path, last = arguments
     if task == "probe":
-        file_check = probe_here(Path(path), check=last == "check")
+        file_check = _probe_in_this_process(Path(path), check=last == "check")
         print(canonical_json({"state": file_check.state, "reason": file_check.reason}))
     elif task == "check":
         with contextlib.suppress(AttributeError, OSError):

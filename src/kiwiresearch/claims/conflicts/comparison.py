@@ -21,7 +21,12 @@ from kiwiresearch.claims.conflicts.sentences import (
     are_unrelated,
     read_sentence,
 )
-from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, compare_own_list, compare_values, gap_of
+from kiwiresearch.claims.conflicts.value_comparison import (
+    ESTIMATE_TOLERANCE,
+    check_count_against_list,
+    compare_values,
+    gap_of,
+)
 from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_single_values
 from kiwiresearch.claims.conflicts.words import comparison_words
 from kiwiresearch.messages import Message
@@ -75,14 +80,14 @@ def _changed_span(pieces: Sequence[re.Match[str]], before: int, after: int) -> T
 
 
 def _compare_spans(a: SentenceReading, one: TextSpan, b: SentenceReading, other: TextSpan) -> NearIdentical | None:
-    x, y = _value(a, one), _value(b, other)
+    x, y = _value_in_span(a, one), _value_in_span(b, other)
     if x is None or y is None or _words_outside_values(a, one) != _words_outside_values(b, other):
         return None
     if isinstance(x, DateMention) and isinstance(y, DateMention):
         return NearIdentical(None if _dates_agree(x.when, y.when) else _contradiction("a date", a, one, b, other))
     if not (isinstance(x, Quantity) and isinstance(y, Quantity)):
         return NearIdentical(_contradiction("a number", a, one, b, other))
-    kind = _kind(x, y)
+    kind = _number_difference(x, y)
     if kind == "contradiction":
         return NearIdentical(_contradiction("a number", a, one, b, other))
     if kind == "different scope":
@@ -100,7 +105,7 @@ def _contradiction(
     return Disagreement("contradiction", what, one, other, why, 1.0)
 
 
-def _kind(x: Quantity, y: Quantity) -> DisagreementKind | None:
+def _number_difference(x: Quantity, y: Quantity) -> DisagreementKind | None:
     """How two numbers differ: here, any difference counts that rounding or estimating does not explain."""
     relation = quantity_relation(x._replace(qualifier=""), y._replace(qualifier=""))
     gap = gap_of(x, y)
@@ -122,7 +127,7 @@ def _dates_agree(one: DateRange, other: DateRange) -> bool:
     return relation in ("same", "calendar") or (relation == "within" and one.precision != other.precision)
 
 
-def _value(reading: SentenceReading, span: TextSpan) -> DateMention | Quantity | str | None:
+def _value_in_span(reading: SentenceReading, span: TextSpan) -> DateMention | Quantity | str | None:
     """The one value that the changed words belong to: a date, a quantity, or at least digits."""
     numbers = [value.quantity for value in reading.values if value.quantity]
     found: list[DateMention | Quantity] = [*reading.dates, *numbers]
@@ -150,7 +155,7 @@ ENOUGH_WORDS = 4
 AGREEING_RELATIONS = ("same", "rounding", "overlap")
 YEAR_S = 31_557_600
 SLACK_YEARS, SLACK_SHARE = 2, 0.1
-"""A stated duration may differ from its years by this much: counting inclusively, or rounding."""
+"""How much a stated duration may differ from its years, which allows for inclusive counting and rounding."""
 MAX_GAP_CHARS = 6
 """The largest gap between a duration and its years: '138 years, 799–684 BC'."""
 LOOSE_STRENGTH = 0.4
@@ -167,8 +172,8 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
         return None  # a different date explains a different number
     if dates:
         first, second = a.dates[0], b.dates[0]
-        return _found("a date", (first.start, first.end), (second.start, second.end))
-    return _found("a number", *numbers) if numbers else None
+        return _weak_contradiction("a date", (first.start, first.end), (second.start, second.end))
+    return _weak_contradiction("a number", *numbers) if numbers else None
 
 
 def _numbers_apart(a: ComparedSentence, b: ComparedSentence) -> tuple[TextSpan, TextSpan] | None:
@@ -186,8 +191,8 @@ def _numbers_apart(a: ComparedSentence, b: ComparedSentence) -> tuple[TextSpan, 
     return None
 
 
-def compare_own_duration(sentence: ComparedSentence) -> Disagreement | None:
-    """A sentence with a duration and its first and last year, which do not fit: '138 years, 799–684 BC'."""
+def check_duration_against_years(sentence: ComparedSentence) -> Disagreement | None:
+    """The contradiction between a duration and the years beside it, if they do not fit: '138 years, 799–684 BC'."""
     for lasted in sentence.quantities:
         if lasted.unit != "s" or "year" not in lasted.written_unit or lasted.qualifier:
             continue
@@ -198,7 +203,7 @@ def compare_own_duration(sentence: ComparedSentence) -> Disagreement | None:
                 continue
             years = dated.when.last_year - dated.when.first_year
             if abs(years - lasted.low / YEAR_S) > max(SLACK_YEARS, SLACK_SHARE * years):
-                return _found("a number", (lasted.start, lasted.end), (dated.start, dated.end))
+                return _weak_contradiction("a number", (lasted.start, lasted.end), (dated.start, dated.end))
     return None
 
 
@@ -217,7 +222,7 @@ def _words(sentence: ComparedSentence) -> frozenset[str]:
     return frozenset(root for root in roots_of(sentence.text, sentence.language) if not FIGURE.search(root))
 
 
-def _found(what: DisputedValue, a: tuple[int, int], b: tuple[int, int]) -> Disagreement:
+def _weak_contradiction(what: DisputedValue, a: tuple[int, int], b: tuple[int, int]) -> Disagreement:
     text = "Both are about the same thing, but their values differ."
     why = Message(text, "differ.no_common_value")
     return Disagreement("contradiction", what, a, b, why, LOOSE_STRENGTH)
@@ -276,8 +281,8 @@ def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> Tex
         for other in others
         if (found := compare_sentences(sentence, other))
     ]
-    outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := compare_own_list(reading_of(s)))]
-    outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := compare_own_duration(s))]
+    outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := check_count_against_list(reading_of(s)))]
+    outcomes += [_outcome(s, s, found) for s in [*ones, *others] if (found := check_duration_against_years(s))]
     if not any(outcome.conflict for outcome in outcomes):
         outcomes += [
             _outcome(sentence, other, found)

@@ -151,7 +151,7 @@ def _strength(match: ValueMatch, a: SentenceReading, b: SentenceReading) -> floa
     return round((0.4 * match.likeness + 0.6 * both) * (0.5 if elsewhere else 1) * match.sure, 3)
 
 
-def compare_own_list(reading: SentenceReading) -> Disagreement | None:
+def check_count_against_list(reading: SentenceReading) -> Disagreement | None:
     """A sentence that says how many there are, but lists more or fewer."""
     for listed in reading.values:
         start, end, said = listed.stated_count

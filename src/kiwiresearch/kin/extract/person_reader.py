@@ -42,12 +42,17 @@ SIBLING_COUNT_WITHIN = 4_000
 
 def hypotheses_of(page: PageDoc, subject: ArticlePerson, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
     """Hypotheses worth a search, most promising first."""
-    found = (*_generation(subject), *_maiden(page, subject), *_siblings(page, subject), *_regnal(page, subject, facts))
-    once = {hypothesis.text: hypothesis for hypothesis in found}
-    return tuple(sorted(once.values(), key=lambda hypothesis: (-hypothesis.priority, hypothesis.text)))
+    found = (
+        *_namesake_hypotheses(subject),
+        *_maiden_name_hypotheses(page, subject),
+        *_sibling_hypotheses(page, subject),
+        *_succession_hypotheses(page, subject, facts),
+    )
+    unique = {hypothesis.text: hypothesis for hypothesis in found}
+    return tuple(sorted(unique.values(), key=lambda hypothesis: (-hypothesis.priority, hypothesis.text)))
 
 
-def _generation(subject: ArticlePerson) -> Iterator[Hypothesis]:
+def _namesake_hypotheses(subject: ArticlePerson) -> Iterator[Hypothesis]:
     """'Jr.' implies a father of the same name, 'Sr.' a child."""
     name = subject.name
     generation = parse_name(name).generation if ENGLISH.suffix.search(name) else ""
@@ -61,7 +66,7 @@ def _generation(subject: ArticlePerson) -> Iterator[Hypothesis]:
         yield Hypothesis("child_discovery", text, hint, 0.7, (f"{plain} Jr.", f"{plain} son"))
 
 
-def _maiden(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
+def _maiden_name_hypotheses(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
     """'née Knox' after the subject's name: the family she was born into."""
     head = page.text[subject.opening.start : min(subject.opening.end, subject.opening.start + 250)]
     found = ENGLISH.born_name.search(head)
@@ -72,7 +77,7 @@ def _maiden(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
         yield Hypothesis("birth_family", text, found[0], 0.7, (f"{given[0]} {maiden}", f"{maiden} family"))
 
 
-def _siblings(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
+def _sibling_hypotheses(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
     """'the eldest of five children': siblings whom the page may not name."""
     name, opening = subject.name, subject.opening.start
     for found in ENGLISH.nth_of.finditer(page.text, opening, min(len(page.text), opening + SIBLING_COUNT_WITHIN)):
@@ -85,7 +90,9 @@ def _siblings(page: PageDoc, subject: ArticlePerson) -> Iterator[Hypothesis]:
             return
 
 
-def _regnal(page: PageDoc, subject: ArticlePerson, facts: tuple[ExtractedFact, ...]) -> Iterator[Hypothesis]:
+def _succession_hypotheses(
+    page: PageDoc, subject: ArticlePerson, facts: tuple[ExtractedFact, ...]
+) -> Iterator[Hypothesis]:
     """A predecessor or successor of the same house may be a relative."""
     rows = {fold(row.key): row for box in page.infoboxes[:1] for row in box.rows}
     house = next((rows[key].value for key in ("royal house", "house", "dynasty") if key in rows), "")
@@ -111,8 +118,8 @@ DATED_RULES = (
     RelationRule.BOTH_MARRIED, RelationRule.MARRIED_BY, RelationRule.MET_AND_MARRIED,
 )  # fmt: skip
 """A date that opens their sentence is that of the wedding."""
-GRANTED_RULES = (RelationRule.POSSESSIVE, RelationRule.MARRIAGE_TO)
-"""Without a verb they tell nothing new: 'it was said that his brother Ned' doubts something else."""
+PRESUPPOSING_RULES = (RelationRule.POSSESSIVE, RelationRule.MARRIAGE_TO)
+"""Without a verb they take the relation for granted: 'it was said that his brother Ned came' does not doubt it."""
 RelationReader = Callable[[str, Clause, ArticlePerson], Iterator[RelativePhrase]]
 RELATION_READERS: tuple[RelationReader, ...] = (
     read_child_of,
@@ -129,11 +136,11 @@ RELATION_READERS: tuple[RelationReader, ...] = (
 
 def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: ArticlePerson) -> Iterator[ExtractedFact]:
     """Relatives named in sentences about the subject, once for each sentence."""
-    wives: set[str] = set()
+    spouse_name_words: set[str] = set()
     for clause in clauses:
         seen: set[tuple[str, int]] = set()
         found = [item for read in RELATION_READERS for item in read(page.text, clause, subject)]
-        for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives))):
+        for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(spouse_name_words))):
             key = relation.field, relation.name.start
             unfit = _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject)
             if key in seen or unfit or _is_bare_surname(page, relation):
@@ -141,7 +148,7 @@ def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: ArticlePerson
             seen.add(key)
             if relation.field == "spouse":
                 names = regex.findall(r"\p{Lu}[\p{L}\-]+", page.text[relation.name.start : relation.name.end])
-                wives.update(word for word in names if fold(word) not in subject.name_tokens)
+                spouse_name_words.update(word for word in names if fold(word) not in subject.name_tokens)
             yield _fact(page, clause, relation)
 
 
@@ -167,7 +174,7 @@ def _is_subject(page: PageDoc, relation: RelativePhrase, subject: ArticlePerson)
 
 
 def _is_bare_surname(page: PageDoc, relation: RelativePhrase) -> bool:
-    """'He married Adams', whom the page called Victoria Adams before: half of a name."""
+    """Whether a spouse has only a surname here, although the page gave the full name earlier: 'He married Adams'."""
     name = page.text[relation.name.start : relation.name.end]
     known = name_words()
     if relation.field != "spouse" or " " in name or fold(name) in known.female | known.male:
@@ -186,19 +193,21 @@ def _has_wrong_sex(page: PageDoc, relation: RelativePhrase, subject: ArticlePers
 
 def _fact(page: PageDoc, clause: Clause, relation: RelativePhrase) -> ExtractedFact:
     name = page.text[relation.name.start : relation.name.end]
-    said = relation.quote
-    when, said = _wedding(page, clause, relation) if relation.field == "spouse" else (None, said)
+    quote_span = relation.quote
+    when, quote_span = _wedding(page, clause, relation) if relation.field == "spouse" else (None, quote_span)
     # A quote that begins with its sentence reads better, if that is near.
-    if 0 <= said.start - clause.start < 80 and regex.fullmatch(r"[^;]*", page.text[clause.start : said.start]):
-        said = TextSpan(clause.start, said.end)
-    before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
-    after = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
-    is_taken_for_granted = relation.rule in GRANTED_RULES and not ENGLISH.is_word.search(
+    if 0 <= quote_span.start - clause.start < 80 and regex.fullmatch(
+        r"[^;]*", page.text[clause.start : quote_span.start]
+    ):
+        quote_span = TextSpan(clause.start, quote_span.end)
+    before = page.text[max(clause.start, quote_span.start) : relation.name.start][-90:]
+    after = page.text[relation.name.end : quote_span.end] if relation.quote.start == relation.name.start else ""
+    is_taken_for_granted = relation.rule in PRESUPPOSING_RULES and not ENGLISH.is_word.search(
         page.text[relation.quote.start : relation.name.start]
     )
     claimed = not is_taken_for_granted and ENGLISH.claimed.search(page.text, clause.start, relation.name.start)
     sections = reversed(page.sections)
-    quote = snippet_at(page, said)
+    quote = snippet_at(page, quote_span)
     return ExtractedFact(
         relation.field,
         name,
@@ -222,18 +231,18 @@ def _qualifier(before: str) -> Qualifier:
 
 def _wedding(page: PageDoc, clause: Clause, relation: RelativePhrase) -> tuple[DateRange | None, TextSpan]:
     """The date of a wedding, right after the name or at the start of the sentence, and the quote that has it."""
-    text, said = page.text, relation.quote
+    text, quote_span = page.text, relation.quote
     after = ENGLISH.married_on.match(text, relation.name.end, clause.end)
     if after and "(" not in text[after.end() : after.end() + 4]:
         for dated in dates_in(text[after.end() : clause.end], page.language)[:1]:
             if dated.start < 3 and not dated.when.lasts:
-                return dated.when, TextSpan(said.start, max(said.end, after.end() + dated.end))
+                return dated.when, TextSpan(quote_span.start, max(quote_span.end, after.end() + dated.end))
     opened = ENGLISH.opened_with_date.match(text, clause.start, clause.end)
     if opened and relation.rule in DATED_RULES:
-        for dated in dates_in(text[clause.start : said.start], page.language)[:1]:
+        for dated in dates_in(text[clause.start : quote_span.start], page.language)[:1]:
             if dated.start <= opened.end() - clause.start + 1 and not dated.when.lasts:
-                return dated.when, TextSpan(clause.start, said.end)
-    return None, said
+                return dated.when, TextSpan(clause.start, quote_span.end)
+    return None, quote_span
 
 
 def read_person(page: PageDoc) -> PersonReading:
@@ -248,22 +257,24 @@ def read_person(page: PageDoc) -> PersonReading:
     verdict = judge_page(page, subject)
     if not verdict.is_person:
         return PersonReading(page.ref, page.title, is_person=False, why=verdict.why)
-    sure = (*box_facts(page, subject), *lead_facts(page, subject))
+    box_and_lead_facts = (*box_facts(page, subject), *lead_facts(page, subject))
     clauses = tuple(clauses_of(page, subject))
     prose = tuple(prose_facts(page, clauses, subject))
-    spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
+    spouses = {
+        fold(fact.value) for fact in (*box_and_lead_facts, *prose) if fact.field == "spouse" and " " in fact.value
+    }
     # A wife who heads the list of her children is not one of them; a daughter has dates after her name.
-    listed = [
+    list_facts = [
         fact
         for fact in family_facts(page, subject)
         if fold(fact.value) not in spouses or not fact.snippet.words.endswith(fact.value)
     ]
-    events = event_facts(page, clauses, subject, frozenset(fact.field for fact in sure))
-    once: dict[tuple[str, str, int, int], ExtractedFact] = {}
+    events = event_facts(page, clauses, subject, frozenset(fact.field for fact in box_and_lead_facts))
+    unique: dict[tuple[str, str, int, int], ExtractedFact] = {}
     # The first fact with the same value and quote wins, so boxes and lead come before prose.
-    for fact in (*sure, *events, *listed, *prose):
-        once.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
-    facts = tuple(with_grandparents(page, clauses, tuple(once.values())))
+    for fact in (*box_and_lead_facts, *events, *list_facts, *prose):
+        unique.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
+    facts = tuple(with_grandparents(page, clauses, tuple(unique.values())))
     return PersonReading(
         page.ref,
         page.title,

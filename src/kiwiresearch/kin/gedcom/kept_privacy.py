@@ -65,8 +65,8 @@ class _Filter:
         if any(word in line.get("RESN").lower() for word in RESTRICTED):
             return True
         if line.kind == "pointer":
-            kind, _, number = line.value.partition(":")
-            return kind == "person" and self._withheld.withholds(number)
+            kind, _, target = line.value.partition(":")
+            return kind == "person" and self._withheld.withholds(target)
         return self._mentions_withheld(line.value) or self._withheld.reveals_relative(line.value, people, by_name=True)
 
     def _mentions_withheld(self, text: str) -> bool:

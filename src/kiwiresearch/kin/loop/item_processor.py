@@ -11,7 +11,7 @@ from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.evaluation import update_living_status
 from kiwiresearch.kin.loop.progress import CaseProgress
 from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, clue_items, earliness_at, query_key, relative_items
-from kiwiresearch.kin.loop.record_match import is_about, is_same_life
+from kiwiresearch.kin.loop.record_match import has_same_name_and_dates, is_about
 from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,
@@ -183,7 +183,7 @@ class ItemProcessor:
         def is_about_target(record: CheckedRecord) -> bool:
             if any(self._is_about(record, {**context, "name": name}) for context in contexts):
                 return True
-            return person is not None and is_same_life(record, person)
+            return person is not None and has_same_name_and_dates(record, person)
 
         return target, is_about_target
 

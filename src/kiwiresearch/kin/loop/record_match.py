@@ -55,10 +55,10 @@ def cannot_share_person(one: str, other: str) -> bool:
     """Whether two names are surely not one person's: number, 'Jr.', sex or 'Duke of …' differ."""
     first, second = parse_name(one), parse_name(other)
     sexes = {sex_of_name(one), sex_of_name(other)} - {""}
-    return len(sexes) > 1 or names_conflict(first, second) or _rule_apart(first, second)
+    return len(sexes) > 1 or names_conflict(first, second) or _have_different_territories(first, second)
 
 
-def _rule_apart(one: PersonName, other: PersonName) -> bool:
+def _have_different_territories(one: PersonName, other: PersonName) -> bool:
     """Whether both have the same rank in different places: a Duke of York and a Duke of Sussex."""
     mine, theirs = one.territories, other.territories
     return any(mine[rank].isdisjoint(theirs[rank]) for rank in mine.keys() & theirs.keys())
@@ -69,7 +69,7 @@ def core_words(name: PersonName) -> frozenset[str]:
     return frozenset(fold(" ".join((*name.given, name.surname, name.maiden))).split())
 
 
-def is_same_life(record: CheckedRecord, person: Person) -> bool:
+def has_same_name_and_dates(record: CheckedRecord, person: Person) -> bool:
     """Whether name and years of birth and death agree; if the days agree, the first name is enough."""
     if not record.reading.is_person:
         return False
@@ -218,7 +218,7 @@ def _is_byname_against_surname(one: PersonName, other: PersonName) -> bool:
 
 def is_short_form(one: PersonName, other: PersonName, kind: str) -> bool:
     """Whether one is a short form of the other; for a parent the first name is enough."""
-    if names_conflict(one, other) or _rule_apart(one, other) or not one.given or not other.given:
+    if names_conflict(one, other) or _have_different_territories(one, other) or not one.given or not other.given:
         return False
     mine, theirs = core_words(one), core_words(other)
     bynames = {fold(one.byname), fold(other.byname)} - {""}

@@ -73,9 +73,9 @@ class WithheldPeople:
     @cached_property
     def traces(self) -> TraceFinder:
         """Finds mentions of withheld people in a text."""
-        withheld = {verdict: self.traits[verdict] for verdict in self.verdicts if self.withholds(verdict)}
+        withheld = {person: self.traits[person] for person in self.verdicts if self.withholds(person)}
         withheld |= {name: KnownTraits(names=(name,)) for name in self.unlisted_relatives}
-        return TraceFinder(withheld, [self.traits[verdict] for verdict in self.verdicts if not self.withholds(verdict)])
+        return TraceFinder(withheld, [self.traits[person] for person in self.verdicts if not self.withholds(person)])
 
     @cached_property
     def traits(self) -> Mapping[PersonId, KnownTraits]:
@@ -180,7 +180,7 @@ class WithheldPeople:
     @cached_property
     def _revealing_names(self) -> Mapping[PersonId, frozenset[str]]:
         """For each person who is shown, the given names that mean a withheld relative in their sources."""
-        own = {trait: {word for name in traits.names for word in words(name)} for trait, traits in self.traits.items()}
+        own = {person: {word for name in known.names for word in words(name)} for person, known in self.traits.items()}
         return {
             item: frozenset(set().union(*map(self._given_names, relatives)) - own[item])
             for item, relatives in self._withheld_by_person.items()

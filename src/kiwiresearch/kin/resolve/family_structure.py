@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 
-from kiwiresearch.kin.resolve.features import NO_OTHER_NAMES, FeaturePoints, names_fit
+from kiwiresearch.kin.resolve.features import NOTHING_TO_COMPARE, FeaturePoints, names_fit
 from kiwiresearch.kin.resolve.profile import Profile
 from kiwiresearch.kin.tree import DISCARDED, PersonId, Tree
 from kiwiresearch.messages import Message
@@ -57,7 +57,7 @@ class FamilyStructure:
         """The points of two people who may fill one place."""
         one, other = (self._profiles[person] for person in pair)
         found = self._one_spouse(one, other) or self._one_child(one, other) or self._child_and_sibling(one, other)
-        return FeaturePoints(ONE_PLACE, 0.9, found) if found else NO_OTHER_NAMES
+        return FeaturePoints(ONE_PLACE, 0.9, found) if found else NOTHING_TO_COMPARE
 
     def _one_spouse(self, one: Profile, other: Profile) -> Message | None:
         """Whether one is nothing but a name for a spouse of the same person."""

@@ -13,7 +13,7 @@ from kiwiresearch.kin.resolve import reasons
 from kiwiresearch.kin.resolve.profile import (
     ALL_TIME,
     INITIAL_SIMILARITY,
-    VARIANT,
+    VARIANT_SIMILARITY,
     NameParts,
     Profile,
     Years,
@@ -66,7 +66,7 @@ class FeaturePoints:
 
 
 NO_POINTS = FeaturePoints(0.0, 0.5, Message("nothing to compare", "same.nothing"))
-NO_OTHER_NAMES = FeaturePoints(0.0, 0.5, reasons.NO_REASON)
+NOTHING_TO_COMPARE = FeaturePoints(0.0, 0.5, reasons.NO_REASON)
 
 
 class Rarity:
@@ -163,7 +163,7 @@ def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
     by_husband = _by_husband(one, other, husbands)
     if by_husband is not None:
         return by_husband.value >= 0
-    if _called_by_place(one, other) or _called_by_place(other, one):
+    if _titles_named_by_place(one, other) or _titles_named_by_place(other, one):
         return True
     if not one.given or not other.given:
         return bool(one.titles & other.titles)
@@ -177,7 +177,7 @@ def _fits(one: NameParts, other: NameParts, husbands: tuple[str, ...]) -> bool:
 
 def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
     titles = _titles(one, other, rarity)
-    if titles.value > 0 and (_called_by_place(one, other) or _called_by_place(other, one)):
+    if titles.value > 0 and (_titles_named_by_place(one, other) or _titles_named_by_place(other, one)):
         return titles
     if one.husband and one.husband == other.husband:
         return FeaturePoints(SAME_HUSBAND, 0.9, reasons.same_first_name(one.husband))
@@ -190,19 +190,19 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
-    share = given.similarity if rest is NO_OTHER_NAMES else 0.6 * given.similarity + 0.4 * rest.similarity
+    share = given.similarity if rest is NOTHING_TO_COMPARE else 0.6 * given.similarity + 0.4 * rest.similarity
     return FeaturePoints(
         min(max(value, low), high),
         share,
         reasons.together((given.reason, rest.reason, titles.reason)),
         reasons.together((given.against, rest.against, titles.against)),
         is_different_name=given.is_different_name or rest.is_different_name,
-        has_only_first_name=titles.value <= 0 and rest is NO_OTHER_NAMES and one.rest != other.rest,
+        has_only_first_name=titles.value <= 0 and rest is NOTHING_TO_COMPARE and one.rest != other.rest,
         is_other_family=rest.is_other_family or titles.value < 0,
     )
 
 
-def _called_by_place(one: NameParts, other: NameParts) -> list[str]:
+def _titles_named_by_place(one: NameParts, other: NameParts) -> list[str]:
     """The titles of one person that the other is called by: 'Gloucester' is the Duke of Gloucester."""
     places = [title for title in sorted(other.titles) if one.tokens and title.endswith(f" of {' '.join(one.tokens)}")]
     return places or [epithet for epithet in sorted(other.epithets) if epithet == one.whole]
@@ -210,7 +210,10 @@ def _called_by_place(one: NameParts, other: NameParts) -> list[str]:
 
 def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     """Titles of a place: the same one is evidence, and two of one rank are more likely two people."""
-    same = sorted(one.titles & other.titles) or [*_called_by_place(one, other), *_called_by_place(other, one)]
+    same = sorted(one.titles & other.titles) or [
+        *_titles_named_by_place(one, other),
+        *_titles_named_by_place(other, one),
+    ]
     if same:
         value = TITLE_SHARE * max(map(rarity.weight, same))
         return FeaturePoints(value, 0.8, reasons.same_title(same))
@@ -219,7 +222,7 @@ def _titles(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
         if title.partition(" ")[0] in ranks:
             why = reasons.titles_differ(ranks[title.partition(" ")[0]], title)
             return FeaturePoints(OTHER_TITLE, 0.3, reasons.NO_REASON, why)
-    return NO_OTHER_NAMES
+    return NOTHING_TO_COMPARE
 
 
 def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
@@ -237,7 +240,7 @@ def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
 
 def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoints:
     if not one.given or not other.given:
-        return NO_OTHER_NAMES
+        return NOTHING_TO_COMPARE
     like = rarity.likeness(one.given, other.given)
     weight = rarity.shared(one.given, other.given)
     if like == 1.0 and len(one.given) > 1:
@@ -249,7 +252,7 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
         return FeaturePoints(-5.0, 0.0, reasons.first_names_differ(*pair), is_different_name=True)
     for least, part in ((0.94, 0.85), (0.88, 0.65), (0.82, 0.3)):
         if like >= least:
-            why = reasons.first_names_forms(*pair) if like == VARIANT else reasons.first_names_alike(*pair)
+            why = reasons.first_names_forms(*pair) if like == VARIANT_SIMILARITY else reasons.first_names_alike(*pair)
             return FeaturePoints(part * weight, like, why)
     for given, others in ((one.given, other.rest), (other.given, one.rest)):
         used = max((rarity.likeness(given, token) for token in others if len(token) > 1), default=0.0)
@@ -267,7 +270,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     changed by marriage.
     """
     if not one.rest or not other.rest:
-        return NO_OTHER_NAMES
+        return NOTHING_TO_COMPARE
     value, alike, pairs = 0.0, 0.0, 0
     matched: list[str] = []
     left, right = dict.fromkeys(one.rest), dict.fromkeys(other.rest)

@@ -76,7 +76,7 @@ LOWERCASE_WORDS_TEXT = "of the and de du des la le les von van der den zu zum de
 LOWERCASE_NAME_WORDS = frozenset(LOWERCASE_WORDS_TEXT.split())
 INITIAL_SIMILARITY = 0.75
 """The similarity of a name and its initial."""
-VARIANT = 0.95
+VARIANT_SIMILARITY = 0.95
 """The similarity of two forms of a name: 'William' and 'Wilhelm'."""
 
 
@@ -179,7 +179,7 @@ def word_similarity(one: str, other: str) -> float:
         return INITIAL_SIMILARITY if one[:1] == other[:1] else 0.0
     forms = name_words().pet_groups
     if not forms.get(one, frozenset()).isdisjoint(forms.get(other, frozenset())):
-        return VARIANT
+        return VARIANT_SIMILARITY
     return float(JaroWinkler.similarity(one, other))
 
 
@@ -335,7 +335,7 @@ def _eras(tree: Tree) -> dict[PersonId, Years]:
     """When each person can have been born: by own dates, narrowed by those of parents, children and spouses."""
     eras = {item: _own_era(person) for item, person in tree.persons.items()}
     for _ in range(ERA_ROUNDS):
-        eras = {era: _narrowed(tree, era, eras) for era in eras}
+        eras = {person: _narrowed(tree, person, eras) for person in eras}
     return eras
 
 

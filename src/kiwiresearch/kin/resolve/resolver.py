@@ -48,7 +48,7 @@ def propose(
     groups = PersonGroups(scores)
     shown: Counter[PersonId] = Counter()
     proposals: list[MergeProposal] = []
-    for pair in sorted(scores.beliefs, key=lambda belief: (-scores.beliefs[belief], -scores.scores[belief], belief)):
+    for pair in sorted(scores.beliefs, key=lambda each: (-scores.beliefs[each], -scores.scores[each], each)):
         score = probability(scores.beliefs[pair])
         if score < settings.shown_at:
             break

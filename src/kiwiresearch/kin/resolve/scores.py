@@ -65,7 +65,7 @@ class KinPoints:
 def relatives_of(tree: Tree, profiles: Mapping[PersonId, Profile]) -> dict[PersonId, Relatives]:
     """The relatives of each person by role; those that only follow from others count as well."""
     structure = FamilyStructure(tree, profiles)
-    return {profile: _by_role(tree, profile, profiles, structure) for profile in profiles}
+    return {person: _by_role(tree, person, profiles, structure) for person in profiles}
 
 
 def _by_role(
@@ -281,7 +281,7 @@ class PairScores:
         return kin_points(
             one,
             other,
-            lambda relatives: self._belief(relatives, pair),
+            lambda relative_pair: self._belief(relative_pair, pair),
             self.prior,
             is_same_sex=is_same_sex,
             max_origin_points=self._max_origin_points(pair),

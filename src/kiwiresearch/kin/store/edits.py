@@ -20,10 +20,10 @@ from kiwiresearch.kin.store.row_changes import (
     DERIVED,
     OTHER_END,
     StoredRow,
-    apply_change,
     change_from_json,
     change_to_json,
     key_of,
+    replay_change,
     revert_change,
 )
 from kiwiresearch.kin.store.tables import EDIT, EVIDENCE_CLAIM, METADATA
@@ -159,7 +159,8 @@ class Edits(StorePart):
     def undo(self, edit: str, *, cascade: bool = False) -> tuple[str, ...]:
         """Undo an edit, and return what was undone, the latest first.
 
-        If a later edit depends on this one it is refused, unless `cascade`, which undoes those first.
+        If a later edit depends on this one it is refused, unless `cascade`, which undoes those first. It is also
+        refused, with nothing changed, if a row that it wrote has changed since.
         """
         db = self._db
         with db.writing():
@@ -183,7 +184,7 @@ class Edits(StorePart):
         with db.writing():
             row = _edit_in_state(db, edit, "undone", "has not been undone")
             for change in row.changes:
-                apply_change(db, *change_from_json(change))
+                replay_change(db, *change_from_json(change))
             self._set_state(row, "done")
 
     def _set_state(self, row: Row[Any], state: EditState) -> None:

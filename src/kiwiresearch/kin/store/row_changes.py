@@ -28,14 +28,14 @@ from kiwiresearch.kin.tree import PersonId, SourceId
 
 StoredRow = dict[str, Any]
 DERIVED = frozenset({"status", "confidence", "is_fact", "preferred", "is_living", "living_basis"})
-"""Columns that the rules decide; what they decide as a consequence of an edit is undone with it, if it still holds."""
+"""Columns that the rules compute. Undoing restores them only if nothing has computed them again since."""
 
 
 def key_of(table: Table, row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row[column.name]) for column in table.primary_key)
 
 
-def apply_change(db: CaseDatabase, kind: str, name: str, *rest: Any) -> None:
+def replay_change(db: CaseDatabase, kind: str, name: str, *rest: Any) -> None:
     table = METADATA.tables[name]
     match kind:
         case "put":
@@ -53,7 +53,7 @@ def revert_change(db: CaseDatabase, kind: str, name: str, *rest: Any) -> None:
     if kind == "set":
         row, column, old, new = rest
         rest = (row, column, new, old)
-    apply_change(db, OPPOSITE.get(kind, kind), name, *rest)
+    replay_change(db, OPPOSITE.get(kind, kind), name, *rest)
 
 
 def _changed_since(db: CaseDatabase) -> BadUsage:
@@ -79,17 +79,17 @@ def _set(db: CaseDatabase, table: Table, row: str, column: str, before: Any, aft
         if column in DERIVED:
             return
         raise _changed_since(db)
-    _note_touched(db, table, row, before, after)
+    _mark_updated(db, table, row, before, after)
 
 
 def _is_merged(db: CaseDatabase, person: PersonId) -> bool:
     return db.run(select(PERSON.c.merged_into_id).where(PERSON.c.id == person)).scalar() is not None
 
 
-def _note_touched(db: CaseDatabase, table: Table, row: str, *values: Any) -> None:
+def _mark_updated(db: CaseDatabase, table: Table, row: str, *values: Any) -> None:
     """Mark what depends on a row, so that it is derived again."""
     if table is ASSERTION:
-        _note_row(db, table, {"entity_id": row})
+        _mark_row(db, table, {"entity_id": row})
     if table is RELATIONSHIP:
         db.changed_ties.add(row)
     if table is PERSON:
@@ -109,11 +109,11 @@ def _insert(db: CaseDatabase, table: Table, row: StoredRow) -> None:
         db.run(insert(table).values(row))
     elif table not in SHARED:
         raise _changed_since(db)
-    _note_row(db, table, row)
+    _mark_row(db, table, row)
 
 
 def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
-    _note_row(db, table, row)
+    _mark_row(db, table, row)
     if table is ASSERTION and _is_also_read(db, row["id"]):
         db.run(update(ASSERTION).where(ASSERTION.c.id == row["id"]).values(edit_id=""))
         return
@@ -121,7 +121,7 @@ def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
         return  # research has read the same page since
     if table is PERSON and _is_used(db, row["id"]):
         raise BadUsage(
-            "This change cannot be undone, because research has found more about the person since.",
+            "This change cannot be undone or redone, because research has found more about the person since.",
             remedy="Remove the person instead.",
         )
     if table is RELATIONSHIP:
@@ -134,7 +134,7 @@ def _delete(db: CaseDatabase, table: Table, row: StoredRow) -> None:
 
 
 def _is_also_read(db: CaseDatabase, assertion: str) -> bool:
-    """Whether sources give a value, too, that a person entered: the edit's own evidence is removed before it."""
+    """Whether any source also gives this value. The edit's own evidence has already been removed."""
     mine = EVIDENCE_CLAIM.c.assertion_id == assertion
     return db.run(select(EVIDENCE_CLAIM.c.id).where(mine).limit(1)).first() is not None
 
@@ -154,7 +154,7 @@ def _is_used(db: CaseDatabase, person: PersonId) -> bool:
     return any(db.run(use.limit(1)).first() is not None for use in uses)
 
 
-def _note_row(db: CaseDatabase, table: Table, row: StoredRow) -> None:
+def _mark_row(db: CaseDatabase, table: Table, row: StoredRow) -> None:
     ends = [row[name] for name in ("person1_id", "person2_id", "person_id", "canonical_id") if name in row]
     db.changed_people.update(ends)
     entity = row.get("entity_id", "")

@@ -118,7 +118,7 @@ def router(context: ServerContext, _: JobQueue, pages: PageRenderer) -> APIRoute
     @routes.get("/atlas/{book}")
     def at_a_glance(request: Request, book: BookName) -> Response:
         atlas = shown.atlases.get(book)
-        found = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
+        found = shown.atlases.cached_result(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
         return shown.page(request, atlas, "overview", overview=shown.atlases.policy_filter(atlas).overview(found))
 
     @routes.get("/atlas/{book}/contradictions")
@@ -189,7 +189,7 @@ class _AtlasPages:
 
         def rows_of(query: Any) -> ResultSlice:
             window = ResultWindow(ROWS_PER_PAGE, (query.n - 1) * ROWS_PER_PAGE)
-            return self.atlases.cached(atlas, (tab, query, mode), lambda: found(atlas, window))
+            return self.atlases.cached_result(atlas, (tab, query, mode), lambda: found(atlas, window))
 
         try:
             self.atlases.wait_for(atlas, *recipes)

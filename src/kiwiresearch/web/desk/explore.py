@@ -130,7 +130,7 @@ class ExplorePages:
 
         def rows(number: int) -> Any:
             window = ResultWindow(PAGES_PER_PAGE, (number - 1) * PAGES_PER_PAGE)
-            return self._context.atlases.cached(
+            return self._context.atlases.cached_result(
                 atlas, ("subject", name, number), lambda: pages_of_kind(atlas, name, window)
             )
 
@@ -241,7 +241,7 @@ class ExplorePages:
     def _events_of(self, atlas: Atlas, chosen: date, year: int) -> Iterator[DayEvent]:
         question = ("day", chosen.month, chosen.day, year)
         window = ResultWindow(MAX_EVENTS)
-        rows = self._context.atlases.cached(
+        rows = self._context.atlases.cached_result(
             atlas, question, lambda: events_on(atlas, chosen.month, chosen.day, year, window)
         )
         for row in self._context.atlases.policy_filter(atlas).filter_page(rows).rows:
@@ -254,7 +254,7 @@ class ExplorePages:
         if not atlas.has_tables(*SUBJECTS.needs):
             return {}
         atlases.wait_for(atlas, SUBJECTS)
-        found: Sequence[PageKind] = atlases.cached(atlas, ("subjects",), lambda: page_kinds(atlas))
+        found: Sequence[PageKind] = atlases.cached_result(atlas, ("subjects",), lambda: page_kinds(atlas))
 
         def link(subject: PageKind) -> NamedLink:
             address = list_address("/browse/subject", {"book": opened.book.id, "name": subject.name})

@@ -60,16 +60,16 @@ class Buckets:
         `own_limit` is the limit of this client, if it differs from the others'.
         """
         limit = own_limit or self._limit
-        now, a_second = self._clock(), limit / self._period_s
+        now, refill_per_s = self._clock(), limit / self._period_s
         bucket = self._buckets.setdefault(client, Bucket(limit, now))
         self._buckets.move_to_end(client)
         if len(self._buckets) > self._max_clients:
             self._buckets.popitem(last=False)
         # Refill for the time since the last request, but never beyond a full bucket.
-        bucket.left = min(limit, bucket.left + (now - bucket.counted_at) * a_second)
+        bucket.left = min(limit, bucket.left + (now - bucket.counted_at) * refill_per_s)
         bucket.counted_at = now
         if bucket.left < 1:
-            return (1 - bucket.left) / a_second
+            return (1 - bucket.left) / refill_per_s
         bucket.left -= 1
         return 0.0
 
@@ -91,8 +91,11 @@ def client_of(scope: Scope) -> str:
     return str(address)
 
 
-class RateLimit(HttpLayer):
-    """Refuses clients that send too many requests, where there is neither a token nor users."""
+class AnonymousRateLimit(HttpLayer):
+    """Refuses clients that send too many requests, if there is neither a token nor users.
+
+    With a token `TokenCheck` does so, with users `UserCheck`.
+    """
 
     def __init__(self, app: ASGIApp, *, buckets: Buckets) -> None:
         super().__init__(app)
@@ -239,7 +242,7 @@ class RequestTimeLimit(HttpLayer):
         task = asyncio.ensure_future(work())
         try:
             seconds = None if is_book_upload(scope) else self._seconds
-            problem = await self._overdue(task, seconds, grace_s=0 if _is_idle(scope) else self._ending.grace_s)
+            problem = await self._overdue(task, seconds, grace_s=0 if _is_mcp_stream(scope) else self._ending.grace_s)
             if problem:
                 if abandoned := scope.get("state", {}).get("abandoned"):
                     abandoned.set()
@@ -263,6 +266,6 @@ class RequestTimeLimit(HttpLayer):
         return None if task.done() else CLOSING
 
 
-def _is_idle(scope: Scope) -> bool:
+def _is_mcp_stream(scope: Scope) -> bool:
     """Whether this is the stream that an MCP client leaves open for messages that may arrive."""
     return bool(scope["method"] == "GET" and scope["path"].startswith(MCP_PATH))

@@ -15,19 +15,19 @@ from kiwiresearch.web.guard.limits import Buckets
 
 PERIOD_S = 600.0
 """The limits are for this time. Of 100 allowed attempts one is returned every 6 s; of 10, one a minute."""
-FROM_ONE_ADDRESS = 100
+MAX_ATTEMPTS_PER_ADDRESS = 100
 """A class of thirty behind one address can mistype three times each at the start of a lesson."""
-FOR_ONE_NAME = 100
+MAX_ATTEMPTS_PER_NAME = 100
 """From all addresses together: 14,500 attempts a day, which find no password that is not among the most common."""
-FOR_NAME_AT_ADDRESS = 10
-"""Somebody who tries a name of another locks it at this address alone, and for a minute at most."""
+MAX_ATTEMPTS_PER_NAME_AND_ADDRESS = 10
+"""Guessing at another user's password locks that name at this address only, for at most a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How many wrong attempts of one kind are allowed in `PERIOD_S`."""
 
-    counted: str
+    key: str
     most: int
 
 
@@ -45,7 +45,7 @@ class PasswordCheck:
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._users = store.users
         self._links = store.links
-        self._tries = Buckets(FOR_NAME_AT_ADDRESS, period_s=PERIOD_S, clock=clock)
+        self._tries = Buckets(MAX_ATTEMPTS_PER_NAME_AND_ADDRESS, period_s=PERIOD_S, clock=clock)
         self._lock = threading.Lock()
 
     def find(self, name: str, password: str, client: str) -> PasswordRow | None:
@@ -57,9 +57,9 @@ class PasswordCheck:
         name = unicodedata.normalize("NFC", " ".join(name.split()))
         counted = name.casefold()  # other capitals must not be a way to try more often
         limits = (
-            Limit(f"address {client}", FROM_ONE_ADDRESS),
-            Limit(f"name {counted}", FOR_ONE_NAME),
-            Limit(f"name at address {client} {counted}", FOR_NAME_AT_ADDRESS),
+            Limit(f"address {client}", MAX_ATTEMPTS_PER_ADDRESS),
+            Limit(f"name {counted}", MAX_ATTEMPTS_PER_NAME),
+            Limit(f"name at address {client} {counted}", MAX_ATTEMPTS_PER_NAME_AND_ADDRESS),
         )
         self._count(limits)
         found = self._password_of(name) if name.isprintable() else None
@@ -76,11 +76,11 @@ class PasswordCheck:
         return self._users.password_of(known) if known is not None else None
 
     def find_sign_in_link(self, secret: str, client: str, *, at: str, consume: bool) -> LinkRow | None:
-        """The link with this secret, None if it does not work; to `consume` it means that it never works again.
+        """The link with this secret, None if it does not work. `consume` makes this its last use.
 
         Wrong ones count like wrong passwords, for the address alone: links have no names.
         """
-        limits = (Limit(f"address {client}", FROM_ONE_ADDRESS),)
+        limits = (Limit(f"address {client}", MAX_ATTEMPTS_PER_ADDRESS),)
         self._count(limits)
         secret = secret.strip().lower()  # it may be typed from a sheet
         found = self._links.use(secret, at=at) if consume else self._links.get(secret, at=at)
@@ -91,10 +91,10 @@ class PasswordCheck:
     def _count(self, limits: Sequence[Limit]) -> None:
         with self._lock:
             for index, limit in enumerate(limits):
-                if wait_s := self._tries.take(limit.counted, limit.most):
+                if wait_s := self._tries.take(limit.key, limit.most):
                     # A name that has to wait must not use up the attempts of the others at its address.
-                    for counted in limits[:index]:
-                        self._tries.give_back(counted.counted)
+                    for earlier in limits[:index]:
+                        self._tries.give_back(earlier.key)
                     break
             else:
                 return
@@ -107,4 +107,4 @@ class PasswordCheck:
     def _give_back(self, limits: Sequence[Limit]) -> None:
         with self._lock:
             for limit in limits:
-                self._tries.give_back(limit.counted)
+                self._tries.give_back(limit.key)

@@ -28,7 +28,14 @@ from kiwiresearch.web.guard.identity import (
     require_role,
     set_sign_in_cookie,
 )
-from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, RateLimit, RequestTimeLimit, Shutdown, client_of
+from kiwiresearch.web.guard.limits import (
+    AnonymousRateLimit,
+    Buckets,
+    ConcurrencyLimit,
+    RequestTimeLimit,
+    Shutdown,
+    client_of,
+)
 from kiwiresearch.web.guard.reading_keys import ReadingKeyCheck, ReadingKeys
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
@@ -165,7 +172,7 @@ def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts
     elif accounts.token is not None:
         app.add_middleware(TokenCheck, token=accounts.token, buckets=buckets, audit_log=accounts.audit_log)
     else:
-        app.add_middleware(RateLimit, buckets=buckets)
+        app.add_middleware(AnonymousRateLimit, buckets=buckets)
     app.add_middleware(OriginCheck)
     app.add_middleware(ReadingKeyCheck, keys=keys)
     app.add_middleware(RequestAddress)
