@@ -56,7 +56,7 @@ PAGE_FIELDS = ("path", "title", "words", "linked", "linking")
 
 
 def edge_pages(atlas: Atlas, of: EdgeKind, window: ResultWindow) -> ResultSlice:
-    """One kind of edge, the largest first."""
+    """Pages at the edge of the book: orphans, islands, stubs or missing pages, the largest first."""
     with atlas.database(files=atlas.files(GRAPH)) as database:
         if of == "orphans":
             unlinked = [("linked = 0 AND kind NOT IN ('redirect', 'disambiguation')", ())]

@@ -90,7 +90,7 @@ def definitions(
 
 
 def _link_counts(used: UsedClaims) -> Counter[str]:
-    """How often the sentences used so far link to each page, by its title."""
+    """How often the sentences used so far link to each page, by the text of the link."""
     return Counter(folded_name(name) for claim in used.claims for name in claim.names)
 
 

@@ -286,7 +286,7 @@ class Worker:
             self._heartbeat()
 
     def _poll_loop(self) -> None:
-        """Look for jobs of others: often while there is something to do or to tell, else seldom.
+        """Look for jobs that others queued: often while jobs run, wait or are watched, rarely otherwise.
 
         A job that is queued in this process is leased at once.
         """
@@ -297,7 +297,7 @@ class Worker:
                 self._ended.wait(POLL_S)
             elif self._wake.wait(idle_s):
                 self._wake.clear()
-                continue  # what woke us has leased what there was
+                continue  # whatever woke us has already leased the waiting jobs
             if not self._ended.is_set():
                 self._poll()
 

@@ -159,7 +159,7 @@ class DisplayOptions:
 class DisplayedPage:
     """A page ready for a browser, in two parts, and what could not be marked.
 
-    A viewport can be added to the first part; a bar follows the second, since what comes last lies above all else.
+    A viewport can be added to the first part. The toolbar follows the second, because what comes last is drawn on top.
     """
 
     before: str

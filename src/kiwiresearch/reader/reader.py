@@ -89,7 +89,7 @@ def tokenizer_of(words: Sequence[str]) -> Tokenizer:
 
 
 class InputEncoder:
-    """Encodes questions and texts with one tokenizer, which may have other names for the marks."""
+    """Encodes questions and texts with one tokenizer, which may have other names for the special tokens."""
 
     def __init__(
         self, tokenizer: Tokenizer, names: Mapping[str, str] | None = None, max_tokens: int = MAX_TOKENS
@@ -238,7 +238,7 @@ class Reader:
         return [self._read(question, text) for text in texts]
 
     def referents(self, text: TextToRead, at: int, end: int, names: Sequence[Mention]) -> list[float]:
-        """The probability of each name to be what the pronoun `text.units[-1][at:end]` refers to.
+        """The probability, for each name, that the pronoun `text.units[-1][at:end]` refers to it.
 
         The rest, up to 1, is the probability that it refers to none of them; a name outside the window has 0.
         """

@@ -115,7 +115,7 @@ class Leases:
             return "stop" if row.stop_wanted else "ours"
 
     def requeue(self, holder: str, job_id: str, why: str) -> None:
-        """Return a job to its old place in the queue because its worker cannot continue; it does not count as a try."""
+        """Return a job to its old place in the queue because its worker cannot continue; this is not a lost start."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_held_job(connection, holder, job_id)
             at = timestamp(self._db.now(connection))
@@ -123,7 +123,7 @@ class Leases:
             update_job(connection, job_id, {**state, "losses": losses_with(row, why, at)})
 
     def requeue_killed(self, holder: str, job_id: str, *, max_lost_starts: int) -> JobRow:
-        """Return a job whose process was killed; this counts as a try, and the last one fails the job."""
+        """Return a job whose process was killed: a lost start. After the last one the job fails."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_held_job(connection, holder, job_id)
             return settle_lost_job(

@@ -165,7 +165,7 @@ class Library:
             upload.discard()
 
     def keep(self, part: Path, name: str) -> ListedBook:
-        """Make a complete upload a book of the library; a file that is not a usable book is deleted."""
+        """Add a complete upload to the library; the file is deleted if it is not a usable book or is listed already."""
         with self._lock:
             file = _free_name(self.folder, name)
             part.replace(file)

@@ -45,7 +45,7 @@ class FileCheck:
     state: FileState
     reason: str = ""
     is_conclusive: bool = True
-    """Whether it is about the file itself, and not one failed attempt to read it."""
+    """False if an attempt failed for a reason that may pass; such a result is not kept."""
 
     def raise_if_bad(self, path: Path) -> None:
         if self.state == "unopenable" and is_truncated(parts_of(path)):
@@ -66,7 +66,7 @@ class FileChecks:
         self._folder = folder
 
     def of(self, path: Path) -> FileCheck:
-        """The remembered result for a book's file; a new or changed file is probed first."""
+        """The remembered result for a book's file; a new or changed file is checked first, for up to minutes."""
         parts = parts_of(path)
         check_magic(parts)
         file_check = self.known(parts)

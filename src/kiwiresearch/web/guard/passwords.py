@@ -1,4 +1,4 @@
-"""Names and passwords, and sign-in links, compared with those of the store; wrong attempts are limited."""
+"""Checks passwords and sign-in links against the store, and limits wrong attempts."""
 
 from __future__ import annotations
 
